@@ -1,0 +1,179 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// StatefulSet runs members that must not be replaceable: each has a name, a
+// disk and an address of its own, and gets the same ones back whenever it is
+// started again. Member i of the set "db" is the pod "db-i".
+// +genclient
+// +genclient:method=GetScale,verb=get,subresource=scale,result=k8s.io/api/autoscaling/v1.Scale
+// +genclient:method=UpdateScale,verb=update,subresource=scale,input=k8s.io/api/autoscaling/v1.Scale,result=k8s.io/api/autoscaling/v1.Scale
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:supportsSubresource="/status"
+// +k8s:supportsSubresource="/scale"
+type StatefulSet struct {
+	// +k8s:opaqueType
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object metadata. The name must be a DNS label,
+	// because it is the first part of every member's host name.
+	// +optional
+	// +k8s:opaqueType
+	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
+	// spec is what the user wants: how many members, of what shape, and how they
+	// are brought up, updated and taken down.
+	// +optional
+	Spec StatefulSetSpec `json:"spec,omitempty" protobuf:"bytes,2,opt,name=spec"`
+	// status is what the controller last saw. Users read it; only the controller
+	// writes it.
+	// +optional
+	Status StatefulSetStatus `json:"status,omitempty" protobuf:"bytes,3,opt,name=status"`
+}
+
+// StatefulSetList is a list of sets.
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+type StatefulSetList struct {
+	// +k8s:opaqueType
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list metadata.
+	// +optional
+	// +k8s:opaqueType
+	metav1.ListMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
+	// items are the sets.
+	Items []StatefulSet `json:"items" protobuf:"bytes,2,rep,name=items"`
+}
+
+// PodManagementPolicyType says whether members wait for each other.
+// +enum
+type PodManagementPolicyType string
+
+const (
+	// OrderedReadyPodManagement creates members one by one from the lowest
+	// ordinal up, each only when all before it are available, and removes them
+	// one by one from the highest ordinal down.
+	OrderedReadyPodManagement PodManagementPolicyType = "OrderedReady"
+	// ParallelPodManagement creates and removes members without waiting for
+	// other members.
+	ParallelPodManagement PodManagementPolicyType = "Parallel"
+)
+
+// StatefulSetSpec is what the user wants.
+type StatefulSetSpec struct {
+	// replicas is the number of members. Defaults to 1; 0 is valid and keeps the
+	// claims.
+	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
+	Replicas *int32 `json:"replicas,omitempty" protobuf:"varint,1,opt,name=replicas"`
+
+	// selector says which pods belong to the set. It must match the labels of the
+	// template, must not be empty, and cannot be changed.
+	// +required
+	// +k8s:required
+	// +k8s:immutable
+	// +k8s:opaqueType
+	Selector *metav1.LabelSelector `json:"selector" protobuf:"bytes,2,opt,name=selector"`
+
+	// template describes the pod of a member. The pod of ordinal i is named
+	// "<set>-<i>"; its hostname is that name and its subdomain is serviceName.
+	// restartPolicy must be Always.
+	// +required
+	// +k8s:opaqueType
+	Template corev1.PodTemplateSpec `json:"template" protobuf:"bytes,3,opt,name=template"`
+
+	// volumeClaimTemplates describe the claims of a member. Member i of the set
+	// "db" gets, for the template "data", the claim "data-db-i", created before
+	// its pod; a claim of that name that exists already is used as it is. A claim
+	// takes the place of a template volume of the same name. Cannot be changed.
+	// +optional
+	// +k8s:optional
+	// +k8s:immutable
+	// +k8s:eachVal=+k8s:opaqueType
+	// +listType=atomic
+	VolumeClaimTemplates []corev1.PersistentVolumeClaim `json:"volumeClaimTemplates,omitempty" protobuf:"bytes,4,rep,name=volumeClaimTemplates"`
+
+	// serviceName names the headless service that gives the members their DNS
+	// names: "<set>-<i>.<serviceName>.<namespace>.svc.<cluster domain>". The set
+	// does not create that service. Cannot be changed.
+	// +optional
+	// +k8s:optional
+	// +k8s:immutable
+	ServiceName string `json:"serviceName" protobuf:"bytes,5,opt,name=serviceName"`
+
+	// podManagementPolicy says whether members wait for each other when they are
+	// created and removed: OrderedReady, the default, or Parallel. Cannot be
+	// changed.
+	// +optional
+	// +k8s:optional
+	// +k8s:immutable
+	PodManagementPolicy PodManagementPolicyType `json:"podManagementPolicy,omitempty" protobuf:"bytes,6,opt,name=podManagementPolicy,casttype=PodManagementPolicyType"`
+
+	// updateStrategy says how members come to run a changed template.
+	// +optional
+	UpdateStrategy StatefulSetUpdateStrategy `json:"updateStrategy,omitempty" protobuf:"bytes,7,opt,name=updateStrategy"`
+
+	// revisionHistoryLimit is how many revisions that no member runs are kept for
+	// a rollback. Defaults to 10; a negative value keeps all.
+	// +optional
+	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty" protobuf:"varint,8,opt,name=revisionHistoryLimit"`
+
+	// minReadySeconds is for how many seconds a pod must have been ready, without
+	// a break, before it counts as available. Defaults to 0: available as soon as
+	// ready.
+	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
+	MinReadySeconds int32 `json:"minReadySeconds,omitempty" protobuf:"varint,9,opt,name=minReadySeconds"`
+
+	// persistentVolumeClaimRetentionPolicy says when the claims of members are
+	// deleted. By default never: data outlives the set.
+	// +optional
+	PersistentVolumeClaimRetentionPolicy *StatefulSetPersistentVolumeClaimRetentionPolicy `json:"persistentVolumeClaimRetentionPolicy,omitempty" protobuf:"bytes,10,opt,name=persistentVolumeClaimRetentionPolicy"`
+
+	// ordinals says where the numbering of members begins. By default at 0.
+	// +optional
+	// +k8s:optional
+	Ordinals *StatefulSetOrdinals `json:"ordinals,omitempty" protobuf:"bytes,11,opt,name=ordinals"`
+}
+
+// StatefulSetOrdinals says how members are numbered.
+type StatefulSetOrdinals struct {
+	// start is the ordinal of the first member; the members are
+	// start, start+1, ... start+replicas-1.
+	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
+	Start int32 `json:"start" protobuf:"varint,1,opt,name=start"`
+}
+
+// PersistentVolumeClaimRetentionPolicyType says whether a claim outlives the
+// reason for it.
+// +enum
+type PersistentVolumeClaimRetentionPolicyType string
+
+const (
+	// RetainPersistentVolumeClaimRetentionPolicyType keeps the claim until
+	// somebody deletes it by hand.
+	RetainPersistentVolumeClaimRetentionPolicyType PersistentVolumeClaimRetentionPolicyType = "Retain"
+	// DeletePersistentVolumeClaimRetentionPolicyType lets the claim be deleted,
+	// and its data with it.
+	DeletePersistentVolumeClaimRetentionPolicyType PersistentVolumeClaimRetentionPolicyType = "Delete"
+)
+
+// StatefulSetPersistentVolumeClaimRetentionPolicy says when claims that came
+// from volumeClaimTemplates are deleted.
+type StatefulSetPersistentVolumeClaimRetentionPolicy struct {
+	// whenDeleted is the fate of all claims when the set is deleted: Retain, the
+	// default, or Delete.
+	// +optional
+	WhenDeleted PersistentVolumeClaimRetentionPolicyType `json:"whenDeleted,omitempty" protobuf:"bytes,1,opt,name=whenDeleted,casttype=PersistentVolumeClaimRetentionPolicyType"`
+	// whenScaled is the fate of a member's claims when a scale-down removes that
+	// member: Retain, the default, or Delete.
+	// +optional
+	WhenScaled PersistentVolumeClaimRetentionPolicyType `json:"whenScaled,omitempty" protobuf:"bytes,2,opt,name=whenScaled,casttype=PersistentVolumeClaimRetentionPolicyType"`
+}

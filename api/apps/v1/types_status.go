@@ -1,0 +1,93 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// StatefulSetStatus is what the controller last saw.
+type StatefulSetStatus struct {
+	// observedGeneration is the generation of the spec that this status speaks of.
+	// A reader that sees less than metadata.generation waits.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty" protobuf:"varint,1,opt,name=observedGeneration"`
+
+	// replicas is how many pods of the set exist.
+	Replicas int32 `json:"replicas" protobuf:"varint,2,opt,name=replicas"`
+
+	// readyReplicas is how many of them are ready.
+	ReadyReplicas int32 `json:"readyReplicas,omitempty" protobuf:"varint,3,opt,name=readyReplicas"`
+
+	// currentReplicas is how many of them run currentRevision.
+	CurrentReplicas int32 `json:"currentReplicas,omitempty" protobuf:"varint,4,opt,name=currentReplicas"`
+
+	// updatedReplicas is how many of them run updateRevision.
+	UpdatedReplicas int32 `json:"updatedReplicas,omitempty" protobuf:"varint,5,opt,name=updatedReplicas"`
+
+	// currentRevision names the ControllerRevision that members have until an
+	// update has reached them.
+	CurrentRevision string `json:"currentRevision,omitempty" protobuf:"bytes,6,opt,name=currentRevision"`
+
+	// updateRevision names the ControllerRevision of the present template. When an
+	// update is complete it equals currentRevision.
+	UpdateRevision string `json:"updateRevision,omitempty" protobuf:"bytes,7,opt,name=updateRevision"`
+
+	// collisionCount counts how often the name of a new revision was taken by
+	// another one; it is part of the hash that makes up the name.
+	// +optional
+	CollisionCount *int32 `json:"collisionCount,omitempty" protobuf:"varint,9,opt,name=collisionCount"`
+
+	// conditions say in words where the set stands. Conditions of types that the
+	// controller does not know are kept.
+	// +optional
+	// +patchMergeKey=type
+	// +patchStrategy=merge
+	// +listType=map
+	// +listMapKey=type
+	Conditions []StatefulSetCondition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type" protobuf:"bytes,10,rep,name=conditions"`
+
+	// availableReplicas is how many pods have been ready for minReadySeconds.
+	// +optional
+	AvailableReplicas int32 `json:"availableReplicas" protobuf:"varint,11,opt,name=availableReplicas"`
+}
+
+// StatefulSetConditionType names a condition.
+type StatefulSetConditionType string
+
+const (
+	// StatefulSetReady is True when every wanted member is available at the wanted
+	// revision and nothing else remains to be done; Unknown until the controller
+	// has looked at the set for the first time.
+	StatefulSetReady StatefulSetConditionType = "Ready"
+	// StatefulSetReconciling is True while the controller works on the set or
+	// waits for something that it expects to happen.
+	StatefulSetReconciling StatefulSetConditionType = "Reconciling"
+	// StatefulSetStalled is True when the host cluster refused what the set needs,
+	// so that somebody has to act. The controller retries with back-off.
+	StatefulSetStalled StatefulSetConditionType = "Stalled"
+	// StatefulSetProgressing reports on an update of the type Recreate, as apps/v1
+	// does: True while old members are being removed.
+	StatefulSetProgressing StatefulSetConditionType = "Progressing"
+)
+
+// StatefulSetCondition says one thing about a set.
+type StatefulSetCondition struct {
+	// type names the condition.
+	Type StatefulSetConditionType `json:"type" protobuf:"bytes,1,opt,name=type,casttype=StatefulSetConditionType"`
+	// status is True, False or Unknown.
+	// +k8s:opaqueType
+	Status corev1.ConditionStatus `json:"status" protobuf:"bytes,2,opt,name=status,casttype=k8s.io/api/core/v1.ConditionStatus"`
+	// lastTransitionTime is when status last changed.
+	// +optional
+	// +k8s:opaqueType
+	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty" protobuf:"bytes,3,opt,name=lastTransitionTime"`
+	// reason is one CamelCase word for programs.
+	// +optional
+	Reason string `json:"reason,omitempty" protobuf:"bytes,4,opt,name=reason"`
+	// message is a sentence for people; it names the member and the cause.
+	// +optional
+	Message string `json:"message,omitempty" protobuf:"bytes,5,opt,name=message"`
+}

@@ -1,0 +1,52 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// StatefulSetUpdateStrategyType names a way to bring members to a changed
+// template.
+// +enum
+type StatefulSetUpdateStrategyType string
+
+const (
+	// RollingUpdateStatefulSetStrategyType replaces members from the highest
+	// ordinal down, each only when those replaced before are available again.
+	RollingUpdateStatefulSetStrategyType StatefulSetUpdateStrategyType = "RollingUpdate"
+	// OnDeleteStatefulSetStrategyType replaces no member by itself: a member gets
+	// the new template when somebody deletes its pod.
+	OnDeleteStatefulSetStrategyType StatefulSetUpdateStrategyType = "OnDelete"
+	// RecreateStatefulSetStrategyType removes every member of an old revision,
+	// waits until all are gone, and only then creates members of the new one, so
+	// that two revisions never run at the same time.
+	RecreateStatefulSetStrategyType StatefulSetUpdateStrategyType = "Recreate"
+)
+
+// StatefulSetUpdateStrategy says how members come to run a changed template.
+type StatefulSetUpdateStrategy struct {
+	// type is RollingUpdate, the default, OnDelete or Recreate.
+	// +optional
+	Type StatefulSetUpdateStrategyType `json:"type,omitempty" protobuf:"bytes,1,opt,name=type,casttype=StatefulSetUpdateStrategyType"`
+	// rollingUpdate refines the type RollingUpdate and is refused with any other.
+	// +optional
+	RollingUpdate *RollingUpdateStatefulSetStrategy `json:"rollingUpdate,omitempty" protobuf:"bytes,2,opt,name=rollingUpdate"`
+}
+
+// RollingUpdateStatefulSetStrategy refines a rolling update.
+type RollingUpdateStatefulSetStrategy struct {
+	// partition holds back an update: counted from the first ordinal, the members
+	// below the partition keep the revision they have, and get it again when they
+	// are recreated. Defaults to 0, which updates all members.
+	// +optional
+	Partition *int32 `json:"partition,omitempty" protobuf:"varint,1,opt,name=partition"`
+	// maxUnavailable is how many members may be unavailable because of the update,
+	// as a number (5) or as a share of replicas (10%), rounded down but never below
+	// 1. Members that are unavailable for other reasons count too. Must not be 0.
+	// Defaults to 1.
+	// +optional
+	// +k8s:opaqueType
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty" protobuf:"varint,2,opt,name=maxUnavailable"`
+}

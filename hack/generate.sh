@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Copyright The statefulset-apiserver Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Writes every generated file of the repository. The generators are pinned by the
+# tool directives of go.mod, so that they read the same k8s.io/api as the code.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+MOD=statefulset.dev
+API=$MOD/api/apps/v1
+CLIENT=$MOD/client
+HEADER=(--go-header-file hack/boilerplate.go.txt)
+
+# Packages whose types ours refer to. openapi-gen must be told that they are not
+# its to write: otherwise it puts files into the module cache.
+FOREIGN=(
+  k8s.io/apimachinery/pkg/apis/meta/v1
+  k8s.io/apimachinery/pkg/runtime
+  k8s.io/apimachinery/pkg/version
+  k8s.io/apimachinery/pkg/api/resource
+  k8s.io/apimachinery/pkg/util/intstr
+  k8s.io/api/core/v1
+  k8s.io/api/autoscaling/v1
+)
+
+step() { printf 'generate: %s\n' "$1"; }
+
+if ! command -v protoc >/dev/null; then
+  step "installing protoc (Debian package protobuf-compiler)"
+  apt-get install -y -qq protobuf-compiler >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq protobuf-compiler >/dev/null; }
+fi
+
+step deepcopy
+go tool deepcopy-gen "${HEADER[@]}" --output-file zz_generated.deepcopy.go $API
+step defaults
+go tool defaulter-gen "${HEADER[@]}" --output-file zz_generated.defaults.go $API
+step validations
+go tool validation-gen "${HEADER[@]}" --output-file zz_generated.validations.go $API
+
+step openapi
+readonly_flags=()
+for p in "${FOREIGN[@]}"; do readonly_flags+=(--readonly-pkg "$p"); done
+go tool openapi-gen "${HEADER[@]}" --output-dir openapi --output-pkg $MOD/openapi \
+  --output-file zz_generated.openapi.go --output-model-name-file zz_generated.model_name.go \
+  --report-filename openapi/violations.report "${readonly_flags[@]}" "${FOREIGN[@]}" $API
+
+step protobuf
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/out" "$work/proto/k8s.io" "$work/proto/github.com/gogo" "$work/bin"
+ln -s "$PWD" "$work/out/$MOD"
+for m in api apimachinery; do ln -s "$(go list -m -f '{{.Dir}}' k8s.io/$m)" "$work/proto/k8s.io/$m"; done
+ln -s "$(go list -m -f '{{.Dir}}' github.com/gogo/protobuf)" "$work/proto/github.com/gogo/protobuf"
+go build -o "$work/bin/" k8s.io/code-generator/cmd/go-to-protobuf/protoc-gen-gogo golang.org/x/tools/cmd/goimports
+PATH="$work/bin:$PATH" go tool go-to-protobuf "${HEADER[@]}" --output-dir "$work/out" --packages $API \
+  --proto-import "$work/proto" --proto-import "$work/proto/github.com/gogo/protobuf/protobuf" \
+  --apimachinery-packages -k8s.io/apimachinery/pkg/util/intstr,-k8s.io/apimachinery/pkg/api/resource,-k8s.io/apimachinery/pkg/runtime/schema,-k8s.io/apimachinery/pkg/runtime,-k8s.io/apimachinery/pkg/apis/meta/v1,-k8s.io/api/core/v1
+
+step clientset
+go tool client-gen "${HEADER[@]}" --input-base $MOD/api --input apps/v1 --clientset-name versioned \
+  --output-dir client/clientset --output-pkg $CLIENT/clientset
+step listers
+go tool lister-gen "${HEADER[@]}" --output-dir client/listers --output-pkg $CLIENT/listers $API
+step informers
+go tool informer-gen "${HEADER[@]}" --output-dir client/informers --output-pkg $CLIENT/informers \
+  --listers-package $CLIENT/listers --versioned-clientset-package $CLIENT/clientset/versioned $API
