@@ -1,0 +1,172 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"statefulset.dev/identity"
+)
+
+// Action is one thing to do in the host cluster. The set of actions is closed:
+// the executor has one method for each.
+type Action interface {
+	// String says in one line what the action does.
+	String() string
+	action()
+}
+
+// Target is the exact object that an action was decided on. The executor sends
+// the UID and the resource version as preconditions, so that an action never
+// hits another object of the same name or one that has changed since.
+type Target struct {
+	Name            string
+	UID             types.UID
+	ResourceVersion string
+}
+
+func target(object metav1.Object) Target {
+	return Target{Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion()}
+}
+
+// CreateMember creates the claims that the member lacks, and when all of them
+// exist, its pod.
+type CreateMember struct {
+	Ordinal int
+	Claims  []*corev1.PersistentVolumeClaim
+	Pod     *corev1.Pod
+}
+
+// CreateClaims creates claims that a pod that exists already waits for.
+type CreateClaims struct {
+	Ordinal int
+	Claims  []*corev1.PersistentVolumeClaim
+}
+
+// SetClaimOwners replaces the owner references of a claim.
+type SetClaimOwners struct {
+	Ordinal int
+	Claim   Target
+	Owners  []metav1.OwnerReference
+}
+
+// RepairPod restores the labels that make a pod the member that its name says.
+type RepairPod struct {
+	Ordinal int
+	Pod     Target
+	Labels  map[string]string
+}
+
+// DeletePod removes a pod gracefully.
+type DeletePod struct {
+	Ordinal int
+	Pod     Target
+	Reason  DeleteReason
+}
+
+// DeleteReason says why a pod is removed.
+type DeleteReason string
+
+// The reasons to remove a pod.
+const (
+	DeleteForScaleDown DeleteReason = "scale down"
+	DeleteForUpdate    DeleteReason = "update"
+	DeleteFinished     DeleteReason = "finished" // the pod has failed or succeeded
+)
+
+// AdoptPod makes the set the controller of a pod that has none.
+type AdoptPod struct {
+	Ordinal int
+	Pod     Target
+}
+
+// ReleasePod gives up a pod that no longer matches the set.
+type ReleasePod struct {
+	Pod Target
+}
+
+// CreateRevision records the set's template.
+type CreateRevision struct {
+	Revision *appsv1.ControllerRevision
+}
+
+// RaiseRevision makes an earlier revision the latest again, after a rollback.
+type RaiseRevision struct {
+	Revision Target
+	To       int64
+}
+
+// AdoptRevision makes the set the controller of a revision that has none.
+type AdoptRevision struct {
+	Revision Target
+}
+
+// DeleteRevision removes a revision that nothing needs any more.
+type DeleteRevision struct {
+	Revision Target
+}
+
+func (a CreateMember) String() string {
+	return "create " + join(claimNames(a.Claims), "pod "+a.Pod.Name+" at "+a.Pod.Labels[identity.RevisionLabel])
+}
+
+func (a CreateClaims) String() string { return "create " + join(claimNames(a.Claims)) }
+
+func (a SetClaimOwners) String() string {
+	owners := make([]string, 0, len(a.Owners))
+	for _, owner := range a.Owners {
+		owners = append(owners, owner.Kind+"/"+owner.Name)
+	}
+	return fmt.Sprintf("set owners of claim %s to [%s]", a.Claim.Name, strings.Join(owners, " "))
+}
+
+func (a RepairPod) String() string { return "repair labels of pod " + a.Pod.Name }
+
+func (a DeletePod) String() string { return fmt.Sprintf("delete pod %s (%s)", a.Pod.Name, a.Reason) }
+
+func (a AdoptPod) String() string { return "adopt pod " + a.Pod.Name }
+
+func (a ReleasePod) String() string { return "release pod " + a.Pod.Name }
+
+func (a CreateRevision) String() string {
+	return fmt.Sprintf("create revision %s (%d)", a.Revision.Name, a.Revision.Revision)
+}
+
+func (a RaiseRevision) String() string {
+	return fmt.Sprintf("raise revision %s to %d", a.Revision.Name, a.To)
+}
+
+func (a AdoptRevision) String() string { return "adopt revision " + a.Revision.Name }
+
+func (a DeleteRevision) String() string { return "delete revision " + a.Revision.Name }
+
+func (CreateMember) action()   {}
+func (CreateClaims) action()   {}
+func (SetClaimOwners) action() {}
+func (RepairPod) action()      {}
+func (DeletePod) action()      {}
+func (AdoptPod) action()       {}
+func (ReleasePod) action()     {}
+func (CreateRevision) action() {}
+func (RaiseRevision) action()  {}
+func (AdoptRevision) action()  {}
+func (DeleteRevision) action() {}
+
+func claimNames(claims []*corev1.PersistentVolumeClaim) []string {
+	names := make([]string, 0, len(claims))
+	for _, claim := range claims {
+		names = append(names, "claim "+claim.Name)
+	}
+	return names
+}
+
+func join(words []string, more ...string) string {
+	return strings.Join(append(words, more...), ", ")
+}

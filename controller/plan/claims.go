@@ -1,0 +1,133 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// lackingClaims are the claims of a member that do not exist yet. It reports
+// false, and says why, if one that exists cannot be used: it is being deleted, or
+// waits to be, because it belonged to a member that was scaled away. Any other
+// claim of the right name is used as it is.
+func (p *planner) lackingClaims(m member) (lacking []*corev1.PersistentVolumeClaim, usable bool) {
+	for _, claim := range identity.Claims(p.Set, m.ordinal) {
+		existing := p.claims[claim.Name]
+		switch {
+		case existing == nil:
+			claim.OwnerReferences = p.wantedOwners(m, true)
+			lacking = append(lacking, claim)
+		case existing.DeletionTimestamp != nil:
+			p.wait("ClaimTerminating", "claim %s of member %d is being deleted; the member is created when it is gone", claim.Name, m.ordinal)
+			return nil, false
+		case p.ofRemovedMember(existing, m):
+			p.wait("ClaimTerminating", "claim %s belongs to an earlier pod of member %d and is deleted with it; the member is created when it is gone", claim.Name, m.ordinal)
+			return nil, false
+		}
+	}
+	return lacking, true
+}
+
+// ofRemovedMember reports whether a claim is about to be deleted together with an
+// earlier pod of the member.
+func (p *planner) ofRemovedMember(claim *corev1.PersistentVolumeClaim, m member) bool {
+	return p.retention().WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType &&
+		slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return p.refersToPod(ref, m) && !p.isPod(ref, m) })
+}
+
+// ownClaims plans the owner references that the retention policy asks for on the
+// claims of a member.
+func (p *planner) ownClaims(m member, wanted bool) []Action {
+	var actions []Action
+	for i := range p.Set.Spec.VolumeClaimTemplates {
+		claim := p.claims[identity.ClaimName(p.Set.Spec.VolumeClaimTemplates[i].Name, p.Set.Name, m.ordinal)]
+		if claim == nil {
+			continue
+		}
+		if owners, change := p.claimOwners(claim, m, wanted); change {
+			actions = append(actions, SetClaimOwners{Ordinal: m.ordinal, Claim: target(claim), Owners: owners})
+		}
+	}
+	return actions
+}
+
+// claimOwners says which owner references the claim should have, and whether
+// those it has are different. A claim that refers to an earlier set or pod of the
+// same name is left alone: whoever left it so, or the garbage collector, has yet
+// to decide about it, and its data must not be lost by our guess. A claim that has
+// another controller gets none of our references.
+func (p *planner) claimOwners(claim *corev1.PersistentVolumeClaim, m member, wanted bool) ([]metav1.OwnerReference, bool) {
+	var others, ours []metav1.OwnerReference
+	foreignController := false
+	for _, ref := range claim.OwnerReferences {
+		switch {
+		case p.refersToSet(ref) && ref.UID != p.Set.UID, p.refersToPod(ref, m) && !p.isPod(ref, m):
+			return nil, false
+		case ref.UID == p.Set.UID, p.isPod(ref, m):
+			ours = append(ours, ref)
+		default:
+			others = append(others, ref)
+			foreignController = foreignController || isController(ref)
+		}
+	}
+	var want []metav1.OwnerReference
+	if !foreignController {
+		want = p.wantedOwners(m, wanted)
+	}
+	same := slices.EqualFunc(ours, want, func(a, b metav1.OwnerReference) bool {
+		return a.UID == b.UID && isController(a) == isController(b)
+	})
+	return append(others, want...), !same
+}
+
+// wantedOwners are the owners that the retention policy gives to a member's claims:
+//
+//	whenScaled  whenDeleted  wanted member  condemned member
+//	Retain      Retain       nobody         nobody
+//	Retain      Delete       the set        the set
+//	Delete      Retain       nobody         its pod
+//	Delete      Delete       the set        its pod
+func (p *planner) wantedOwners(m member, wanted bool) []metav1.OwnerReference {
+	const remove = v1.DeletePersistentVolumeClaimRetentionPolicyType
+	policy := p.retention()
+	switch {
+	case !wanted && policy.WhenScaled == remove && m.pod != nil:
+		return []metav1.OwnerReference{*metav1.NewControllerRef(m.pod, corev1.SchemeGroupVersion.WithKind("Pod"))}
+	case (wanted || policy.WhenScaled != remove) && policy.WhenDeleted == remove:
+		return []metav1.OwnerReference{identity.Owner(p.Set)}
+	default:
+		return nil
+	}
+}
+
+func (p *planner) retention() v1.StatefulSetPersistentVolumeClaimRetentionPolicy {
+	if policy := p.Set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil {
+		return *policy
+	}
+	return v1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
+}
+
+// refersToSet reports whether a reference names the set, or an earlier or later
+// one of its name.
+func (p *planner) refersToSet(ref metav1.OwnerReference) bool {
+	return ref.APIVersion == v1.SchemeGroupVersion.String() && ref.Kind == v1.Kind && ref.Name == p.Set.Name
+}
+
+// refersToPod reports whether a reference names the member's pod, or an earlier or
+// later one of its name.
+func (p *planner) refersToPod(ref metav1.OwnerReference, m member) bool {
+	return ref.APIVersion == corev1.SchemeGroupVersion.String() && ref.Kind == "Pod" && ref.Name == identity.PodName(p.Set.Name, m.ordinal)
+}
+
+func (p *planner) isPod(ref metav1.OwnerReference, m member) bool {
+	return m.pod != nil && ref.UID == m.pod.UID
+}
+
+func isController(ref metav1.OwnerReference) bool { return ref.Controller != nil && *ref.Controller }

@@ -1,0 +1,95 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// Compute says what to do about a world.
+func Compute(world World) Plan {
+	p := &planner{World: world, ordered: world.Set.Spec.PodManagementPolicy != v1.ParallelPodManagement,
+		claims: make(map[string]*corev1.PersistentVolumeClaim, len(world.Claims))}
+	for _, claim := range world.Claims {
+		p.claims[claim.Name] = claim
+	}
+	selector, err := metav1.LabelSelectorAsSelector(world.Set.Spec.Selector)
+	if err != nil {
+		p.blocked("InvalidSelector", "spec.selector cannot be used: %v", err)
+		selector = labels.Nothing()
+	}
+	p.sortMembers(selector)
+	p.findRevisions(selector)
+	p.decide()
+	return Plan{Steps: p.steps, Status: p.status(), LookAgain: p.nextAvailability()}
+}
+
+// decide applies the rules in order. A rule that returns false has found
+// something that later rules must wait for.
+func (p *planner) decide() {
+	if p.Set.DeletionTimestamp != nil || p.stalled != nil {
+		return
+	}
+	p.keepRevisions()
+	p.keepMembership()
+	for _, rule := range []func() bool{p.recreate, p.bringUp, p.scaleDown, p.rollOut} {
+		if !rule() {
+			break
+		}
+	}
+	p.together(p.pool)
+	p.truncateHistory()
+}
+
+// planner is one computation under way.
+type planner struct {
+	World
+	// ordered is true for a set whose members wait for each other.
+	ordered bool
+	// wanted is the number of members that the user asks for. members are those of
+	// them that have a pod, and the first of those that do not, in ascending order;
+	// condemned are the pods that are not wanted, in descending order.
+	wanted    int
+	members   []member
+	condemned []member
+	claims    map[string]*corev1.PersistentVolumeClaim
+
+	history         revisions
+	current, update *revision
+	collisions      int32
+
+	adopt   []member
+	release []Target
+
+	steps []Step
+	// pool is the one step in which a parallel set does everything for its members.
+	pool Step
+
+	waiting     *reason
+	stalled     *reason
+	progressing *v1.StatefulSetCondition
+}
+
+// act plans actions for members. In an ordered set each has to succeed before the
+// next begins; in a parallel one all are done at the same time.
+func (p *planner) act(actions ...Action) {
+	if !p.ordered {
+		p.pool = append(p.pool, actions...)
+		return
+	}
+	for _, action := range actions {
+		p.together([]Action{action})
+	}
+}
+
+// together plans a step of its own, of actions that need nothing of each other.
+func (p *planner) together(actions []Action) {
+	if len(actions) > 0 {
+		p.steps = append(p.steps, actions)
+	}
+}

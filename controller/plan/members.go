@@ -1,0 +1,142 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"statefulset.dev/identity"
+)
+
+// member is one ordinal and what is known of it.
+type member struct {
+	ordinal int
+	// pod is the member's pod, nil if there is none.
+	pod *corev1.Pod
+	// taken is a pod that has the member's name and is not the set's, nil if there
+	// is none. As long as it exists the member cannot be created.
+	taken *corev1.Pod
+}
+
+// unavailable reports whether the member serves nobody: it has no pod, or one that
+// is not available or about to go.
+func (p *planner) unavailable(m member) bool {
+	return m.pod == nil || isTerminating(m.pod) || !p.isAvailable(m.pod)
+}
+
+// outdated reports whether the member has a pod of another revision than the
+// present template's.
+func (p *planner) outdated(m member) bool {
+	return m.pod != nil && revisionOf(m.pod) != p.update.name
+}
+
+// all are the wanted members and the condemned ones.
+func (p *planner) all() []member { return slices.Concat(p.members, p.condemned) }
+
+// mostMissing bounds how many members that have no pod one plan deals with: it
+// keeps the size of a plan independent of what a user may write into spec.replicas.
+const mostMissing = 500
+
+// sortMembers finds out which pod is which member.
+func (p *planner) sortMembers(selector labels.Selector) {
+	first, end := identity.Ordinals(p.Set)
+	known := map[int]member{}
+	for _, pod := range p.Pods {
+		set, ordinal, named := identity.ParsePodName(pod.Name)
+		named = named && set == p.Set.Name
+		m := member{ordinal: ordinal, pod: pod}
+		switch p.belongs(pod, named && selector.Matches(labels.Set(pod.Labels))) {
+		case isOurs:
+		case isOrphan:
+			p.adopt = append(p.adopt, m)
+		case isLost:
+			p.release = append(p.release, target(pod))
+			m = member{ordinal: ordinal, taken: pod}
+		case isForeign:
+			m = member{ordinal: ordinal, taken: pod}
+		}
+		if named && ordinal >= first && ordinal < end {
+			known[ordinal] = m
+		} else if m.pod != nil {
+			p.condemned = append(p.condemned, m)
+		}
+	}
+	p.wanted = end - first
+	p.fillMembers(known, first, end)
+	slices.SortFunc(p.adopt, func(a, b member) int { return cmp.Compare(a.ordinal, b.ordinal) })
+	slices.SortFunc(p.release, func(a, b Target) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(p.condemned, func(a, b member) int { return cmp.Compare(b.ordinal, a.ordinal) })
+}
+
+// fillMembers puts the known members, and the first of the missing ones, in the
+// order of their ordinals.
+func (p *planner) fillMembers(known map[int]member, first, end int) {
+	for _, m := range known {
+		p.members = append(p.members, m)
+	}
+	for ordinal, missing := first, 0; ordinal < end && missing < mostMissing; ordinal++ {
+		if _, ok := known[ordinal]; !ok {
+			p.members = append(p.members, member{ordinal: ordinal})
+			missing++
+		}
+	}
+	slices.SortFunc(p.members, func(a, b member) int { return cmp.Compare(a.ordinal, b.ordinal) })
+}
+
+// available is the number of wanted members that serve somebody.
+func (p *planner) available() int {
+	available := 0
+	for _, m := range p.members {
+		if !p.unavailable(m) {
+			available++
+		}
+	}
+	return available
+}
+
+// belonging says whose a pod is.
+type belonging int
+
+const (
+	isForeign belonging = iota // somebody else's, or nobody's and none that we could take
+	isOurs                     // the set controls it, and its name and labels fit
+	isOrphan                   // nobody controls it, and its name and labels fit
+	isLost                     // the set controls it, but its name or labels do not fit any more
+)
+
+// belongs says whose the pod is; fits is true if its name and labels are those of
+// a member.
+func (p *planner) belongs(pod *corev1.Pod, fits bool) belonging {
+	controller := metav1.GetControllerOfNoCopy(pod)
+	switch {
+	case controller != nil && controller.UID != p.Set.UID:
+		return isForeign
+	case controller != nil && fits:
+		return isOurs
+	case controller != nil:
+		return isLost
+	case fits && !isTerminating(pod) && p.Set.DeletionTimestamp == nil:
+		return isOrphan
+	default:
+		return isForeign
+	}
+}
+
+// keepMembership plans the adoptions and releases that sorting the pods found due.
+// A pod that is going away is not worth a release.
+func (p *planner) keepMembership() {
+	var actions []Action
+	for _, m := range p.adopt {
+		actions = append(actions, AdoptPod{Ordinal: m.ordinal, Pod: target(m.pod)})
+	}
+	for _, pod := range p.release {
+		actions = append(actions, ReleasePod{Pod: pod})
+	}
+	p.together(actions)
+}

@@ -1,0 +1,48 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// World is everything that a decision may see. Nothing in it is changed.
+type World struct {
+	// Set is the set, with all defaults filled.
+	Set *v1.StatefulSet
+	// Revisions are the ControllerRevisions of the namespace that the set
+	// controls, that nobody controls and its selector matches, or that have a
+	// name which a revision of the set could get.
+	Revisions []*appsv1.ControllerRevision
+	// Pods are the pods of the namespace that the set controls or whose names say
+	// that they are its members, whoever controls them.
+	Pods []*corev1.Pod
+	// Claims are the claims of the namespace that have the name of a claim of a
+	// wanted member or of a member that still has a pod.
+	Claims []*corev1.PersistentVolumeClaim
+	// Now is the time at which the world was looked at.
+	Now time.Time
+}
+
+// Plan is what to do about a world.
+type Plan struct {
+	// Steps are carried out one after the other; a step begins when every action
+	// of the one before has succeeded. The actions of one step are independent of
+	// each other: one that fails stops none of the others.
+	Steps []Step
+	// Status is the status of the set in this world. If actions fail, Failed says
+	// what it becomes.
+	Status v1.StatefulSetStatus
+	// LookAgain is how long it takes until the same world needs another look
+	// although nothing in it has changed; zero if that never happens.
+	LookAgain time.Duration
+}
+
+// Step is a list of actions that may be carried out at the same time.
+type Step []Action

@@ -1,0 +1,74 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"statefulset.dev/identity"
+)
+
+// isFinished reports whether the pod has run to its end, well or badly. Which of
+// the two is decided by exit codes, not by why it ended (an eviction may leave
+// either), so a member starts again after both.
+func isFinished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
+
+func isTerminating(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil }
+
+func isReady(pod *corev1.Pod) bool {
+	condition := readyCondition(pod)
+	return pod.Status.Phase == corev1.PodRunning && condition != nil && condition.Status == corev1.ConditionTrue
+}
+
+func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == corev1.PodReady {
+			return &pod.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// availableAt is the time from which on the pod counts as available, and false
+// if it is not ready, so that there is no such time yet.
+func (p *planner) availableAt(pod *corev1.Pod) (time.Time, bool) {
+	condition := readyCondition(pod)
+	if condition == nil || condition.Status != corev1.ConditionTrue {
+		return time.Time{}, false
+	}
+	minReady := time.Duration(p.Set.Spec.MinReadySeconds) * time.Second
+	if minReady > 0 && condition.LastTransitionTime.IsZero() {
+		return time.Time{}, false
+	}
+	return condition.LastTransitionTime.Add(minReady), true
+}
+
+// isAvailable reports whether the pod has been ready for long enough. A pod that
+// is being removed may still be available.
+func (p *planner) isAvailable(pod *corev1.Pod) bool {
+	at, ok := p.availableAt(pod)
+	return ok && (p.Set.Spec.MinReadySeconds == 0 || !at.After(p.Now))
+}
+
+func revisionOf(pod *corev1.Pod) string { return pod.Labels[identity.RevisionLabel] }
+
+// nextAvailability is how long it takes until a ready pod becomes available.
+func (p *planner) nextAvailability() time.Duration {
+	var next time.Duration
+	for _, m := range p.all() {
+		if m.pod == nil || p.isAvailable(m.pod) {
+			continue
+		}
+		if at, ok := p.availableAt(m.pod); ok {
+			if wait := at.Sub(p.Now); next == 0 || wait < next {
+				next = wait
+			}
+		}
+	}
+	return next
+}

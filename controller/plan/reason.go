@@ -1,0 +1,28 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import "fmt"
+
+// reason says why something is not done yet: a word for programs and a sentence
+// for people.
+type reason struct {
+	word    string
+	message string
+}
+
+// wait notes what the set waits for; the first note stands.
+func (p *planner) wait(word, format string, args ...any) {
+	if p.waiting == nil {
+		p.waiting = &reason{word, fmt.Sprintf(format, args...)}
+	}
+}
+
+// blocked notes what somebody has to do before the set can go on; the first note
+// stands.
+func (p *planner) blocked(word, format string, args ...any) {
+	if p.stalled == nil {
+		p.stalled = &reason{word, fmt.Sprintf(format, args...)}
+	}
+}

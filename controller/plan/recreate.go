@@ -1,0 +1,44 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// recreate removes every pod of an old revision at once, and lets nothing be
+// created until the last one is gone.
+func (p *planner) recreate() bool {
+	if p.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
+		return true
+	}
+	old := 0
+	for _, m := range p.all() {
+		if !p.outdated(m) {
+			continue
+		}
+		old++
+		if !isTerminating(m.pod) {
+			p.act(DeletePod{Ordinal: m.ordinal, Pod: target(m.pod), Reason: DeleteForUpdate})
+		}
+	}
+	if old > 0 {
+		p.wait("MemberOutdated", "waiting for %d pods of earlier revisions to be gone", old)
+		p.progress(corev1.ConditionTrue, "RecreateInProgress", "pods of earlier revisions are being removed")
+		return false
+	}
+	if p.current.name != p.update.name {
+		p.progress(corev1.ConditionTrue, "RecreateInProgress", "pods of the present revision are being created")
+	}
+	return true
+}
+
+// progress notes what the condition Progressing says, as apps/v1 has it for this
+// strategy.
+func (p *planner) progress(status corev1.ConditionStatus, word, message string) {
+	progressing := condition(v1.StatefulSetProgressing, status, word, message)
+	p.progressing = &progressing
+}

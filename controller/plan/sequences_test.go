@@ -1,0 +1,231 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"statefulset.dev/identity"
+)
+
+//nolint:gochecknoglobals // a test flag.
+var update = flag.Bool("update", false, "write what the planner does now into testdata/sequences")
+
+const separator = "----------\n"
+
+// TestSequences plays the script in the first half of every file below
+// testdata/sequences and compares what the planner did with the second half.
+//
+// Commands: "set key=value..." changes the set; "look" computes and carries out one
+// plan; "settle" lets a willing kubelet work until nothing is left to do; "ready",
+// "unready", "fail", "succeed", "kill" and "gone" happen to the pods named; "wait
+// 10s" lets time pass; "refuse TEXT: ERROR" makes actions fail; "allow" ends that;
+// "show" prints what is there.
+func TestSequences(t *testing.T) {
+	files, err := filepath.Glob("testdata/sequences/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("finding scripts: %v, %d found", err, len(files))
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, want, _ := strings.Cut(string(content), separator)
+			got := play(t, script)
+			if *update {
+				if err := os.WriteFile(file, []byte(script+separator+got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got != want {
+				t.Errorf("the planner did\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// play carries out a script and returns what happened, line by line.
+func play(t *testing.T, script string) string {
+	s := &stage{host: newHost(t)}
+	for _, line := range strings.Split(script, "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		if words := strings.Fields(line); len(words) > 0 {
+			fmt.Fprintf(&s.log, "> %s\n", strings.Join(words, " "))
+			s.command(words[0], words[1:])
+		}
+	}
+	// Names of revisions are hashes; the order of their appearance reads better.
+	text := s.log.String()
+	for i, name := range s.seen {
+		text = strings.ReplaceAll(text, name, fmt.Sprintf("rev%d", i+1))
+	}
+	return text
+}
+
+type stage struct {
+	*host
+	log  strings.Builder
+	seen []string
+}
+
+func (s *stage) command(name string, args []string) {
+	switch name {
+	case "set":
+		s.configure(args)
+	case "look":
+		s.lookAndTell()
+	case "settle":
+		s.settle()
+	case "ready":
+		s.each(args, func(pod string) { s.ready(pod, corev1.ConditionTrue) })
+	case "unready":
+		s.each(args, func(pod string) { s.ready(pod, corev1.ConditionFalse) })
+	case "fail":
+		s.each(args, func(pod string) { s.end(pod, corev1.PodFailed) })
+	case "succeed":
+		s.each(args, func(pod string) { s.end(pod, corev1.PodSucceeded) })
+	case "kill":
+		s.each(args, func(pod string) { s.pod(pod).DeletionTimestamp = &metav1.Time{Time: s.now}; s.touch(s.pod(pod)) })
+	case "gone":
+		s.each(args, func(pod string) { s.pod(pod); delete(s.pods, pod) })
+	case "orphan":
+		s.each(args, func(pod string) { s.pod(pod).OwnerReferences = nil; s.touch(s.pod(pod)) })
+	case "steal":
+		s.each(args, func(pod string) {
+			s.pod(pod).OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "other", UID: "other", Controller: new(true)}}
+		})
+	case "unlabel":
+		s.each(args, func(pod string) { delete(s.pod(pod).Labels, "app"); s.touch(s.pod(pod)) })
+	case "mislabel":
+		s.each(args, func(pod string) { s.pod(pod).Labels["statefulset.kubernetes.io/pod-name"] = "x"; s.touch(s.pod(pod)) })
+	case "deleteset":
+		s.set.DeletionTimestamp = &metav1.Time{Time: s.now}
+	case "killclaim":
+		s.each(args, func(claim string) { s.claims[claim].DeletionTimestamp = &metav1.Time{Time: s.now} })
+	case "dropclaim":
+		s.each(args, func(claim string) { delete(s.claims, claim) })
+	case "refuse":
+		what, why, _ := strings.Cut(strings.Join(args, " "), ": ")
+		s.refuse[what] = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "x", errors.New(why))
+	case "allow":
+		clear(s.refuse)
+	case "wait":
+		duration, err := time.ParseDuration(args[0])
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.now = s.now.Add(duration)
+	case "show":
+		s.show()
+	default:
+		s.t.Fatalf("unknown command %q", name)
+	}
+}
+
+func (s *stage) each(names []string, do func(string)) {
+	for _, name := range names {
+		do(name)
+	}
+}
+
+func (s *stage) end(name string, phase corev1.PodPhase) {
+	pod := s.pod(name)
+	pod.Status.Phase, pod.Status.Conditions = phase, nil
+	s.touch(pod)
+}
+
+func (s *stage) lookAndTell() (acted bool) {
+	p, done, failed := s.look()
+	for _, action := range done {
+		fmt.Fprintf(&s.log, "  %s\n", action)
+	}
+	for _, failure := range failed {
+		fmt.Fprintf(&s.log, "  FAILED %s\n", failure.Action)
+	}
+	status := s.set.Status
+	s.name(status.CurrentRevision)
+	s.name(status.UpdateRevision)
+	fmt.Fprintf(&s.log, "  status %d pods, %d ready, %d available, %d of current %s, %d of update %s\n", status.Replicas, status.ReadyReplicas,
+		status.AvailableReplicas, status.CurrentReplicas, status.CurrentRevision, status.UpdatedReplicas, status.UpdateRevision)
+	for _, c := range status.Conditions {
+		if c.Type != "Reconciling" && (c.Type != "Stalled" || c.Status == corev1.ConditionTrue) {
+			fmt.Fprintf(&s.log, "  %s=%s %s: %s\n", c.Type, c.Status, c.Reason, c.Message)
+		}
+	}
+	if p.LookAgain > 0 {
+		fmt.Fprintf(&s.log, "  look again in %s\n", p.LookAgain)
+	}
+	return len(done)+len(failed) > 0
+}
+
+func (s *stage) name(revision string) {
+	if !slices.Contains(s.seen, revision) {
+		s.seen = append(s.seen, revision)
+	}
+}
+
+// settle plays a kubelet that starts what it is given and ends what it is asked
+// to, at once, until the planner has nothing more to do.
+func (s *stage) settle() {
+	for range 200 {
+		acted := s.lookAndTell()
+		for _, name := range slices.Sorted(maps.Keys(s.pods)) {
+			switch pod := s.pods[name]; {
+			case isTerminating(pod):
+				delete(s.pods, name)
+				fmt.Fprintf(&s.log, "> gone %s\n", name)
+			case pod.Status.Phase == corev1.PodPending:
+				s.ready(name, corev1.ConditionTrue)
+				fmt.Fprintf(&s.log, "> ready %s\n", name)
+			default:
+				continue
+			}
+			acted = true
+		}
+		if !acted {
+			return
+		}
+	}
+	s.t.Fatalf("the planner does not come to rest:\n%s", s.log.String())
+}
+
+func (s *stage) show() {
+	for _, pod := range slices.SortedFunc(maps.Values(s.pods), byName) {
+		fmt.Fprintf(&s.log, "  pod %s at %s owned by %s\n", pod.Name, pod.Labels[identity.RevisionLabel], owners(pod))
+	}
+	for _, claim := range slices.SortedFunc(maps.Values(s.claims), byName) {
+		fmt.Fprintf(&s.log, "  claim %s owned by %s\n", claim.Name, owners(claim))
+	}
+	for _, r := range sortRevisions(slices.Collect(maps.Values(s.revisions))) {
+		s.name(r.Name)
+		fmt.Fprintf(&s.log, "  revision %d %s\n", r.Revision, r.Name)
+	}
+}
+
+func byName[T metav1.Object](a, b T) int { return strings.Compare(a.GetName(), b.GetName()) }
+
+func owners(object metav1.Object) string {
+	var names []string
+	for _, ref := range object.GetOwnerReferences() {
+		names = append(names, ref.Kind+"/"+ref.Name)
+	}
+	return "[" + strings.Join(names, " ") + "]"
+}

@@ -1,0 +1,63 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// status is what the world looks like, before anything of the plan is done.
+func (p *planner) status() v1.StatefulSetStatus {
+	status := v1.StatefulSetStatus{
+		ObservedGeneration: p.Set.Generation,
+		CollisionCount:     ptr.To(p.collisions),
+		CurrentRevision:    p.current.name,
+		UpdateRevision:     p.update.name,
+		Conditions:         append([]v1.StatefulSetCondition(nil), p.Set.Status.Conditions...),
+	}
+	for _, m := range p.all() {
+		if m.pod != nil {
+			p.count(&status, m.pod)
+		}
+	}
+	p.completeUpdate(&status)
+	p.setConditions(&status)
+	return status
+}
+
+func (p *planner) count(status *v1.StatefulSetStatus, pod *corev1.Pod) {
+	status.Replicas++
+	if isReady(pod) {
+		status.ReadyReplicas++
+		if p.isAvailable(pod) {
+			status.AvailableReplicas++
+		}
+	}
+	if isTerminating(pod) {
+		return
+	}
+	if revisionOf(pod) == p.current.name {
+		status.CurrentReplicas++
+	}
+	if revisionOf(pod) == p.update.name {
+		status.UpdatedReplicas++
+	}
+}
+
+// completeUpdate makes the update's revision the current one when every wanted
+// member, and no other, is there, ready and updated.
+func (p *planner) completeUpdate(status *v1.StatefulSetStatus) {
+	wanted := int32(p.wanted)
+	if status.UpdatedReplicas != wanted || status.ReadyReplicas != wanted || status.Replicas != wanted {
+		return
+	}
+	status.CurrentReplicas = status.UpdatedReplicas
+	status.CurrentRevision = status.UpdateRevision
+	if p.Set.Spec.UpdateStrategy.Type == v1.RecreateStatefulSetStrategyType && findCondition(status, v1.StatefulSetProgressing) != nil {
+		p.progress(corev1.ConditionFalse, "RecreateCompleted", "all pods run the present revision")
+	}
+}

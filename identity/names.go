@@ -1,0 +1,49 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// PodName is the name of the pod of a member: "<set>-<ordinal>".
+func PodName(set string, ordinal int) string {
+	return fmt.Sprintf("%s-%d", set, ordinal)
+}
+
+// ClaimName is the name of a member's claim: "<template>-<set>-<ordinal>".
+func ClaimName(template, set string, ordinal int) string {
+	return fmt.Sprintf("%s-%s-%d", template, set, ordinal)
+}
+
+// ParsePodName splits the name of a pod into the set and the ordinal that it
+// speaks of. It reports false for a name that no member can have, among them
+// those with an ordinal that is written with a leading zero or exceeds 31 bits.
+func ParsePodName(pod string) (set string, ordinal int, ok bool) {
+	dash := strings.LastIndexByte(pod, '-')
+	if dash < 0 {
+		return "", 0, false
+	}
+	n, err := strconv.ParseInt(pod[dash+1:], 10, 32)
+	if err != nil || n < 0 || PodName(pod[:dash], int(n)) != pod {
+		return "", 0, false
+	}
+	return pod[:dash], int(n), true
+}
+
+// Ordinals is the range of the ordinals that a set wants: first is in it, end is
+// the first that is no longer in it.
+func Ordinals(set *v1.StatefulSet) (first, end int) {
+	if set.Spec.Ordinals != nil {
+		first = int(set.Spec.Ordinals.Start)
+	}
+	if set.Spec.Replicas == nil {
+		return first, first + 1
+	}
+	return first, first + int(*set.Spec.Replicas)
+}

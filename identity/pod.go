@@ -1,0 +1,97 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// RevisionLabel is the label of a pod that names the ControllerRevision it was
+// made from.
+const RevisionLabel = appsv1.ControllerRevisionHashLabelKey
+
+// Owner is the owner reference that everything of the set carries.
+func Owner(set *v1.StatefulSet) metav1.OwnerReference {
+	return *metav1.NewControllerRef(set, v1.GroupVersionKind())
+}
+
+// Pod builds the pod of a member from a template, which is the set's own or that
+// of an earlier revision. The name of the revision becomes a label of the pod.
+func Pod(set *v1.StatefulSet, template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
+	template = template.DeepCopy()
+	name := PodName(set.Name, ordinal)
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            name,
+			GenerateName:    set.Name + "-",
+			Namespace:       set.Namespace,
+			Labels:          maps.Clone(template.Labels),
+			Annotations:     template.Annotations,
+			Finalizers:      template.Finalizers,
+			OwnerReferences: []metav1.OwnerReference{Owner(set)},
+		},
+		Spec: template.Spec,
+	}
+	if pod.Labels == nil {
+		pod.Labels = map[string]string{}
+	}
+	maps.Copy(pod.Labels, Labels(set.Name, ordinal))
+	pod.Labels[RevisionLabel] = revision
+	pod.Spec.Hostname = name
+	pod.Spec.Subdomain = set.Spec.ServiceName
+	pod.Spec.Volumes = volumes(set, ordinal, template.Spec.Volumes)
+	return pod
+}
+
+// Labels are the labels that say which member a pod is.
+func Labels(set string, ordinal int) map[string]string {
+	return map[string]string{
+		appsv1.StatefulSetPodNameLabel: PodName(set, ordinal),
+		appsv1.PodIndexLabel:           strconv.Itoa(ordinal),
+	}
+}
+
+// volumes puts the member's claims in front of the template's volumes; a claim
+// takes the place of a template volume of the same name.
+func volumes(set *v1.StatefulSet, ordinal int, fromTemplate []corev1.Volume) []corev1.Volume {
+	templates := set.Spec.VolumeClaimTemplates
+	all := make([]corev1.Volume, 0, len(templates)+len(fromTemplate))
+	for i := range templates {
+		all = append(all, corev1.Volume{
+			Name: templates[i].Name,
+			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{
+				ClaimName: ClaimName(templates[i].Name, set.Name, ordinal),
+			}},
+		})
+	}
+	for _, volume := range fromTemplate {
+		if !slices.ContainsFunc(all[:len(templates)], func(claim corev1.Volume) bool { return claim.Name == volume.Name }) {
+			all = append(all, volume)
+		}
+	}
+	return all
+}
+
+// MountsClaims reports whether the pod mounts the claims of its member, each
+// under the name of its template.
+func MountsClaims(set *v1.StatefulSet, ordinal int, pod *corev1.Pod) bool {
+	for i := range set.Spec.VolumeClaimTemplates {
+		template := set.Spec.VolumeClaimTemplates[i].Name
+		claim := ClaimName(template, set.Name, ordinal)
+		if !slices.ContainsFunc(pod.Spec.Volumes, func(volume corev1.Volume) bool {
+			return volume.Name == template && volume.PersistentVolumeClaim != nil && volume.PersistentVolumeClaim.ClaimName == claim
+		}) {
+			return false
+		}
+	}
+	return true
+}
