@@ -1,0 +1,145 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"maps"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+func TestParsePodName(t *testing.T) {
+	for name, c := range map[string]struct {
+		pod     string
+		set     string
+		ordinal int
+		ok      bool
+	}{
+		"a member":                       {"web-0", "web", 0, true},
+		"a set with dashes and digits":   {"my-2-web-17", "my-2-web", 17, true},
+		"the largest ordinal":            {"web-2147483647", "web", 2147483647, true},
+		"an ordinal beyond 31 bits":      {pod: "web-2147483648"},
+		"an ordinal with a leading zero": {pod: "web-01"},
+		"an ordinal with a sign":         {pod: "web-+1"},
+		"no ordinal":                     {pod: "web"},
+		"nothing after the dash":         {pod: "web-"},
+		"a pod of a Deployment":          {pod: "web-7d4b9c-x2x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set, ordinal, ok := ParsePodName(c.pod)
+			if set != c.set || ordinal != c.ordinal || ok != c.ok {
+				t.Errorf("ParsePodName(%q) = %q, %d, %t; want %q, %d, %t", c.pod, set, ordinal, ok, c.set, c.ordinal, c.ok)
+			}
+		})
+	}
+}
+
+func TestOrdinals(t *testing.T) {
+	for name, c := range map[string]struct {
+		spec       v1.StatefulSetSpec
+		first, end int
+	}{
+		"replicas left out":    {v1.StatefulSetSpec{}, 0, 1},
+		"three replicas":       {v1.StatefulSetSpec{Replicas: ptr.To[int32](3)}, 0, 3},
+		"three from the fifth": {v1.StatefulSetSpec{Replicas: ptr.To[int32](3), Ordinals: &v1.StatefulSetOrdinals{Start: 5}}, 5, 8},
+		"none":                 {v1.StatefulSetSpec{Replicas: ptr.To[int32](0)}, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if first, end := Ordinals(&v1.StatefulSet{Spec: c.spec}); first != c.first || end != c.end {
+				t.Errorf("Ordinals = [%d, %d), want [%d, %d)", first, end, c.first, c.end)
+			}
+		})
+	}
+}
+
+func testSet() *v1.StatefulSet {
+	return &v1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "u"},
+		Spec: v1.StatefulSetSpec{
+			ServiceName: "nginx",
+			Selector:    &metav1.LabelSelector{MatchLabels: map[string]string{"app": "nginx"}},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{
+					Labels:      map[string]string{"app": "nginx", "apps.kubernetes.io/pod-index": "mine"},
+					Annotations: map[string]string{"note": "x"},
+					Finalizers:  []string{"example.test/f"},
+				},
+				Spec: corev1.PodSpec{
+					Hostname: "ignored", Subdomain: "ignored",
+					Volumes: []corev1.Volume{
+						{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+						{Name: "scratch"},
+					},
+				},
+			},
+			VolumeClaimTemplates: []corev1.PersistentVolumeClaim{
+				{ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: map[string]string{"app": "other", "tier": "db"}}},
+				{ObjectMeta: metav1.ObjectMeta{Name: "log"}},
+			},
+		},
+	}
+}
+
+func TestPod(t *testing.T) {
+	set := testSet()
+	before := set.DeepCopy()
+	pod := Pod(set, &set.Spec.Template, "web-abc", 2)
+	pod.Labels["app"], pod.Annotations["note"] = "changed", "changed"
+
+	for what, pair := range map[string][2]string{
+		"name":           {pod.Name, "web-2"},
+		"generate name":  {pod.GenerateName, "web-"},
+		"namespace":      {pod.Namespace, "shop"},
+		"hostname":       {pod.Spec.Hostname, "web-2"},
+		"subdomain":      {pod.Spec.Subdomain, "nginx"},
+		"name label":     {pod.Labels["statefulset.kubernetes.io/pod-name"], "web-2"},
+		"index label":    {pod.Labels["apps.kubernetes.io/pod-index"], "2"},
+		"revision label": {pod.Labels["controller-revision-hash"], "web-abc"},
+		"first volume":   {pod.Spec.Volumes[0].Name + " " + pod.Spec.Volumes[0].PersistentVolumeClaim.ClaimName, "data data-web-2"},
+		"second volume":  {pod.Spec.Volumes[1].Name + " " + pod.Spec.Volumes[1].PersistentVolumeClaim.ClaimName, "log log-web-2"},
+		"third volume":   {pod.Spec.Volumes[2].Name, "scratch"},
+		"finalizer":      {pod.Finalizers[0], "example.test/f"},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s is %q, want %q", what, pair[0], pair[1])
+		}
+	}
+	if len(pod.Spec.Volumes) != 3 {
+		t.Errorf("the pod has %d volumes, want 3: the claim takes the place of the template's volume", len(pod.Spec.Volumes))
+	}
+	if owner := metav1.GetControllerOf(pod); owner == nil || owner.UID != "u" || owner.APIVersion != "apps.statefulset.dev/v1" || !*owner.BlockOwnerDeletion {
+		t.Errorf("controller is %+v, want the set, blocking its deletion", owner)
+	}
+	if set.String() != before.String() {
+		t.Errorf("building and changing the pod changed the set to\n%s\nfrom\n%s", set, before)
+	}
+	if !MountsClaims(set, 2, pod) || MountsClaims(set, 1, pod) {
+		t.Errorf("MountsClaims says %t of member 2 and %t of member 1, want true and false", MountsClaims(set, 2, pod), MountsClaims(set, 1, pod))
+	}
+}
+
+func TestClaims(t *testing.T) {
+	set := testSet()
+	claims := Claims(set, 1)
+	for i, want := range []struct {
+		name   string
+		labels map[string]string
+	}{
+		{"data-web-1", map[string]string{"app": "nginx", "tier": "db"}},
+		{"log-web-1", map[string]string{"app": "nginx"}},
+	} {
+		if claims[i].Name != want.name || claims[i].Namespace != "shop" || !maps.Equal(claims[i].Labels, want.labels) || len(claims[i].OwnerReferences) > 0 {
+			t.Errorf("claim %d is %s/%s with labels %v and owners %v, want shop/%s with %v and none", i,
+				claims[i].Namespace, claims[i].Name, claims[i].Labels, claims[i].OwnerReferences, want.name, want.labels)
+		}
+	}
+	if got := set.Spec.VolumeClaimTemplates[0].Labels["app"]; got != "other" {
+		t.Errorf("building claims changed the template's label to %q", got)
+	}
+}

@@ -1,0 +1,206 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"path/filepath"
+	"strconv"
+)
+
+// Components, by the names of their binaries.
+const (
+	etcdName       = "etcd"
+	apiserverName  = "kube-apiserver"
+	kcmName        = "kube-controller-manager"
+	schedulerName  = "kube-scheduler"
+	kwokName       = "kwok"
+	aggregatedName = "statefulset-apiserver"
+
+	// etcdPeer names etcd's second listener; it is not a component.
+	etcdPeer = "etcd-peer"
+)
+
+// startOrder is also the reverse of the order to stop in: kube-apiserver hangs in its shutdown when etcd is gone first.
+func startOrder() []string {
+	return []string{etcdName, apiserverName, kcmName, schedulerName, kwokName, aggregatedName}
+}
+
+// component is what is needed to run one part of the cluster and to ask for its health.
+type component struct {
+	name   string
+	exe    string
+	args   []string
+	env    []string
+	health probe
+}
+
+// features are the gates of the StatefulSet features of this release that are not on by default.
+const features = "StatefulSetRecreateStrategy=true"
+
+// layout knows where everything of a cluster directory is.
+type layout struct {
+	dir   string
+	ports map[string]int
+}
+
+func (l layout) path(elem ...string) string {
+	return filepath.Join(append([]string{l.dir}, elem...)...)
+}
+func (l layout) pki(file string) string  { return l.path("pki", file) }
+func (l layout) crt(name string) string  { return l.pki(name + ".crt") }
+func (l layout) key(name string) string  { return l.pki(name + ".key") }
+func (l layout) log(name string) string  { return l.path("logs", name+".log") }
+func (l layout) url(name string) string  { return "https://" + address(l.ports[name]) }
+func (l layout) port(name string) string { return strconv.Itoa(l.ports[name]) }
+
+// clientConfig is the kubeconfig of a component that authenticates with the certificate of the given name.
+func (l layout) clientConfig(name string) string { return l.path("kubeconfigs", name) }
+
+func (l layout) adminConfig() string { return l.path("kubeconfig") }
+func (l layout) kubectl() string     { return l.path("kubectl") }
+
+// apiserverProbe asks kube-apiserver for a path as administrator.
+func (l layout) apiserverProbe(path string) probe {
+	return probe{url: l.url(apiserverName) + path, caFile: l.crt(clusterCA), certBase: l.pki(adminClient)}
+}
+
+// controlPlane describes the components that `up` runs, in starting order.
+func (l layout) controlPlane(bin binaries) []component {
+	return []component{l.etcd(bin), l.apiserver(bin), l.controllerManager(bin), l.scheduler(bin), l.kwok(bin)}
+}
+
+func (l layout) etcd(bin binaries) component {
+	client := l.url(etcdName)
+	peer := "https://" + address(l.ports[etcdPeer])
+	return component{
+		name: etcdName,
+		exe:  bin["etcd"],
+		args: []string{
+			"--name=local",
+			"--data-dir=" + l.path("etcd"),
+			"--listen-client-urls=" + client,
+			"--advertise-client-urls=" + client,
+			"--listen-peer-urls=" + peer,
+			"--initial-advertise-peer-urls=" + peer,
+			"--initial-cluster=local=" + peer,
+			"--cert-file=" + l.crt(etcdServer),
+			"--key-file=" + l.key(etcdServer),
+			"--client-cert-auth",
+			"--trusted-ca-file=" + l.crt(etcdCA),
+			"--peer-cert-file=" + l.crt(etcdServer),
+			"--peer-key-file=" + l.key(etcdServer),
+			"--peer-client-cert-auth",
+			"--peer-trusted-ca-file=" + l.crt(etcdCA),
+			// A cluster for trying things out need not survive a power cut, and slow disks make everything else slow.
+			"--unsafe-no-fsync",
+		},
+		health: probe{url: client + "/health", caFile: l.crt(etcdCA), certBase: l.pki(etcdClient)},
+	}
+}
+
+func (l layout) apiserver(bin binaries) component {
+	return component{
+		name: apiserverName,
+		exe:  bin["kube-apiserver"],
+		args: []string{
+			"--bind-address=" + loopback,
+			"--advertise-address=" + loopback,
+			"--secure-port=" + l.port(apiserverName),
+			// Endpoints of the service "kubernetes" must not be loopback addresses, so nobody writes them.
+			"--endpoint-reconciler-type=none",
+			"--etcd-servers=" + l.url(etcdName),
+			"--etcd-cafile=" + l.crt(etcdCA),
+			"--etcd-certfile=" + l.crt(etcdClient),
+			"--etcd-keyfile=" + l.key(etcdClient),
+			"--tls-cert-file=" + l.crt(servingCert),
+			"--tls-private-key-file=" + l.key(servingCert),
+			"--client-ca-file=" + l.crt(clusterCA),
+			"--authorization-mode=Node,RBAC",
+			// Nobody would remove the not-ready taint of a new node: its controller does not run here.
+			"--disable-admission-plugins=TaintNodesByCondition",
+			"--service-cluster-ip-range=10.96.0.0/16",
+			"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+			"--service-account-key-file=" + l.key(serviceAccounts),
+			"--service-account-signing-key-file=" + l.key(serviceAccounts),
+			"--requestheader-client-ca-file=" + l.crt(frontProxyCA),
+			"--requestheader-allowed-names=front-proxy-client",
+			"--requestheader-username-headers=X-Remote-User",
+			"--requestheader-uid-headers=X-Remote-Uid",
+			"--requestheader-group-headers=X-Remote-Group",
+			"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+			"--proxy-client-cert-file=" + l.crt(frontProxyClient),
+			"--proxy-client-key-file=" + l.key(frontProxyClient),
+			"--enable-aggregator-routing=false",
+			"--audit-policy-file=" + l.path("config", auditPolicyFile),
+			"--audit-log-path=" + l.path("logs", "audit.log"),
+			"--allow-privileged=true",
+			"--feature-gates=" + features,
+		},
+		health: l.apiserverProbe("/readyz"),
+	}
+}
+
+func (l layout) controllerManager(bin binaries) component {
+	return component{
+		name: kcmName,
+		exe:  bin["kube-controller-manager"],
+		args: append(l.controlLoop(kcmName, kcmClient),
+			// Without it the controllers are forbidden most of their writes.
+			"--use-service-account-credentials=true",
+			// On a busy machine heartbeats lag, and this one would mark every pod not ready; nothing marks a fake pod ready again.
+			"--controllers=*,-node-lifecycle-controller",
+			// The default of 20 a second makes a new cluster wait five seconds for its service accounts.
+			"--kube-api-qps=200",
+			"--kube-api-burst=400",
+			"--root-ca-file="+l.crt(clusterCA),
+			"--service-account-private-key-file="+l.key(serviceAccounts),
+			"--cluster-signing-cert-file="+l.crt(clusterCA),
+			"--cluster-signing-key-file="+l.key(clusterCA),
+			"--feature-gates="+features,
+		),
+		health: probe{url: l.url(kcmName) + "/healthz", caFile: l.crt(clusterCA), certBase: l.pki(adminClient)},
+	}
+}
+
+func (l layout) scheduler(bin binaries) component {
+	return component{
+		name:   schedulerName,
+		exe:    bin["kube-scheduler"],
+		args:   l.controlLoop(schedulerName, schedulerClient),
+		health: probe{url: l.url(schedulerName) + "/readyz", caFile: l.crt(clusterCA), certBase: l.pki(adminClient)},
+	}
+}
+
+// controlLoop returns the flags that kube-controller-manager and kube-scheduler share. There is one of each, so they elect no leader.
+func (l layout) controlLoop(name, client string) []string {
+	config := l.clientConfig(client)
+	return []string{
+		"--kubeconfig=" + config,
+		"--authentication-kubeconfig=" + config,
+		"--authorization-kubeconfig=" + config,
+		"--bind-address=" + loopback,
+		"--secure-port=" + l.port(name),
+		"--tls-cert-file=" + l.crt(servingCert),
+		"--tls-private-key-file=" + l.key(servingCert),
+		"--leader-elect=false",
+	}
+}
+
+func (l layout) kwok(bin binaries) component {
+	return component{
+		name: kwokName,
+		exe:  bin["kwok"],
+		args: []string{
+			"--kubeconfig=" + l.clientConfig(kwokClient),
+			"--config=" + l.path("config", stagesFile),
+			"--server-address=" + address(l.ports[kwokName]),
+			"--manage-all-nodes=true",
+			"--node-lease-duration-seconds=40",
+			"--cidr=10.244.0.1/16",
+		},
+		// Keeps a configuration in the user's home from being merged in.
+		env:    []string{"KWOK_WORKDIR=" + l.path("config", "kwok")},
+		health: probe{url: "http://" + address(l.ports[kwokName]) + "/healthz"},
+	}
+}

@@ -1,0 +1,3 @@
+module statefulset.dev/test/cluster
+
+go 1.26.8

@@ -1,0 +1,65 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+)
+
+const loopback = "127.0.0.1"
+
+// usualPorts are the ports that each listener has on an ordinary cluster; they are taken when free.
+func usualPorts() map[string]int {
+	return map[string]int{
+		etcdName:       2379,
+		etcdPeer:       2380,
+		apiserverName:  6443,
+		kcmName:        10257,
+		schedulerName:  10259,
+		kwokName:       10247,
+		aggregatedName: 6444,
+	}
+}
+
+const (
+	portStep  = 100
+	portTries = 100
+)
+
+// choosePort returns wanted when nothing listens there, and otherwise the first free port a multiple of portStep above it. It stays
+// below the range that the kernel gives to outgoing connections: one of those could hold the port when its owner restarts.
+func choosePort(ctx context.Context, wanted int, used map[string]int) (int, error) {
+	for i := range portTries {
+		port := wanted + i*portStep
+		if !inUse(port, used) && portFree(ctx, port) {
+			return port, nil
+		}
+	}
+	return 0, fmt.Errorf("no free port on %s: tried %d to %d in steps of %d", loopback, wanted, wanted+(portTries-1)*portStep, portStep)
+}
+
+func portFree(ctx context.Context, port int) bool {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", address(port))
+	if err != nil {
+		return false
+	}
+	return l.Close() == nil
+}
+
+func inUse(port int, used map[string]int) bool {
+	for _, p := range used {
+		if p == port {
+			return true
+		}
+	}
+	return false
+}
+
+func address(port int) string {
+	return net.JoinHostPort(loopback, strconv.Itoa(port))
+}

@@ -1,0 +1,104 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+// probe asks a component over HTTP how it is.
+type probe struct {
+	url string
+	// caFile verifies the server, and certBase (.crt, .key) identifies the client; both are empty for plain HTTP.
+	caFile   string
+	certBase string
+}
+
+const probeTimeout = 3 * time.Second
+
+// get returns the body of a 200 answer, and an error with the answer's first line otherwise.
+func (p probe) get(ctx context.Context) ([]byte, error) {
+	client, err := p.client()
+	if err != nil {
+		return nil, err
+	}
+	defer client.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("asking %s: %w", p.url, err)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, shortNetError(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", p.url, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s", resp.Status, failedChecks(string(body)))
+	}
+	return body, nil
+}
+
+func (p probe) client() (*http.Client, error) {
+	transport := &http.Transport{}
+	if p.caFile != "" {
+		config, err := p.tlsConfig()
+		if err != nil {
+			return nil, err
+		}
+		transport.TLSClientConfig = config
+	}
+	return &http.Client{Transport: transport, Timeout: probeTimeout}, nil
+}
+
+func (p probe) tlsConfig() (*tls.Config, error) {
+	ca, err := os.ReadFile(p.caFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading certificate authority: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(ca) {
+		return nil, fmt.Errorf("no certificate in %s", p.caFile)
+	}
+	pair, err := tls.LoadX509KeyPair(p.certBase+".crt", p.certBase+".key")
+	if err != nil {
+		return nil, fmt.Errorf("loading client certificate: %w", err)
+	}
+	return &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}}, nil
+}
+
+// shortNetError drops the method and URL that the HTTP client puts before the cause.
+func shortNetError(err error) error {
+	if cause := errors.Unwrap(err); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// failedChecks keeps of a verbose health report the checks that failed, and of anything else the first line.
+func failedChecks(body string) string {
+	var failed []string
+	for line := range strings.Lines(body) {
+		if strings.HasPrefix(line, "[-]") {
+			failed = append(failed, strings.TrimSpace(line))
+		}
+	}
+	if len(failed) > 0 {
+		return strings.Join(failed, ", ")
+	}
+	first, _, _ := strings.Cut(body, "\n")
+	return first
+}

@@ -1,0 +1,71 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	kwokModule = "sigs.k8s.io/kwok"
+	stagesFile = "stages.yaml"
+)
+
+// stageFiles are the stages of KWOK that make nodes ready, pods run and end, and claims bind, below kustomize/stage in its module.
+func stageFiles() []string {
+	return []string{
+		"node/fast/node-initialize.yaml",
+		"node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",
+		"pod/fast/pod-ready.yaml",
+		"pod/fast/pod-complete.yaml",
+		"pod/fast/pod-delete.yaml",
+		"volume/fast/pvc-provision.yaml",
+		"volume/fast/pvc-delete.yaml",
+		"volume/fast/pv-bind.yaml",
+		"volume/fast/pv-delete.yaml",
+	}
+}
+
+const (
+	oneStorageClass    = "self.spec.storageClassName == 'kwok-volume'"
+	everyStorageClass  = "self.spec.storageClassName in ['kwok-volume', 'my-storage-class']"
+	storageStagePrefix = "volume/"
+)
+
+// writeStages joins the stages of the pinned KWOK module into one file, with the storage stages widened to every class in manifests/.
+func writeStages(ctx context.Context, modulesDir, path string) error {
+	source, err := pinnedSource(ctx, modulesDir, "kwok", kwokModule)
+	if err != nil {
+		return err
+	}
+	var stages []string
+	for _, name := range stageFiles() {
+		raw, err := os.ReadFile(filepath.Join(source, "kustomize", "stage", filepath.FromSlash(name)))
+		if err != nil {
+			return fmt.Errorf("reading KWOK's stage: %w", err)
+		}
+		stage := string(raw)
+		if strings.HasPrefix(name, storageStagePrefix) {
+			if stage, err = widenStorage(name, stage); err != nil {
+				return err
+			}
+		}
+		stages = append(stages, stage)
+	}
+	if err := writeFile(path, []byte(strings.Join(stages, "\n---\n"))); err != nil {
+		return fmt.Errorf("writing KWOK's stages: %w", err)
+	}
+	return nil
+}
+
+func widenStorage(name, stage string) (string, error) {
+	if !strings.Contains(stage, oneStorageClass) {
+		return "", fmt.Errorf("KWOK's stage %s does not select %q any more: adapt it to this version of KWOK", name, oneStorageClass)
+	}
+	return strings.ReplaceAll(stage, oneStorageClass, everyStorageClass), nil
+}

@@ -1,0 +1,157 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"time"
+)
+
+func runUp(ctx context.Context, args []string, out io.Writer) error {
+	fs := newFlags("up", "[--dir DIR] [--modules DIR]", out)
+	dir, modules := dirFlag(fs), modulesFlag(fs)
+	if err := parse(fs, args); err != nil {
+		return err
+	}
+	target, err := absolute("dir", *dir)
+	if err != nil {
+		return err
+	}
+	modulesDir, err := findModules(*modules)
+	if err != nil {
+		return err
+	}
+	bin, err := buildAll(ctx, modulesDir, out)
+	if err != nil {
+		return err
+	}
+	s, release, err := openToStart(ctx, target, out)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := s.up(ctx, bin, modulesDir); err != nil {
+		return s.abandon(err)
+	}
+	return nil
+}
+
+func (s *supervisor) up(ctx context.Context, bin binaries, modulesDir string) error {
+	begun := time.Now()
+	if err := s.assignPorts(ctx); err != nil {
+		return err
+	}
+	if err := s.writeConfiguration(ctx, bin, modulesDir); err != nil {
+		return err
+	}
+	if err := s.ensure(ctx, s.etcd(bin)); err != nil {
+		return err
+	}
+	if err := s.ensure(ctx, s.apiserver(bin)); err != nil {
+		return err
+	}
+	if err := applyPrepared(ctx, bin["kubectl"], s.adminConfig()); err != nil {
+		return fmt.Errorf("creating nodes and storage classes: %w", err)
+	}
+	if err := s.ensure(ctx, s.controllerManager(bin), s.scheduler(bin), s.kwok(bin)); err != nil {
+		return err
+	}
+	if err := waitUsable(ctx, bin["kubectl"], s.adminConfig()); err != nil {
+		return err
+	}
+	s.report(begun)
+	return nil
+}
+
+// assignPorts gives every listener that is not up a port. When one had to move, the rest would talk to the old place, so all are stopped.
+func (s *supervisor) assignPorts(ctx context.Context) error {
+	before := maps.Clone(s.state.Ports)
+	owners := map[string]string{etcdPeer: etcdName}
+	for _, name := range []string{etcdName, etcdPeer, apiserverName, kcmName, schedulerName, kwokName} {
+		owner := name
+		if o, ok := owners[name]; ok {
+			owner = o
+		}
+		if s.alive(owner) {
+			continue
+		}
+		if err := s.assignPort(ctx, name); err != nil {
+			return err
+		}
+	}
+	if len(before) > 0 && !maps.Equal(before, s.state.Ports) {
+		return s.stopAll()
+	}
+	return nil
+}
+
+// writeConfiguration writes every file that the components read, and a link to kubectl next to the kubeconfig.
+func (s *supervisor) writeConfiguration(ctx context.Context, bin binaries, modulesDir string) error {
+	if err := ensurePKI(s.dir); err != nil {
+		return err
+	}
+	for _, client := range []string{kcmClient, schedulerClient, kwokClient} {
+		if err := s.writeClientConfig(s.clientConfig(client), client); err != nil {
+			return err
+		}
+	}
+	if err := s.writeClientConfig(s.adminConfig(), adminClient); err != nil {
+		return err
+	}
+	policy, err := manifests.ReadFile(auditPolicy)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(s.path("config", auditPolicyFile), policy); err != nil {
+		return fmt.Errorf("writing the audit policy: %w", err)
+	}
+	if err := writeStages(ctx, modulesDir, s.path("config", stagesFile)); err != nil {
+		return err
+	}
+	return link(bin["kubectl"], s.kubectl())
+}
+
+func (s *supervisor) writeClientConfig(path, client string) error {
+	return writeKubeconfig(path, s.url(apiserverName), s.crt(clusterCA), s.pki(client))
+}
+
+func link(target, path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("replacing a link: %w", err)
+	}
+	if err := os.Symlink(target, path); err != nil {
+		return fmt.Errorf("linking kubectl: %w", err)
+	}
+	return nil
+}
+
+// waitUsable waits for what a first pod needs: ready nodes, and the service account that admission asks for.
+func waitUsable(ctx context.Context, kubectl, kubeconfig string) error {
+	timeout := "--timeout=" + readyWithin.String()
+	if err := runKubectl(ctx, kubectl, kubeconfig, nil, "wait", "--for=condition=Ready", "nodes", "--all", timeout); err != nil {
+		return fmt.Errorf("waiting for the fake nodes: %w", err)
+	}
+	if err := runKubectl(ctx, kubectl, kubeconfig, nil, "wait", "--for=create", "serviceaccount/default", timeout); err != nil {
+		return fmt.Errorf("waiting for the default service account: %w", err)
+	}
+	return nil
+}
+
+func (s *supervisor) report(begun time.Time) {
+	if len(s.started) == 0 {
+		fmt.Fprintf(s.out, "the cluster in %s is already running\n", s.dir)
+	} else {
+		fmt.Fprintf(s.out, "the cluster in %s is up (%s)\n", s.dir, elapsed(begun))
+	}
+	fmt.Fprintf(s.out, "  export KUBECONFIG=%s\n  kubectl of this cluster: %s\n", s.adminConfig(), s.kubectl())
+	if s.registered() && !s.alive(aggregatedName) {
+		fmt.Fprintf(s.out, "%s is registered but not running: start it with cluster register\n", aggregatedName)
+	}
+}
