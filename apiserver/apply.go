@@ -1,0 +1,79 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"fmt"
+	"net"
+	"time"
+
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/rest"
+	"k8s.io/component-base/tracing"
+)
+
+// noResync keeps informers from handing out again what has not changed.
+const noResync time.Duration = 0
+
+// applyServing takes the port, and prepares all that does not need the host.
+func (o *Options) applyServing(config *Config) error {
+	generic := &config.Generic.Config
+	if err := o.Serving.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
+		return fmt.Errorf("making a self-signed certificate: %w", err)
+	}
+	if err := o.Server.DefaultAdvertiseAddress(o.Serving.SecureServingOptions); err != nil {
+		return fmt.Errorf("finding an address to advertise: %w; give --advertise-address", err)
+	}
+	if err := o.Server.ApplyTo(generic); err != nil {
+		return fmt.Errorf("applying the generic options: %w", err)
+	}
+	if err := o.Serving.ApplyToConfig(generic); err != nil {
+		return fmt.Errorf("preparing to serve on --bind-address %s --secure-port %d: %w", o.Serving.BindAddress, o.Serving.BindPort, err)
+	}
+	if err := o.Traces.ApplyTo(nil, generic); err != nil {
+		return fmt.Errorf("applying --tracing-config-file %q: %w", o.Traces.ConfigFile, err)
+	}
+	return nil
+}
+
+// applyHost makes the host cluster decide who may do what.
+func (o *Options) applyHost(config *Config, host *host) error {
+	generic := &config.Generic.Config
+	config.HostReady = host.ready
+
+	if err := o.Authentication.ApplyTo(&generic.Authentication, generic.SecureServing, generic.OpenAPIConfig); err != nil {
+		return fmt.Errorf("preparing authentication: %w", err)
+	}
+	generic.Authentication.Authenticator = healthAnonymous{generic.Authentication.Authenticator}
+	if err := o.Authorization.ApplyTo(&generic.Authorization); err != nil {
+		return fmt.Errorf("preparing authorization: %w", err)
+	}
+	if err := o.Audit.ApplyTo(generic); err != nil {
+		return fmt.Errorf("preparing the audit log: %w", err)
+	}
+	return o.applyAdmission(config.Generic, host)
+}
+
+// applyAdmission makes the server follow the host's namespaces, policies,
+// webhooks, quotas and flow schemas.
+func (o *Options) applyAdmission(generic *genericapiserver.RecommendedConfig, host *host) error {
+	generic.ClientConfig = rest.CopyConfig(host.config)
+	generic.ClientConfig.Wrap(tracing.WrapperFor(generic.TracerProvider))
+	generic.SharedInformerFactory = informers.NewSharedInformerFactory(host.client, noResync)
+	dynamicClient, err := dynamic.NewForConfig(generic.ClientConfig)
+	if err != nil {
+		return fmt.Errorf("creating a client for the host cluster at %s: %w", host.config.Host, err)
+	}
+	if err := o.Features.ApplyTo(&generic.Config, host.client, generic.SharedInformerFactory); err != nil {
+		return fmt.Errorf("preparing priority and fairness: %w", err)
+	}
+	if err := o.Admission.ApplyTo(&generic.Config, generic.SharedInformerFactory, host.client, dynamicClient,
+		utilfeature.DefaultFeatureGate, generic.EffectiveVersion, quotaInitializer{}); err != nil {
+		return fmt.Errorf("preparing admission: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/rest"
+)
+
+// Config is everything that a server is built from, already resolved.
+type Config struct {
+	// Generic configures the part that every Kubernetes API server has. Its
+	// RESTOptionsGetter leads to the storage.
+	Generic *genericapiserver.RecommendedConfig
+
+	// HostReady says why the host cluster cannot be used, nil if it can. Nil if the
+	// server has no host, as in tests.
+	HostReady func(context.Context) error
+
+	// RunController runs the controller until its context ends; it is given access
+	// to this very server. It must return only then, or with an error. Nil for a
+	// server without a controller.
+	RunController func(ctx context.Context, loopback *rest.Config) error
+
+	// ControllerState says what the controller is doing, for people who debug it.
+	// May be nil.
+	ControllerState func() ControllerState
+
+	scheme *runtime.Scheme
+	codecs serializer.CodecFactory
+}
+
+// CompletedConfig is a Config with all gaps filled, which only Complete makes.
+type CompletedConfig struct {
+	config  *Config
+	generic genericapiserver.CompletedConfig
+}
+
+// Server is built and not yet started.
+type Server struct {
+	generic *genericapiserver.GenericAPIServer
+}
+
+// NewConfig is a Config without storage, host and controller.
+func NewConfig() *Config {
+	scheme := NewScheme()
+	codecs := serializer.NewCodecFactory(scheme)
+	generic := genericapiserver.NewRecommendedConfig(codecs)
+	applyOpenAPI(&generic.Config)
+	return &Config{Generic: generic, scheme: scheme, codecs: codecs}
+}
+
+// Complete fills the gaps.
+func (c *Config) Complete() CompletedConfig {
+	return CompletedConfig{config: c, generic: c.Generic.Complete()}
+}
+
+// New builds the server. It starts nothing.
+func (c CompletedConfig) New() (*Server, error) {
+	server, err := c.generic.New("statefulset-apiserver", genericapiserver.NewEmptyDelegate())
+	if err != nil {
+		return nil, fmt.Errorf("building the server: %w", err)
+	}
+	group, err := apiGroup(c.config.scheme, c.config.codecs, c.generic.RESTOptionsGetter)
+	if err != nil {
+		return nil, err
+	}
+	if err := server.InstallAPIGroup(group); err != nil {
+		return nil, fmt.Errorf("installing group %s: %w", group.PrioritizedVersions[0].Group, err)
+	}
+	if err := c.addController(server); err != nil {
+		return nil, err
+	}
+	if err := addHostCheck(server, c.config.HostReady); err != nil {
+		return nil, err
+	}
+	return &Server{server}, nil
+}
+
+// addController makes the server run the controller and speak for it.
+func (c CompletedConfig) addController(server *genericapiserver.GenericAPIServer) error {
+	if c.config.RunController == nil {
+		return nil
+	}
+	runner := newRunner(c.config.RunController)
+	if err := runner.addTo(server); err != nil {
+		return err
+	}
+	if c.config.ControllerState != nil {
+		server.Handler.NonGoRestfulMux.UnlistedHandlePrefix(debugPrefix, debugRoutes(c.config.ControllerState))
+	}
+	return nil
+}
+
+// Run serves until ctx ends, and returns after everything was stopped.
+func (s *Server) Run(ctx context.Context) error {
+	return s.generic.PrepareRun().RunWithContext(ctx)
+}

@@ -1,0 +1,30 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package apiserver is where a request enters. It joins the generic API server of
+// k8s.io/apiserver with the one resource that registry/statefulset stores.
+//
+// The life of a request, and who handles each step:
+//
+//	TLS, who is asking           host.go: the host cluster's client CA, front-proxy
+//	                             CA and token reviews; only health checks may be
+//	                             anonymous (anonymous.go)
+//	fairness, audit, tracing     options.go: the generic server's option groups
+//	may they do it               host.go: subject access reviews on the host
+//	which resource               install.go: the table of contents
+//	decoding, defaults           scheme.go
+//	admission                    admission.go: namespace life cycle, policies and
+//	                             webhooks of the host, resource quota
+//	strategy, validation         registry/statefulset
+//	encoding for storage         etcd.go
+//	etcd                         an external cluster, or embedded_etcd.go with the
+//	                             directory that datadir.go guards
+//
+// What is not a resource is answered by routes.go and health.go, and discovery
+// and OpenAPI by the generic server from what openapi.go gives it.
+//
+// The life of the server is in run.go: take the port, wait for the host, open the
+// storage, build the server, serve until the context ends. The controller is
+// started by a hook once the server serves, and waited for before it stops
+// serving (hooks.go), because it reads and writes sets through this server.
+package apiserver

@@ -1,0 +1,125 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/etcd/server/v3/embed"
+)
+
+const (
+	// embeddedName is the name that etcd's only member has in its own records. It
+	// must not change: data written under another name is not found again.
+	embeddedName = "statefulset-apiserver"
+
+	// embeddedQuota is how large the database may grow, in bytes. It is the most
+	// that etcd recommends; the default of 2 GiB would stop writes too early.
+	embeddedQuota = 8 << 30
+
+	// progressInterval is how often an idle watch learns how far etcd is. The
+	// server's watch cache cannot answer a consistent read before it knows.
+	progressInterval = 5 * time.Second
+)
+
+// embeddedEtcd is an etcd of one member inside this process. It listens on a unix
+// socket in a directory that only our user can enter, and on nothing else.
+type embeddedEtcd struct {
+	dir       *dataDir
+	socketDir string
+	log       etcdLog
+	server    *embed.Etcd
+}
+
+// startEmbeddedEtcd returns when etcd answers. An error says what is wrong with
+// the directory; nothing in it was deleted then.
+func startEmbeddedEtcd(ctx context.Context, path string) (*embeddedEtcd, error) {
+	dir, err := openDataDir(path)
+	if err != nil {
+		return nil, err
+	}
+	// The path of a socket is limited to about a hundred characters, so it cannot
+	// be in the data directory, whose path may be longer.
+	socketDir, err := os.MkdirTemp("", "statefulset-etcd-")
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("creating a directory for the etcd socket: %w", err), dir.Close())
+	}
+	etcd := &embeddedEtcd{dir: dir, socketDir: socketDir, log: newEtcdLog()}
+	if err := etcd.start(ctx); err != nil {
+		return nil, errors.Join(err, etcd.Close())
+	}
+	return etcd, nil
+}
+
+func (e *embeddedEtcd) start(ctx context.Context) error {
+	server, err := startWithoutPanic(e.config())
+	if err != nil {
+		return fmt.Errorf("the data directory %q cannot be used: %w; restore it from a backup, or choose another one with --data-dir", e.dir.path, err)
+	}
+	e.server = server
+	select {
+	case <-server.Server.ReadyNotify():
+		e.log.SetLevel(whileRunning)
+		return e.dir.writeVersion()
+	case err := <-server.Err():
+		return fmt.Errorf("starting the embedded etcd: %w", err)
+	case <-ctx.Done():
+		return fmt.Errorf("starting the embedded etcd: %w", context.Cause(ctx))
+	}
+}
+
+// startWithoutPanic turns what etcd dies of, when its data is damaged, into an
+// error: it logs a reason and panics, or exits, which etcdLog makes a panic too.
+func startWithoutPanic(config *embed.Config) (server *embed.Etcd, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("%v", reason)
+		}
+	}()
+	return embed.StartEtcd(config)
+}
+
+// Endpoint is where a client of this process finds etcd.
+func (e *embeddedEtcd) Endpoint() string { return "unix://" + e.socket() }
+
+// Err reports an etcd that ends while it should run.
+func (e *embeddedEtcd) Err() <-chan error { return e.server.Err() }
+
+// Close stops etcd and lets another process have the directory.
+func (e *embeddedEtcd) Close() error {
+	e.log.SetLevel(quietStop)
+	if e.server != nil {
+		e.server.Close()
+	}
+	return errors.Join(os.RemoveAll(e.socketDir), e.dir.Close())
+}
+
+func (e *embeddedEtcd) socket() string { return filepath.Join(e.socketDir, "etcd.sock") }
+
+func (e *embeddedEtcd) config() *embed.Config {
+	client := url.URL{Scheme: "unix", Path: e.socket()}
+	// Nobody listens for peers: a single member has none. The address is only a
+	// name under which the member knows itself.
+	self := url.URL{Scheme: "http", Host: "localhost:2380"}
+
+	config := embed.NewConfig()
+	config.Name = embeddedName
+	config.Dir = e.dir.path
+	config.ListenClientUrls = []url.URL{client}
+	config.AdvertiseClientUrls = []url.URL{client}
+	config.ListenPeerUrls = nil
+	config.AdvertisePeerUrls = []url.URL{self}
+	config.InitialCluster = config.InitialClusterFromName(embeddedName)
+	config.EnableGRPCGateway = false
+	config.QuotaBackendBytes = embeddedQuota
+	config.WatchProgressNotifyInterval = progressInterval
+	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(e.log.logger())
+	return config
+}

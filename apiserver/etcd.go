@@ -1,0 +1,48 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/server/options"
+	serverstorage "k8s.io/apiserver/pkg/server/storage"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// etcdPrefix is the root of our keys, apart from those of a Kubernetes cluster that
+// may share the etcd.
+const etcdPrefix = "/registry/statefulset.dev"
+
+// newEtcdOptions stores protobuf: it is about a third smaller than JSON, and
+// cheaper to read.
+func newEtcdOptions() *options.EtcdOptions {
+	etcd := options.NewEtcdOptions(storagebackend.NewDefaultConfig(etcdPrefix, nil))
+	etcd.DefaultStorageMediaType = runtime.ContentTypeProtobuf
+	return etcd
+}
+
+// applyStorage leads the server to etcd. The codec is made here, because the
+// generic options would accept --storage-media-type and then not look at it.
+func (c *Config) applyStorage(etcd *options.EtcdOptions) error {
+	backend := &etcd.StorageConfig
+	codec, versioner, err := serverstorage.NewStorageCodec(serverstorage.StorageCodecConfig{
+		StorageMediaType:  etcd.DefaultStorageMediaType,
+		StorageSerializer: c.codecs,
+		StorageVersion:    appsv1.SchemeGroupVersion,
+		MemoryVersion:     hub(appsv1.GroupName),
+		Config:            *backend,
+	})
+	if err != nil {
+		return fmt.Errorf("preparing the storage encoding: %w", err)
+	}
+	backend.Codec, backend.EncodeVersioner = codec, versioner
+	if err := etcd.ApplyTo(&c.Generic.Config); err != nil {
+		return fmt.Errorf("connecting to etcd: %w", err)
+	}
+	return nil
+}

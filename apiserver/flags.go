@@ -1,0 +1,41 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"slices"
+
+	"github.com/spf13/pflag"
+)
+
+// unservedEtcdFlags are flags of the generic etcd options that would be accepted
+// and have no effect: we store one resource in one place, without leases.
+func unservedEtcdFlags() []string {
+	return []string{
+		"etcd-servers-overrides",
+		"storage-backend",
+		"default-watch-cache-size",
+		"watch-cache-sizes",
+		"lease-reuse-duration-seconds",
+	}
+}
+
+// unservedServerFlags choose between versions of an API; ours has one.
+func unservedServerFlags() []string {
+	return []string{
+		"emulation-forward-compatible",
+		"runtime-config-emulation-forward-compatible",
+	}
+}
+
+// addFlagsExcept adds the flags of one option group, without those named.
+func addFlagsExcept(to *pflag.FlagSet, addFlags func(*pflag.FlagSet), names ...string) {
+	all := pflag.NewFlagSet("", pflag.ContinueOnError)
+	addFlags(all)
+	all.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(names, f.Name) {
+			to.AddFlag(f)
+		}
+	})
+}

@@ -1,0 +1,95 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+)
+
+// controllerStopTimeout bounds how long a server that shuts down waits for its
+// controller to finish what it is doing and to give up its lease.
+const controllerStopTimeout = 30 * time.Second
+
+var (
+	errNotStarted = errors.New("the controller has not been started yet")
+	errReturned   = errors.New("the controller ended by itself")
+)
+
+// runner ties the life of the controller to that of the server: it starts when
+// the server serves, and the server serves until it has stopped.
+type runner struct {
+	run  func(ctx context.Context, loopback *rest.Config) error
+	stop context.CancelFunc
+	done chan struct{}
+
+	mu    sync.Mutex
+	state error // why the controller does not run; nil while it does
+}
+
+func newRunner(run func(context.Context, *rest.Config) error) *runner {
+	return &runner{run: run, done: make(chan struct{}), state: errNotStarted}
+}
+
+func (r *runner) addTo(server *genericapiserver.GenericAPIServer) error {
+	if err := server.AddPostStartHook("start-controller", r.start); err != nil {
+		return fmt.Errorf("adding the controller's start hook: %w", err)
+	}
+	if err := server.AddPreShutdownHook("stop-controller", r.stopAndWait); err != nil {
+		return fmt.Errorf("adding the controller's stop hook: %w", err)
+	}
+	return addControllerCheck(server, r.check)
+}
+
+// start does not take over the hook's context: that one ends when the server has
+// begun to shut down, and it is the stop hook that must end the controller.
+func (r *runner) start(hook genericapiserver.PostStartHookContext) error {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(hook))
+	r.mu.Lock()
+	r.stop, r.state = cancel, nil
+	r.mu.Unlock()
+
+	go func() {
+		defer close(r.done)
+		err := r.run(ctx, hook.LoopbackClientConfig)
+		if ctx.Err() == nil {
+			err = errors.Join(errReturned, err)
+			klog.FromContext(ctx).Error(err, "The controller ended while the server is running")
+		}
+		r.mu.Lock()
+		r.state = err
+		r.mu.Unlock()
+	}()
+	return nil
+}
+
+func (r *runner) stopAndWait() error {
+	r.mu.Lock()
+	stop := r.stop
+	r.mu.Unlock()
+	if stop == nil {
+		return nil
+	}
+	stop()
+	select {
+	case <-r.done:
+		return nil
+	case <-time.After(controllerStopTimeout):
+		return fmt.Errorf("the controller has not stopped within %s", controllerStopTimeout)
+	}
+}
+
+// check says why the controller does not run, nil if it does.
+func (r *runner) check() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state
+}

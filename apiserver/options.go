@@ -1,0 +1,161 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apiserver/pkg/server/options"
+	"k8s.io/apiserver/pkg/util/compatibility"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	cliflag "k8s.io/component-base/cli/flag"
+	basecompatibility "k8s.io/component-base/compatibility"
+)
+
+// Options is what a user can choose. Groups of the generic server that we do not
+// serve are absent, so that every flag does something.
+type Options struct {
+	Server         *options.ServerRunOptions
+	Serving        *options.SecureServingOptionsWithLoopback
+	Authentication *options.DelegatingAuthenticationOptions
+	Authorization  *options.DelegatingAuthorizationOptions
+	Audit          *options.AuditOptions
+	Features       *options.FeatureOptions
+	Host           *options.CoreAPIOptions
+	Admission      *options.AdmissionOptions
+	Etcd           *options.EtcdOptions
+	Traces         *options.TracingOptions
+
+	// DataDir is where the embedded etcd keeps its data. It is used only when no
+	// etcd servers are given; empty means defaultDataDir.
+	DataDir string
+	// HostTimeout is how long a starting server waits for the host cluster.
+	HostTimeout time.Duration
+}
+
+const (
+	defaultPort    = 8443
+	defaultDataDir = "./statefulset-data"
+	minHostTimeout = time.Second
+)
+
+// NewOptions are the defaults.
+func NewOptions() (*Options, error) {
+	registry := basecompatibility.NewComponentGlobalsRegistry()
+	if err := registry.Register(basecompatibility.DefaultKubeComponent,
+		compatibility.DefaultBuildEffectiveVersion(), utilfeature.DefaultMutableFeatureGate); err != nil {
+		return nil, fmt.Errorf("registering the feature gates: %w", err)
+	}
+	serving := options.NewSecureServingOptions()
+	serving.Required = true
+	serving.BindPort = defaultPort
+	serving.ServerCert.CertDirectory = "" // without certificate files, one is made in memory
+	serving.ServerCert.PairName = ""
+	serving.HTTP2MaxStreamsPerConnection = 1000 // the host sends all its users through a few connections
+
+	return &Options{
+		Server:         options.NewServerRunOptionsForComponent(basecompatibility.DefaultKubeComponent, registry),
+		Serving:        serving.WithLoopback(),
+		Authentication: options.NewDelegatingAuthenticationOptions(),
+		Authorization:  options.NewDelegatingAuthorizationOptions(),
+		Audit:          options.NewAuditOptions(),
+		Features:       options.NewFeatureOptions(),
+		Host:           options.NewCoreAPIOptions(),
+		Admission:      newAdmissionOptions(),
+		Etcd:           newEtcdOptions(),
+		Traces:         options.NewTracingOptions(),
+		HostTimeout:    30 * time.Second,
+	}, nil
+}
+
+// Complete fills in what follows from other options: one kubeconfig serves all
+// purposes for which no other was given.
+func (o *Options) Complete() error {
+	if o.Authentication.RemoteKubeConfigFile == "" {
+		o.Authentication.RemoteKubeConfigFile = o.Host.CoreAPIKubeconfigPath
+	}
+	if o.Authorization.RemoteKubeConfigFile == "" {
+		o.Authorization.RemoteKubeConfigFile = o.Host.CoreAPIKubeconfigPath
+	}
+	if err := o.Server.ComponentGlobalsRegistry.Set(); err != nil {
+		return fmt.Errorf("applying the feature gates: %w", err)
+	}
+	return nil
+}
+
+// Validate says what is wrong with the values, naming the flags.
+func (o *Options) Validate() error {
+	errs := append(o.validateStorage(), o.validateServing()...)
+	if o.HostTimeout < minHostTimeout {
+		errs = append(errs, fmt.Errorf("--host-timeout is %s, must be at least %s", o.HostTimeout, minHostTimeout))
+	}
+	errs = append(errs, o.Server.Validate()...)
+	errs = append(errs, o.Authentication.Validate()...)
+	errs = append(errs, o.Authorization.Validate()...)
+	errs = append(errs, o.Audit.Validate()...)
+	errs = append(errs, o.Features.Validate()...)
+	errs = append(errs, o.Host.Validate()...)
+	errs = append(errs, o.Admission.Validate()...)
+	errs = append(errs, o.Traces.Validate()...)
+	return utilerrors.NewAggregate(errs)
+}
+
+func (o *Options) validateServing() []error {
+	errs := o.Serving.Validate()
+	files := o.Serving.ServerCert.CertKey
+	if (files.CertFile == "") != (files.KeyFile == "") {
+		errs = append(errs, fmt.Errorf("--tls-cert-file is %q and --tls-private-key-file is %q: give both, or neither for a self-signed certificate", files.CertFile, files.KeyFile))
+	}
+	return errs
+}
+
+func (o *Options) validateStorage() []error {
+	if !o.embedsEtcd() {
+		errs := o.Etcd.Validate()
+		if o.DataDir != "" {
+			errs = append(errs, fmt.Errorf("--data-dir is %q and --etcd-servers is %q: the data directory is only for the embedded etcd; give one of the two", o.DataDir, o.Etcd.StorageConfig.Transport.ServerList))
+		}
+		return errs
+	}
+	// The generic options know no embedded etcd and would ask for a server.
+	etcd := *o.Etcd
+	etcd.StorageConfig.Transport.ServerList = []string{"embedded"}
+	errs := etcd.Validate()
+	transport := etcd.StorageConfig.Transport
+	if transport.KeyFile != "" || transport.CertFile != "" || transport.TrustedCAFile != "" {
+		errs = append(errs, errors.New("--etcd-keyfile, --etcd-certfile and --etcd-cafile are only for an external etcd: give --etcd-servers too"))
+	}
+	return errs
+}
+
+// embedsEtcd says whether the server brings its own storage.
+func (o *Options) embedsEtcd() bool { return len(o.Etcd.StorageConfig.Transport.ServerList) == 0 }
+
+// Flags are all options, in sections for a help text.
+func (o *Options) Flags() cliflag.NamedFlagSets {
+	var sections cliflag.NamedFlagSets
+	hostFlags := sections.FlagSet("host cluster")
+	hostFlags.StringVar(&o.Host.CoreAPIKubeconfigPath, "kubeconfig", o.Host.CoreAPIKubeconfigPath,
+		"Kubeconfig of the cluster in which the members run, and which authenticates and authorizes requests. Without it, the cluster that this process runs in.")
+	hostFlags.DurationVar(&o.HostTimeout, "host-timeout", o.HostTimeout,
+		"How long to wait at start for the host cluster to answer, before giving up.")
+
+	storage := sections.FlagSet("storage")
+	storage.StringVar(&o.DataDir, "data-dir", o.DataDir,
+		"Directory of the embedded etcd, which is used when --etcd-servers is not given. By default "+defaultDataDir+".")
+	addFlagsExcept(storage, o.Etcd.AddFlags, unservedEtcdFlags()...)
+
+	o.Serving.AddFlags(sections.FlagSet("serving"))
+	o.Authentication.AddFlags(sections.FlagSet("authentication"))
+	o.Authorization.AddFlags(sections.FlagSet("authorization"))
+	o.Admission.AddFlags(sections.FlagSet("admission"))
+	o.Audit.AddFlags(sections.FlagSet("audit"))
+	o.Features.AddFlags(sections.FlagSet("features"))
+	o.Traces.AddFlags(sections.FlagSet("traces"))
+	addFlagsExcept(sections.FlagSet("generic"), o.Server.AddUniversalFlags, unservedServerFlags()...)
+	return sections
+}

@@ -1,0 +1,44 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// NewScheme knows everything that the server decodes, defaults and validates.
+//
+// The generic server patches and watches through the version "__internal" of a
+// group, whatever else is registered. We serve one version, so its Go types are
+// that version too. Only the server may know them under this second name, and
+// the order matters: where one name is wanted, the first registration counts.
+func NewScheme() *runtime.Scheme {
+	scheme := newNamingScheme()
+	scheme.AddKnownTypes(hub(appsv1.GroupName), appsv1.Types()...)
+	scheme.AddKnownTypes(hub(autoscalingv1.GroupName), &autoscalingv1.Scale{})
+	return scheme
+}
+
+// newNamingScheme is NewScheme without the hub versions, from which OpenAPI takes
+// the names of kinds: "__internal" must not be published.
+func newNamingScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(appsv1.AddToScheme(scheme))
+	utilruntime.Must(autoscalingv1.AddToScheme(scheme))
+	utilruntime.Must(scheme.SetVersionPriority(appsv1.SchemeGroupVersion))
+
+	// The kinds that every group shares, such as Status and DeleteOptions.
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	return scheme
+}
+
+func hub(group string) schema.GroupVersion {
+	return schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal}
+}

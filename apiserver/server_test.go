@@ -1,0 +1,133 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apiserver/pkg/authentication/request/anonymous"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	"k8s.io/client-go/rest"
+
+	"statefulset.dev/client/clientset/versioned"
+	typed "statefulset.dev/client/clientset/versioned/typed/apps/v1"
+)
+
+// patience bounds every wait of a test. It is never the reason for a verdict:
+// what is waited for comes, or the test fails.
+const patience = 60 * time.Second
+
+// testServer is a whole server in this process: real serving, real storage in an
+// embedded etcd. Only the host cluster is missing, and with it authorization.
+type testServer struct {
+	loopback *rest.Config
+	clients  versioned.Interface
+	etcd     *embeddedEtcd
+}
+
+func (s *testServer) sets() typed.StatefulSetInterface {
+	return s.clients.AppsV1().StatefulSets(namespace)
+}
+
+// startServer starts a server that ends with the test.
+func startServer(t *testing.T, configure ...func(*Config)) *testServer {
+	t.Helper()
+	return startServerWith(t, func(*Options) {}, configure...)
+}
+
+// startServerWith is startServer after a change of the options.
+func startServerWith(t *testing.T, choose func(*Options), configure ...func(*Config)) *testServer {
+	t.Helper()
+	etcd, err := startEmbeddedEtcd(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatalf("starting etcd: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := etcd.Close(); err != nil {
+			t.Errorf("stopping etcd: %v", err)
+		}
+	})
+
+	config := testConfig(t, etcd, choose)
+	for _, f := range configure {
+		f(config)
+	}
+	server, err := config.Complete().New()
+	if err != nil {
+		t.Fatalf("building the server: %v", err)
+	}
+	runUntilCleanup(t, server)
+
+	loopback := config.Generic.LoopbackClientConfig
+	clients, err := versioned.NewForConfig(loopback)
+	if err != nil {
+		t.Fatalf("creating a client: %v", err)
+	}
+	s := &testServer{loopback, clients, etcd}
+	s.eventually(t, "the server is ready", func(ctx context.Context) error {
+		return clients.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+	})
+	return s
+}
+
+func testConfig(t *testing.T, etcd *embeddedEtcd, choose func(*Options)) *Config {
+	t.Helper()
+	options, err := NewOptions()
+	if err != nil {
+		t.Fatalf("making options: %v", err)
+	}
+	options.Serving.BindAddress = []byte{127, 0, 0, 1}
+	options.Serving.Listener = listenOnLoopback(t)
+	options.Etcd.StorageConfig.Transport.ServerList = []string{etcd.Endpoint()}
+
+	choose(options)
+	if err := options.Complete(); err != nil {
+		t.Fatalf("completing options: %v", err)
+	}
+
+	config := NewConfig()
+	if err := options.applyServing(config); err != nil {
+		t.Fatalf("preparing to serve: %v", err)
+	}
+	if err := config.applyStorage(options.Etcd); err != nil {
+		t.Fatalf("preparing storage: %v", err)
+	}
+	config.Generic.Authentication.Authenticator = anonymous.NewAuthenticator(nil)
+	config.Generic.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+	return config
+}
+
+func runUntilCleanup(t *testing.T, server *Server) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Errorf("running the server: %v", err)
+			}
+		case <-time.After(patience):
+			t.Errorf("the server has not stopped within %s", patience)
+		}
+	})
+}
+
+// eventually waits until try returns no error.
+func (s *testServer) eventually(t *testing.T, what string, try func(context.Context) error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		last = try(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("waiting until %s: %v: %v", what, err, last)
+	}
+}

@@ -1,0 +1,20 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package statefulset is the way of a StatefulSet between a decoded request and
+// etcd. The generic store does the reading and writing; this package says what is
+// particular about a set:
+//
+//	storage.go   the store, and the endpoints it is served through
+//	strategy.go  what the server fills in and guards when a set is written
+//	status.go    the same for /status, which only the controller writes
+//	scale.go     /scale: the set seen as an autoscaling/v1 Scale
+//	validate*.go which sets are refused, as pure functions
+//	warnings.go  which sets are accepted with a warning
+//	table.go     the columns that kubectl prints
+//
+// Rules that concern one field by itself (a minimum, immutability) are tags on
+// the type in api/apps/v1, from which code is generated that the strategies call.
+// A rule stands in one of the two places, never in both, so that an error is
+// reported once.
+package statefulset

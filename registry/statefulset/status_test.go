@@ -1,0 +1,100 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/utils/ptr"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+func updateStatus(s Storage, set *appsv1.StatefulSet) (*appsv1.StatefulSet, error) {
+	obj, _, err := s.Status.Update(s.requestFor("status"), set.Name, rest.DefaultUpdatedObjectInfo(set),
+		rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, true, &metav1.UpdateOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return obj.(*appsv1.StatefulSet), nil
+}
+
+func TestAWriteToStatusKeepsSpecAndGeneration(t *testing.T) {
+	s := newTestStorage(t)
+	set := create(t, s, validSet())
+	set.Spec.Replicas = ptr.To[int32](9)
+	set.Status.ObservedGeneration = 1
+	set.Status.Replicas, set.Status.ReadyReplicas = 3, 2
+
+	if _, err := updateStatus(s, set); err != nil {
+		t.Fatalf("updating the status: %v", err)
+	}
+	obj, err := s.Status.Get(s.requestFor("status"), set.Name, &metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("getting the status: %v", err)
+	}
+	got := obj.(*appsv1.StatefulSet)
+	if *got.Spec.Replicas != 3 || got.Generation != 1 {
+		t.Errorf("spec.replicas and generation: got %d and %d, want 3 and 1", *got.Spec.Replicas, got.Generation)
+	}
+	if got.Status.ReadyReplicas != 2 || got.Status.ObservedGeneration != 1 {
+		t.Errorf("status: got %+v, want readyReplicas 2 and observedGeneration 1", got.Status)
+	}
+}
+
+func TestAWriteToStatusCreatesNoSet(t *testing.T) {
+	if _, err := updateStatus(newTestStorage(t), validSet()); err == nil || !strings.Contains(err.Error(), "not found") {
+		t.Errorf("updating the status of no set: got %v, want not found", err)
+	}
+}
+
+func TestStatusIsRefused(t *testing.T) {
+	tests := map[string]struct {
+		old, new appsv1.StatefulSetStatus
+		want     string
+	}{
+		"when it counts fewer than no pods": {
+			new:  appsv1.StatefulSetStatus{Replicas: -1},
+			want: "status.replicas: Invalid value: -1: must be greater than or equal to 0",
+		},
+		"when more pods are ready than exist": {
+			new:  appsv1.StatefulSetStatus{Replicas: 1, ReadyReplicas: 2},
+			want: "status.readyReplicas: Invalid value: 2: must not be greater than status.replicas, which is 1",
+		},
+		"when more pods are current than exist": {
+			new:  appsv1.StatefulSetStatus{Replicas: 1, CurrentReplicas: 2},
+			want: "status.currentReplicas: Invalid value: 2: must not be greater than status.replicas, which is 1",
+		},
+		"when more pods are updated than exist": {
+			new:  appsv1.StatefulSetStatus{Replicas: 1, UpdatedReplicas: 2},
+			want: "status.updatedReplicas: Invalid value: 2: must not be greater than status.replicas, which is 1",
+		},
+		"when more pods are available than ready": {
+			new:  appsv1.StatefulSetStatus{Replicas: 2, ReadyReplicas: 1, AvailableReplicas: 2},
+			want: "status.availableReplicas: Invalid value: 2: must not be greater than status.readyReplicas, which is 1",
+		},
+		"when it has seen a generation before the first": {
+			new:  appsv1.StatefulSetStatus{ObservedGeneration: -1},
+			want: "status.observedGeneration: Invalid value: -1: must be greater than or equal to 0",
+		},
+		"when it forgets collisions": {
+			old:  appsv1.StatefulSetStatus{CollisionCount: ptr.To[int32](2)},
+			new:  appsv1.StatefulSetStatus{CollisionCount: ptr.To[int32](1)},
+			want: "status.collisionCount: Invalid value: 1: must not become less than it was, which is 2",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			old, set := validSet(), validSet()
+			old.Status, set.Status = test.old, test.new
+			errs := ValidateStatusUpdate(set, old)
+			if len(errs) != 1 || errs[0].Error() != test.want {
+				t.Errorf("got %v, want [%s]", errs, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,76 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/generic"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// Storage holds one endpoint per path that a set is served at.
+type Storage struct {
+	StatefulSet *REST
+	Status      *StatusREST
+	Scale       *ScaleREST
+}
+
+// REST serves the set itself.
+type REST struct {
+	*genericregistry.Store
+}
+
+var (
+	_ rest.StandardStorage            = &REST{}
+	_ rest.ShortNamesProvider         = &REST{}
+	_ rest.SingularNameProvider       = &REST{}
+	_ rest.TableConvertor             = &REST{}
+	_ rest.ResetFieldsStrategy        = &REST{}
+	_ rest.StorageWithReadiness       = &REST{}
+	_ rest.CollectionDeleter          = &REST{}
+	_ rest.GracefulDeleter            = &REST{}
+	_ rest.MayReturnFullObjectDeleter = &REST{}
+)
+
+// ShortNames is what kubectl accepts for "statefulsets". The short name of
+// apps/v1 is not taken: kubectl warns on every use of a name that two groups
+// claim. For a similar reason sets are in no category: while this server is
+// down, "kubectl get all" would fail in every namespace.
+func (*REST) ShortNames() []string { return []string{"sset"} }
+
+// NewStorage connects the endpoints to the storage that getter offers. Of scheme
+// it uses the defaults and the generated validation of the API types.
+func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter) (Storage, error) {
+	main := newStrategy(scheme)
+	store := &genericregistry.Store{
+		NewFunc:                   func() runtime.Object { return &appsv1.StatefulSet{} },
+		NewListFunc:               func() runtime.Object { return &appsv1.StatefulSetList{} },
+		DefaultQualifiedResource:  appsv1.Resource("statefulsets"),
+		SingularQualifiedResource: appsv1.Resource("statefulset"),
+		CreateStrategy:            main,
+		UpdateStrategy:            main,
+		DeleteStrategy:            main,
+		ResetFieldsStrategy:       main,
+		TableConvertor:            tableConvertor{},
+	}
+	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: getter}); err != nil {
+		return Storage{}, fmt.Errorf("connecting statefulsets to storage: %w", err)
+	}
+
+	status := statusStrategy{main}
+	statusStore := *store
+	statusStore.UpdateStrategy = status
+	statusStore.ResetFieldsStrategy = status
+
+	return Storage{
+		StatefulSet: &REST{store},
+		Status:      &StatusREST{&statusStore},
+		Scale:       &ScaleREST{store},
+	}, nil
+}

@@ -1,0 +1,109 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/storage/names"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// strategy is what the generic store asks when a set is created, updated or
+// deleted. The embedded DeclarativeValidation runs the generated rules.
+type strategy struct {
+	rest.DeclarativeValidation
+	names.NameGenerator
+}
+
+var (
+	_ rest.RESTCreateStrategy              = strategy{}
+	_ rest.RESTUpdateStrategy              = strategy{}
+	_ rest.GarbageCollectionDeleteStrategy = strategy{}
+	_ rest.ResetFieldsStrategy             = strategy{}
+)
+
+func newStrategy(scheme *runtime.Scheme) strategy {
+	return strategy{rest.DeclarativeValidation{Scheme: scheme}, names.SimpleNameGenerator}
+}
+
+func (strategy) NamespaceScoped() bool { return true }
+
+// DefaultGarbageCollectionPolicy makes a delete without a propagation policy
+// remove the pods too, in the background.
+func (strategy) DefaultGarbageCollectionPolicy(context.Context) rest.GarbageCollectionPolicy {
+	return rest.DeleteDependents
+}
+
+// GetResetFields names what a write to this endpoint cannot change, so that
+// server-side apply gives no ownership of it.
+func (strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	return resetFields("status")
+}
+
+func resetFields(name string) map[fieldpath.APIVersion]*fieldpath.Set {
+	version := fieldpath.APIVersion(appsv1.SchemeGroupVersion.String())
+	return map[fieldpath.APIVersion]*fieldpath.Set{
+		version: fieldpath.NewSet(fieldpath.MakePathOrDie(name)),
+	}
+}
+
+// PrepareForCreate drops the status that the client sent. A reader that asks
+// before the controller has come by must not take the empty counters for a
+// finished set, so the new status says that nothing is known yet.
+func (strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
+	set := obj.(*appsv1.StatefulSet)
+	set.Generation = 1
+	set.Status = appsv1.StatefulSetStatus{
+		Conditions: []appsv1.StatefulSetCondition{{
+			Type:               appsv1.StatefulSetReady,
+			Status:             corev1.ConditionUnknown,
+			LastTransitionTime: metav1.Now(),
+			Reason:             "Pending",
+			Message:            "The controller has not looked at this set yet.",
+		}},
+	}
+}
+
+// PrepareForUpdate keeps the status, and counts a changed spec as a new
+// generation.
+func (strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
+	set, oldSet := obj.(*appsv1.StatefulSet), old.(*appsv1.StatefulSet)
+	set.Status = oldSet.Status
+	if !equality.Semantic.DeepEqual(oldSet.Spec, set.Spec) {
+		set.Generation = oldSet.Generation + 1
+	}
+}
+
+func (strategy) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
+	return Validate(obj.(*appsv1.StatefulSet))
+}
+
+func (strategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
+	return ValidateUpdate(obj.(*appsv1.StatefulSet), old.(*appsv1.StatefulSet))
+}
+
+func (strategy) WarningsOnCreate(_ context.Context, obj runtime.Object) []string {
+	return warnings(obj.(*appsv1.StatefulSet))
+}
+
+func (strategy) WarningsOnUpdate(_ context.Context, obj, _ runtime.Object) []string {
+	return warnings(obj.(*appsv1.StatefulSet))
+}
+
+// AllowCreateOnUpdate refuses to create a set by PUT, as apps/v1 does.
+func (strategy) AllowCreateOnUpdate(context.Context) bool { return false }
+
+// AllowUnconditionalUpdate accepts a PUT without a resourceVersion.
+func (strategy) AllowUnconditionalUpdate(context.Context) bool { return true }
+
+func (strategy) Canonicalize(runtime.Object) {}

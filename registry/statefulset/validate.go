@@ -1,0 +1,132 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"fmt"
+	"math"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// Validate says what is wrong with a new set, after its defaults were filled in.
+// It looks at what no tag on the type can express; see the package comment.
+func Validate(set *appsv1.StatefulSet) field.ErrorList {
+	spec, path := &set.Spec, field.NewPath("spec")
+	errs := validateName(set.Name, field.NewPath("metadata", "name"))
+	errs = append(errs, validateServiceName(spec.ServiceName, path.Child("serviceName"))...)
+	errs = append(errs, validateClaimTemplates(spec.VolumeClaimTemplates, path.Child("volumeClaimTemplates"))...)
+	errs = append(errs, validateTemplate(spec, path.Child("template"))...)
+	return append(errs, validateMutable(spec, path)...)
+}
+
+// ValidateUpdate says what is wrong with a change of a set. What cannot change,
+// or did not, is not looked at again: a set that was stored under milder rules
+// can still be scaled, and deleted if it has finalizers.
+func ValidateUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
+	spec, path := &set.Spec, field.NewPath("spec")
+	errs := validateMutable(spec, path)
+	if !equality.Semantic.DeepEqual(spec.Template, old.Spec.Template) {
+		errs = append(errs, validateTemplate(spec, path.Child("template"))...)
+	}
+	return errs
+}
+
+// validateMutable looks at the fields that every update may have changed, and at
+// those whose tags leave the contents open.
+func validateMutable(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+	errs := validateManagementPolicy(spec.PodManagementPolicy, path.Child("podManagementPolicy"))
+	errs = append(errs, validateUpdateStrategy(&spec.UpdateStrategy, path.Child("updateStrategy"))...)
+	errs = append(errs, validateRetention(spec.PersistentVolumeClaimRetentionPolicy, path.Child("persistentVolumeClaimRetentionPolicy"))...)
+	errs = append(errs, validateOrdinals(spec, path.Child("ordinals", "start"))...)
+	return append(errs, validateSelector(spec.Selector, path.Child("selector"))...)
+}
+
+func validateName(name string, path *field.Path) field.ErrorList {
+	return invalid(path, name, apivalidation.NameIsDNSLabel(name, false))
+}
+
+func validateServiceName(name string, path *field.Path) field.ErrorList {
+	if name == "" {
+		return nil
+	}
+	return invalid(path, name, validation.IsDNS1123Label(name))
+}
+
+func validateManagementPolicy(policy appsv1.PodManagementPolicyType, path *field.Path) field.ErrorList {
+	switch policy {
+	case appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement:
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, policy,
+		fmt.Sprintf("must be %q or %q", appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement))}
+}
+
+func validateRetention(policy *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy, path *field.Path) field.ErrorList {
+	if policy == nil {
+		return nil
+	}
+	errs := validateRetentionType(policy.WhenDeleted, path.Child("whenDeleted"))
+	return append(errs, validateRetentionType(policy.WhenScaled, path.Child("whenScaled"))...)
+}
+
+func validateRetentionType(value appsv1.PersistentVolumeClaimRetentionPolicyType, path *field.Path) field.ErrorList {
+	valid := []appsv1.PersistentVolumeClaimRetentionPolicyType{
+		appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
+		appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+	}
+	for _, v := range valid {
+		if value == v {
+			return nil
+		}
+	}
+	return field.ErrorList{field.NotSupported(path, value, valid)}
+}
+
+// validateOrdinals refuses a range that reaches beyond what an ordinal can be.
+func validateOrdinals(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+	if spec.Ordinals == nil {
+		return nil
+	}
+	start, replicas := int64(spec.Ordinals.Start), int64(ptr.Deref(spec.Replicas, 1))
+	if highest := start + replicas - 1; highest > math.MaxInt32 {
+		return field.ErrorList{field.Invalid(path, start,
+			fmt.Sprintf("with %d replicas the highest ordinal would be %d; it must be at most %d", replicas, highest, math.MaxInt32))}
+	}
+	return nil
+}
+
+func validateSelector(selector *metav1.LabelSelector, path *field.Path) field.ErrorList {
+	if selector == nil {
+		return nil // refused by the tag
+	}
+	if len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
+		return field.ErrorList{field.Invalid(path, selector,
+			"must not be empty: an empty selector would match every pod of the namespace")}
+	}
+	return metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path)
+}
+
+func invalid(path *field.Path, value any, reasons []string) field.ErrorList {
+	var errs field.ErrorList
+	for _, reason := range reasons {
+		errs = append(errs, field.Invalid(path, value, reason))
+	}
+	return errs
+}
+
+func atLeastZero(value int64, path *field.Path) field.ErrorList {
+	if value >= 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, value, "must be greater than or equal to 0")}
+}

@@ -1,0 +1,70 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+)
+
+// validateClaimTemplates looks at what the members' claims are named after, and
+// at what makes a claim invalid in every cluster.
+func validateClaimTemplates(templates []corev1.PersistentVolumeClaim, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	taken := sets.New[string]()
+	for i := range templates {
+		template, itemPath := &templates[i], path.Index(i)
+		errs = append(errs, validateUniqueLabel(template.Name, taken, itemPath.Child("metadata", "name"))...)
+		errs = append(errs, validateClaimSpec(&template.Spec, itemPath.Child("spec"))...)
+	}
+	return errs
+}
+
+func validateClaimSpec(spec *corev1.PersistentVolumeClaimSpec, path *field.Path) field.ErrorList {
+	errs := validateAccessModes(spec.AccessModes, path.Child("accessModes"))
+	errs = append(errs, validateStorageRequest(spec, path.Child("resources").Key(string(corev1.ResourceStorage)))...)
+	if spec.Selector != nil {
+		errs = append(errs, metav1validation.ValidateLabelSelector(spec.Selector, metav1validation.LabelSelectorValidationOptions{}, path.Child("selector"))...)
+	}
+	if class := spec.StorageClassName; class != nil && *class != "" {
+		errs = append(errs, invalid(path.Child("storageClassName"), *class, apivalidation.NameIsDNSSubdomain(*class, false))...)
+	}
+	if mode := spec.VolumeMode; mode != nil && *mode != corev1.PersistentVolumeBlock && *mode != corev1.PersistentVolumeFilesystem {
+		errs = append(errs, field.NotSupported(path.Child("volumeMode"), *mode,
+			[]corev1.PersistentVolumeMode{corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem}))
+	}
+	return errs
+}
+
+func validateAccessModes(modes []corev1.PersistentVolumeAccessMode, path *field.Path) field.ErrorList {
+	if len(modes) == 0 {
+		return field.ErrorList{field.Required(path, "at least one access mode is needed")}
+	}
+	valid := sets.New(corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOncePod)
+	var errs field.ErrorList
+	for _, mode := range modes {
+		if !valid.Has(mode) {
+			errs = append(errs, field.NotSupported(path, mode, sets.List(valid)))
+		}
+	}
+	if asked := sets.New(modes...).Intersection(valid); asked.Has(corev1.ReadWriteOncePod) && asked.Len() > 1 {
+		errs = append(errs, field.Forbidden(path, "ReadWriteOncePod cannot be combined with other access modes"))
+	}
+	return errs
+}
+
+func validateStorageRequest(spec *corev1.PersistentVolumeClaimSpec, path *field.Path) field.ErrorList {
+	size, ok := spec.Resources.Requests[corev1.ResourceStorage]
+	switch {
+	case !ok:
+		return field.ErrorList{field.Required(path, "a claim must request storage")}
+	case size.Sign() <= 0:
+		return field.ErrorList{field.Invalid(path, size.String(), "must be greater than zero")}
+	}
+	return nil
+}

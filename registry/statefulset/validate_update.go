@@ -1,0 +1,71 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+func validateUpdateStrategy(strategy *appsv1.StatefulSetUpdateStrategy, path *field.Path) field.ErrorList {
+	rollingPath := path.Child("rollingUpdate")
+	switch strategy.Type {
+	case appsv1.RollingUpdateStatefulSetStrategyType:
+		return validateRollingUpdate(strategy.RollingUpdate, rollingPath)
+	case appsv1.OnDeleteStatefulSetStrategyType, appsv1.RecreateStatefulSetStrategyType:
+		if strategy.RollingUpdate == nil {
+			return nil
+		}
+		return field.ErrorList{field.Invalid(rollingPath, strategy.RollingUpdate,
+			fmt.Sprintf("only allowed with type %q, but type is %q", appsv1.RollingUpdateStatefulSetStrategyType, strategy.Type))}
+	}
+	return field.ErrorList{field.Invalid(path, strategy,
+		fmt.Sprintf("type must be %q, %q or %q", appsv1.RollingUpdateStatefulSetStrategyType,
+			appsv1.OnDeleteStatefulSetStrategyType, appsv1.RecreateStatefulSetStrategyType))}
+}
+
+func validateRollingUpdate(rolling *appsv1.RollingUpdateStatefulSetStrategy, path *field.Path) field.ErrorList {
+	if rolling == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	if rolling.Partition != nil {
+		errs = atLeastZero(int64(*rolling.Partition), path.Child("partition"))
+	}
+	if rolling.MaxUnavailable != nil {
+		errs = append(errs, validateMaxUnavailable(*rolling.MaxUnavailable, path.Child("maxUnavailable"))...)
+	}
+	return errs
+}
+
+// validateMaxUnavailable accepts a number of at least 1, and 1% to 100%.
+func validateMaxUnavailable(value intstr.IntOrString, path *field.Path) field.ErrorList {
+	amount, unit := value.IntValue(), ""
+	if value.Type == intstr.String {
+		if reasons := validation.IsValidPercent(value.StrVal); len(reasons) > 0 {
+			return invalid(path, value, reasons)
+		}
+		unit = "%"
+		var err error
+		if amount, err = strconv.Atoi(strings.TrimSuffix(value.StrVal, unit)); err != nil {
+			return field.ErrorList{field.Invalid(path, value, "must not be greater than 100%")}
+		}
+	}
+	switch {
+	case amount < 0:
+		return atLeastZero(int64(amount), path)
+	case amount == 0:
+		return field.ErrorList{field.Invalid(path, value, "must not be 0: no member could ever be updated")}
+	case unit == "%" && amount > 100:
+		return field.ErrorList{field.Invalid(path, value, "must not be greater than 100%")}
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// Verdicts are taken where a user meets them: after the generated rules, those
+// of this package and those for all objects were put together.
+
+// onCreate lists what a user who creates the set is told.
+func onCreate(t *testing.T, set *appsv1.StatefulSet) []string {
+	t.Helper()
+	rest.FillObjectMetaSystemFields(set)
+	return causes(t, rest.BeforeCreate(newStrategy(newScheme(t)), request(t), set))
+}
+
+// onUpdate lists what a user who changes validSet into the set is told.
+func onUpdate(t *testing.T, set *appsv1.StatefulSet) []string {
+	t.Helper()
+	old := validSet()
+	old.ResourceVersion, set.ResourceVersion = "1", "1"
+	return causes(t, rest.BeforeUpdate(newStrategy(newScheme(t)), request(t), set, old))
+}
+
+func request(t *testing.T) context.Context {
+	t.Helper()
+	ctx := genericapirequest.WithNamespace(t.Context(), metav1.NamespaceDefault)
+	return genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{
+		APIGroup: appsv1.GroupName, APIVersion: appsv1.SchemeGroupVersion.Version, Resource: "statefulsets",
+	})
+}
+
+func causes(t *testing.T, err error) []string {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) || status.ErrStatus.Details == nil {
+		t.Fatalf("got %v, want an error with causes", err)
+	}
+	var texts []string
+	for _, cause := range status.ErrStatus.Details.Causes {
+		texts = append(texts, fmt.Sprintf("%s: %s", cause.Field, cause.Message))
+	}
+	return texts
+}
+
+type verdict struct {
+	change func(*appsv1.StatefulSet)
+	// want is the beginning of each error; none for a set that is accepted.
+	want []string
+}
+
+func (v verdict) check(t *testing.T, got []string) {
+	t.Helper()
+	slices.Sort(got)
+	same := len(got) == len(v.want)
+	for i := range got {
+		same = same && strings.HasPrefix(got[i], v.want[i])
+	}
+	if !same {
+		t.Errorf("errors:\n got %q\nwant %q", got, v.want)
+	}
+}
+
+func spec(change func(*appsv1.StatefulSetSpec)) func(*appsv1.StatefulSet) {
+	return func(set *appsv1.StatefulSet) { change(&set.Spec) }
+}
+
+func pod(change func(*corev1.PodSpec)) func(*appsv1.StatefulSet) {
+	return func(set *appsv1.StatefulSet) { change(&set.Spec.Template.Spec) }
+}
+
+func claim(change func(*corev1.PersistentVolumeClaim)) func(*appsv1.StatefulSet) {
+	return func(set *appsv1.StatefulSet) { change(&set.Spec.VolumeClaimTemplates[0]) }
+}
+
+func rolling(maxUnavailable intstr.IntOrString) func(*appsv1.StatefulSet) {
+	return spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate.MaxUnavailable = &maxUnavailable })
+}
