@@ -1,0 +1,149 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// Controller keeps the host cluster as the sets want it.
+type Controller struct {
+	config Config
+
+	mu      sync.Mutex
+	running bool
+	term    *term
+}
+
+// New checks the configuration and builds a controller. It starts nothing.
+func New(config Config) (*Controller, error) {
+	if err := config.complete(); err != nil {
+		return nil, err
+	}
+	return &Controller{config: config}, nil
+}
+
+// Run controls, or waits for its turn to, until the context ends. It returns when
+// everything that it started has stopped: no write is under way any more, and the
+// lease is given back. It may be called once.
+func (c *Controller) Run(ctx context.Context) error {
+	c.setRunning(true)
+	defer c.setRunning(false)
+	if !c.config.LeaderElect {
+		c.serve(ctx, func() error { return nil })
+		return nil
+	}
+	for ctx.Err() == nil {
+		if err := c.contend(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contend takes part in one election: it waits for the lease, serves a term, and
+// returns when the term has ended or the context has.
+//
+// The elector runs under a context of its own, because it gives the lease back as
+// soon as its context ends, and that must not be before the term's last write.
+func (c *Controller) contend(ctx context.Context) error {
+	elected, release := context.WithCancel(context.WithoutCancel(ctx))
+	defer release()
+	var serving sync.Mutex
+	stop := context.AfterFunc(ctx, func() {
+		serving.Lock()
+		defer serving.Unlock()
+		release()
+	})
+	defer stop()
+
+	lock := c.newLease()
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock:            lock,
+		Name:            c.config.LeaseName,
+		LeaseDuration:   c.config.LeaseDuration,
+		RenewDeadline:   c.config.RenewDeadline,
+		RetryPeriod:     c.config.RetryPeriod,
+		ReleaseOnCancel: true,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(leading context.Context) {
+				serving.Lock()
+				defer serving.Unlock()
+				leading, cancel := context.WithCancel(leading)
+				defer cancel()
+				defer context.AfterFunc(ctx, cancel)()
+				c.serve(leading, lock.check)
+			},
+			OnStoppedLeading: func() {},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("setting up leader election: %w", err)
+	}
+	elector.Run(elected)
+	serving.Lock()
+	defer serving.Unlock()
+	return nil
+}
+
+func (c *Controller) newLease() *lease {
+	return newLease(&resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: c.config.LeaseNamespace, Name: c.config.LeaseName},
+		Client:     c.config.Host.CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: c.config.Identity},
+	}, c.config.Options, c.config.Clock)
+}
+
+// serve controls until the context ends.
+func (c *Controller) serve(ctx context.Context, mayWrite func() error) {
+	if ctx.Err() != nil {
+		return
+	}
+	term := newTerm(c.config, mayWrite)
+	c.setTerm(term)
+	defer c.setTerm(nil)
+	term.run(ctx)
+}
+
+// Leading reports whether this replica is the one that controls.
+func (c *Controller) Leading() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.term != nil
+}
+
+// Ready returns nil if the controller does what it should: a leader has filled
+// its caches, any other replica waits for the lease. Otherwise the error says what
+// is missing.
+func (c *Controller) Ready() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !c.running:
+		return errors.New("the controller does not run")
+	case c.term != nil:
+		return c.term.ready()
+	default:
+		return nil
+	}
+}
+
+func (c *Controller) setRunning(running bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running = running
+}
+
+func (c *Controller) setTerm(term *term) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.term = term
+}

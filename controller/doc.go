@@ -1,0 +1,33 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package controller keeps the pods, claims and revisions of every set in the
+// host cluster as the set wants them.
+//
+//	watch -> queue -> sync = observe -> plan.Compute -> execute -> one status write -> events
+//
+// A replica that has won the lease serves a term (term.go). A term begins with
+// empty caches, fills them with a fresh list (informers.go), and only then starts
+// to decide; nothing that an earlier term saw is used. The caches keep what the
+// planner reads and no more (transform.go).
+//
+// An event of a watched object becomes the keys of the sets that it concerns
+// (handlers.go). A worker takes a key and syncs that set (sync.go): it gathers
+// what the planner may see (observe.go), lets the planner decide, carries the
+// plan out (execute.go and its siblings), writes the set's status once
+// (status.go), and tells what it did (events.go).
+//
+// Three rules keep a stale view from doing harm:
+//
+//   - A set is not decided on before the caches show what was written for it
+//     before (writes.go). The event that shows it wakes the set.
+//   - Every write but a create names the UID and the resource version of the
+//     object that was decided on (host.go). The answer "it has changed" means look
+//     again, never try again. A create relies on names being unique.
+//   - Every write asks first whether the term still holds (lease.go), by the
+//     lease's own duration, so that a process that was stopped and wakes up late
+//     writes nothing.
+//
+// When the context of Run ends, no new write begins, those under way are waited
+// for, and then the lease is given back.
+package controller

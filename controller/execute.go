@@ -1,0 +1,284 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+)
+
+const (
+	// concurrentActions is how many actions of one step are carried out at the same
+	// time. It bounds what one set can ask of the host at once; beyond 16 clients a
+	// small host creates pods no faster.
+	concurrentActions = 16
+	// writeTimeout is how long a write may take, admission webhooks included. It is
+	// not cut short by the end of the term.
+	writeTimeout = 30 * time.Second
+)
+
+// errTermOver is what a write returns that was not begun because the term is over.
+var errTermOver = errors.New("the term is over")
+
+// outdated is an error that means that the world is not as it was seen. It is no
+// refusal: the set has to be looked at again.
+type outdated struct{ error }
+
+func (o *outdated) Unwrap() error { return o.error }
+
+func saysLookAgain(err error) bool {
+	var old *outdated
+	return errors.As(err, &old)
+}
+
+// execution carries out one plan.
+type execution struct {
+	*term
+
+	set *v1.StatefulSet
+	key cache.ObjectName
+	// confirmed reads the set past the cache, once, and returns an error if it may
+	// not adopt anything any more.
+	confirmed func() error
+	// began is when the execution did, earlier what had failed before, and failed
+	// what still does.
+	began           time.Time
+	earlier, failed map[string]attempt
+
+	mu   sync.Mutex
+	done report
+}
+
+// report is what came of a plan.
+type report struct {
+	failures []plan.Failure
+	events   []event
+	// retryAfter is how long it takes until the first failure may be tried again.
+	retryAfter time.Duration
+	// stopped is why the plan was given up although nothing was refused.
+	stopped error
+}
+
+// execute carries out the steps of a plan until one does not succeed as a whole.
+func (t *term) execute(ctx context.Context, set *v1.StatefulSet, steps []plan.Step) report {
+	e := &execution{term: t, set: set, key: cache.MetaObjectToName(set), began: t.Clock.Now(), failed: map[string]attempt{}}
+	e.earlier = t.retries.of(e.key)
+	e.confirmed = sync.OnceValue(func() error { return t.confirm(ctx, set) })
+	for _, step := range steps {
+		errs := inParallel(ctx, len(step), concurrentActions, func(i int) error { return e.attempt(ctx, step[i]) })
+		if !e.succeeded(step, errs) {
+			break
+		}
+	}
+	t.retries.replace(e.key, e.failed)
+	return e.done
+}
+
+// attempt carries out an action, unless it has failed and it is too early to try
+// again.
+func (e *execution) attempt(ctx context.Context, action plan.Action) error {
+	if last, ok := e.earlier[action.String()]; ok && last.until.After(e.began) {
+		return last.err
+	}
+	return e.carryOut(ctx, action)
+}
+
+func (e *execution) carryOut(ctx context.Context, action plan.Action) error {
+	switch action := action.(type) {
+	case plan.CreateMember:
+		return e.createMember(ctx, action)
+	case plan.CreateClaims:
+		return e.createClaims(ctx, action.Claims)
+	case plan.SetClaimOwners:
+		return e.setClaimOwners(ctx, action)
+	case plan.RepairPod:
+		return e.repairPod(ctx, action)
+	case plan.DeletePod:
+		return e.deletePod(ctx, action)
+	case plan.AdoptPod:
+		return e.adoptPod(ctx, action)
+	case plan.ReleasePod:
+		return e.releasePod(ctx, action)
+	case plan.CreateRevision:
+		return e.createRevision(ctx, action)
+	case plan.RaiseRevision:
+		return e.raiseRevision(ctx, action)
+	case plan.AdoptRevision:
+		return e.adoptRevision(ctx, action)
+	case plan.DeleteRevision:
+		return e.deleteRevision(ctx, action)
+	default:
+		panic(fmt.Sprintf("no rule to carry out %T", action))
+	}
+}
+
+// succeeded notes what came of the actions of a step.
+func (e *execution) succeeded(step plan.Step, errs []error) bool {
+	ok := true
+	for i, err := range errs {
+		if err == nil {
+			continue
+		}
+		ok = false
+		if !isFailure(err) {
+			e.done.stopped = err
+			continue
+		}
+		e.done.failures = append(e.done.failures, plan.Failure{Action: step[i], Err: err})
+		e.retryLater(step[i].String(), err)
+	}
+	return ok
+}
+
+func (e *execution) retryLater(action string, err error) {
+	now := e.Clock.Now()
+	last := e.earlier[action]
+	if !last.until.After(e.began) {
+		last = last.again(err, now)
+	}
+	e.failed[action] = last
+	if wait := max(last.until.Sub(now), shortestBackoff); e.done.retryAfter == 0 || wait < e.done.retryAfter {
+		e.done.retryAfter = wait
+	}
+}
+
+// isFailure reports whether an action was tried in vain, and not merely given up.
+func isFailure(err error) bool { return !errors.Is(err, errTermOver) && !saysLookAgain(err) }
+
+// joined returns the failures among the errors, and if there are none, the first
+// error.
+func joined(errs []error) error {
+	var failures []error
+	var first error
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case isFailure(err):
+			failures = append(failures, err)
+		case first == nil:
+			first = err
+		}
+	}
+	return cmp.Or(errors.Join(failures...), first)
+}
+
+// verb is one way to write to the host.
+type verb string
+
+const (
+	create   verb = "create"
+	update   verb = "update"
+	deletion verb = "delete"
+)
+
+// The words that a verb has in errors, in messages, and in the reasons of events.
+func (v verb) doing() string  { return strings.TrimSuffix(string(v), "e") + "ing" }
+func (v verb) done() string   { return v.reason() + "d" }
+func (v verb) reason() string { return strings.ToUpper(string(v[:1])) + string(v[1:]) }
+
+// do begins a write to the host, unless the term is over or the set is not what
+// the plan was made for, and tells refusals from answers that mean look again.
+func (e *execution) do(ctx context.Context, verb verb, what string, call func(context.Context) error) error {
+	if err := e.unchanged(); err != nil {
+		return err
+	}
+	return e.write(ctx, func(ctx context.Context) error {
+		err := call(ctx)
+		switch {
+		case err == nil:
+			return nil
+		case saysOutdated(verb, err):
+			return &outdated{fmt.Errorf("%s %s: %w", verb.doing(), what, err)}
+		}
+		// A namespace that is going away takes the set with it: nothing to tell.
+		if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+			e.note(event{corev1.EventTypeWarning, "Failed" + verb.reason(),
+				fmt.Sprintf("Failed to %s %s of set %s: %v", verb, what, e.set.Name, err)})
+		}
+		err = fmt.Errorf("%s %s: %w", verb.doing(), what, err)
+		klog.FromContext(ctx).Info("A write to the host failed", "set", e.key, "err", err)
+		return err
+	})
+}
+
+// write begins a write if the term still holds. Once begun, it is not broken off
+// when the term ends, so that its outcome is known.
+func (t *term) write(ctx context.Context, call func(context.Context) error) error {
+	if ctx.Err() != nil {
+		return errTermOver
+	}
+	if err := t.holds(); err != nil {
+		return fmt.Errorf("%w: %w", errTermOver, err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	return call(ctx)
+}
+
+// unchanged returns an error if the set has changed since it was planned for. A
+// plan of thousands of actions takes a while.
+func (e *execution) unchanged() error {
+	now, ok := get[*v1.StatefulSet](e.caches, setsResource, e.set.Namespace, e.set.Name)
+	if !ok || now.UID != e.set.UID || now.Generation != e.set.Generation || (now.DeletionTimestamp == nil) != (e.set.DeletionTimestamp == nil) {
+		return &outdated{errors.New("the set has changed")}
+	}
+	return nil
+}
+
+// confirm makes sure that the set is still there, past all caches, before anything
+// is adopted: what a set adopts that is being deleted is deleted with it.
+func (t *term) confirm(ctx context.Context, set *v1.StatefulSet) error {
+	live, err := t.Sets.AppsV1().StatefulSets(set.Namespace).Get(ctx, set.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return &outdated{err}
+	case err != nil:
+		return fmt.Errorf("reading set before adopting: %w", err)
+	case live.UID != set.UID || live.DeletionTimestamp != nil:
+		return &outdated{errors.New("the set is being deleted")}
+	}
+	return nil
+}
+
+// saysOutdated reports whether the host refused because the object is not as it
+// was seen. A changed UID is refused as a conflict by some of its paths, and as an
+// immutable field by others.
+func saysOutdated(verb verb, err error) bool {
+	if apierrors.IsConflict(err) {
+		return true
+	}
+	if verb == create {
+		return apierrors.IsAlreadyExists(err)
+	}
+	if apierrors.IsNotFound(err) {
+		return true
+	}
+	cause, ok := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
+	return ok && apierrors.IsInvalid(err) && cause.Field == "metadata.uid"
+}
+
+// tellSuccess notes the event of a write that succeeded.
+func (e *execution) tellSuccess(verb verb, what string) {
+	e.note(event{corev1.EventTypeNormal, "Successful" + verb.reason(), fmt.Sprintf("%s %s of set %s", verb.done(), what, e.set.Name)})
+}
+
+func (e *execution) note(event event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.done.events = append(e.done.events, event)
+}

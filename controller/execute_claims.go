@@ -1,0 +1,45 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/controller/plan"
+)
+
+// createClaims creates the claims of one member at the same time. One that is
+// there already was not seen by the planner, who has to judge it first.
+func (e *execution) createClaims(ctx context.Context, claims []*corev1.PersistentVolumeClaim) error {
+	return joined(inParallel(ctx, len(claims), concurrentActions, func(i int) error { return e.createClaim(ctx, claims[i]) }))
+}
+
+func (e *execution) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+	what := fmt.Sprintf("claim %q", claim.Name)
+	err := e.do(ctx, create, what, func(ctx context.Context) error {
+		version, err := e.host.create(ctx, claim)
+		if err != nil {
+			return err
+		}
+		e.writes.wrote(e.key, claimsResource, version)
+		return nil
+	})
+	if err == nil {
+		e.tellSuccess(create, what)
+	}
+	return err
+}
+
+func (e *execution) setClaimOwners(ctx context.Context, action plan.SetClaimOwners) error {
+	owners := action.Owners
+	if owners == nil {
+		owners = []metav1.OwnerReference{}
+	}
+	what := fmt.Sprintf("owners of claim %q", action.Claim.Name)
+	return e.change(ctx, claimsResource, what, action.Claim, change{owners: owners})
+}

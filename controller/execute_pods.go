@@ -1,0 +1,99 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
+)
+
+// createMember creates the pod when all claims that the member lacked exist.
+func (e *execution) createMember(ctx context.Context, action plan.CreateMember) error {
+	if err := e.createClaims(ctx, action.Claims); err != nil {
+		return err
+	}
+	return e.createPod(ctx, action.Pod)
+}
+
+func (e *execution) createPod(ctx context.Context, pod *corev1.Pod) error {
+	what := fmt.Sprintf("pod %q", pod.Name)
+	err := e.do(ctx, create, what, func(ctx context.Context) error {
+		version, err := e.host.create(ctx, pod)
+		if apierrors.IsAlreadyExists(err) {
+			e.hidden.add(e.key, pod.Name)
+		}
+		if err != nil {
+			return err
+		}
+		e.writes.wrote(e.key, podsResource, version)
+		return nil
+	})
+	if err == nil {
+		e.tellSuccess(create, what)
+	}
+	return err
+}
+
+func (e *execution) repairPod(ctx context.Context, action plan.RepairPod) error {
+	what := fmt.Sprintf("labels of pod %q", action.Pod.Name)
+	err := e.change(ctx, podsResource, what, action.Pod, change{labels: action.Labels})
+	if err == nil {
+		e.tellSuccess(update, what)
+	}
+	return err
+}
+
+func (e *execution) deletePod(ctx context.Context, action plan.DeletePod) error {
+	what := fmt.Sprintf("pod %q (%s)", action.Pod.Name, action.Reason)
+	err := e.remove(ctx, podsResource, what, action.Pod)
+	if err == nil {
+		e.tellSuccess(deletion, what)
+	}
+	return err
+}
+
+func (e *execution) adoptPod(ctx context.Context, action plan.AdoptPod) error {
+	return e.adopt(ctx, podsResource, fmt.Sprintf("owner of pod %q", action.Pod.Name), action.Pod)
+}
+
+func (e *execution) releasePod(ctx context.Context, action plan.ReleasePod) error {
+	what := fmt.Sprintf("owner of pod %q", action.Pod.Name)
+	return e.change(ctx, podsResource, what, action.Pod, change{dropOwner: e.set.UID})
+}
+
+// adopt makes the set the controller of an object that has none.
+func (e *execution) adopt(ctx context.Context, kind resource, what string, object plan.Target) error {
+	if err := e.confirmed(); err != nil {
+		return err
+	}
+	owner := identity.Owner(e.set)
+	return e.change(ctx, kind, what, object, change{addOwner: &owner})
+}
+
+func (e *execution) change(ctx context.Context, kind resource, what string, object plan.Target, change change) error {
+	return e.do(ctx, update, what, func(ctx context.Context) error {
+		version, err := e.host.change(ctx, kind, e.set.Namespace, object, change)
+		if err != nil {
+			return err
+		}
+		e.writes.wrote(e.key, kind, version)
+		return nil
+	})
+}
+
+func (e *execution) remove(ctx context.Context, kind resource, what string, object plan.Target) error {
+	return e.do(ctx, deletion, what, func(ctx context.Context) error {
+		if err := e.host.remove(ctx, kind, e.set.Namespace, object); err != nil {
+			return err
+		}
+		e.writes.removed(e.key, kind, object)
+		return nil
+	})
+}

@@ -1,0 +1,36 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	"statefulset.dev/controller/plan"
+)
+
+func (e *execution) createRevision(ctx context.Context, action plan.CreateRevision) error {
+	what := fmt.Sprintf("revision %q", action.Revision.Name)
+	return e.do(ctx, create, what, func(ctx context.Context) error {
+		version, err := e.host.create(ctx, action.Revision)
+		if err != nil {
+			return err
+		}
+		e.writes.wrote(e.key, revisionsResource, version)
+		return nil
+	})
+}
+
+func (e *execution) raiseRevision(ctx context.Context, action plan.RaiseRevision) error {
+	what := fmt.Sprintf("revision %q", action.Revision.Name)
+	return e.change(ctx, revisionsResource, what, action.Revision, change{revision: &action.To})
+}
+
+func (e *execution) adoptRevision(ctx context.Context, action plan.AdoptRevision) error {
+	return e.adopt(ctx, revisionsResource, fmt.Sprintf("owner of revision %q", action.Revision.Name), action.Revision)
+}
+
+func (e *execution) deleteRevision(ctx context.Context, action plan.DeleteRevision) error {
+	return e.remove(ctx, revisionsResource, fmt.Sprintf("revision %q", action.Revision.Name), action.Revision)
+}

@@ -1,0 +1,313 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	v1 "statefulset.dev/api/apps/v1"
+	setsfake "statefulset.dev/client/clientset/versioned/fake"
+	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
+)
+
+// TestEveryWriteNamesTheObjectThatWasDecidedOn looks at the requests themselves.
+func TestEveryWriteNamesTheObjectThatWasDecidedOn(t *testing.T) {
+	set := newSet("web", "www")
+	pod, revision := newPod(set, 0), newRevision(set, "web-1")
+	claim := identity.Claims(set, 0)[0]
+	claim.UID, claim.ResourceVersion = "claim-uid", "70"
+	orphan := newPod(set, 1)
+	orphan.OwnerReferences = nil
+	for sentence, action := range map[string]plan.Action{
+		"deleting a pod":              plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate},
+		"repairing a pod":             plan.RepairPod{Pod: targetOf(pod), Labels: map[string]string{"a": "b"}},
+		"adopting a pod":              plan.AdoptPod{Pod: targetOf(orphan)},
+		"releasing a pod":             plan.ReleasePod{Pod: targetOf(pod)},
+		"giving a claim an owner":     plan.SetClaimOwners{Claim: targetOf(claim), Owners: []metav1.OwnerReference{identity.Owner(set)}},
+		"taking a claim's last owner": plan.SetClaimOwners{Claim: targetOf(claim)},
+		"raising a revision":          plan.RaiseRevision{Revision: targetOf(revision), To: 4},
+		"adopting a revision":         plan.AdoptRevision{Revision: targetOf(revision)},
+		"deleting a revision":         plan.DeleteRevision{Revision: targetOf(revision)},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			term, host := newTestTerm(t, set, pod, orphan, claim, revision)
+			done := term.execute(t.Context(), set, []plan.Step{{action}})
+			if done.stopped != nil || len(done.failures) > 0 {
+				t.Fatalf("carrying out %s: stopped by %v, failures %v", action, done.stopped, done.failures)
+			}
+			writes := writesTo(host)
+			if len(writes) != 1 {
+				t.Fatalf("got %d writes, want 1: %v", len(writes), writes)
+			}
+			uid, version := preconditionsOf(t, writes[0])
+			want := wantedTarget(action)
+			if uid != want.UID || version != want.ResourceVersion {
+				t.Errorf("got preconditions %q and %q, want %q and %q", uid, version, want.UID, want.ResourceVersion)
+			}
+		})
+	}
+}
+
+func TestOwnersAreChangedOneByOneOnPodsAndAsAWholeOnClaims(t *testing.T) {
+	set := newSet("web", "www")
+	pod := newPod(set, 0)
+	pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "Node", Name: "n", UID: "other"})
+	claim := identity.Claims(set, 0)[0]
+	claim.UID, claim.OwnerReferences = "claim-uid", []metav1.OwnerReference{identity.Owner(set)}
+	term, host := newTestTerm(t, set, pod, claim)
+	done := term.execute(t.Context(), set, []plan.Step{{plan.ReleasePod{Pod: targetOf(pod)}, plan.SetClaimOwners{Claim: targetOf(claim)}}})
+	if done.stopped != nil || len(done.failures) > 0 {
+		t.Fatalf("carrying out plan: stopped by %v, failures %v", done.stopped, done.failures)
+	}
+	released, _ := host.CoreV1().Pods("shop").Get(t.Context(), "web-0", metav1.GetOptions{})
+	if got := released.OwnerReferences; len(got) != 1 || got[0].UID != "other" {
+		t.Errorf("released pod: got owners %v, want only the other one", got)
+	}
+	freed, _ := host.CoreV1().PersistentVolumeClaims("shop").Get(t.Context(), "www-web-0", metav1.GetOptions{})
+	if got := freed.OwnerReferences; len(got) != 0 {
+		t.Errorf("freed claim: got owners %v, want none", got)
+	}
+}
+
+func TestAPodIsCreatedOnlyWhenAllItsClaimsAre(t *testing.T) {
+	set := newSet("web", "www", "logs")
+	member := plan.CreateMember{Claims: identity.Claims(set, 0), Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}
+	quota := apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, "logs-web-0", errors.New("exceeded quota"))
+	term, host := newTestTerm(t, set)
+	refuse(host, "create", "logs-web-0", quota)
+
+	done := term.execute(t.Context(), set, []plan.Step{{member}})
+	if got, want := created(host), []string{"logs-web-0", "www-web-0"}; !slices.Equal(got, want) {
+		t.Errorf("got creates of %v, want %v and no pod", got, want)
+	}
+	if len(done.failures) != 1 || !errors.Is(done.failures[0].Err, quota) {
+		t.Errorf("got failures %v, want one with the quota's refusal", done.failures)
+	}
+	reasons := reasonsOf(done.events)
+	if want := []string{"FailedCreate", "SuccessfulCreate"}; !slices.Equal(reasons, want) {
+		t.Errorf("got events %v, want %v", reasons, want)
+	}
+}
+
+func TestAFailureStopsTheNextStepButNotItsOwn(t *testing.T) {
+	set := newSet("web")
+	member := func(ordinal int) plan.Action {
+		return plan.CreateMember{Ordinal: ordinal, Pod: identity.Pod(set, &set.Spec.Template, "rev", ordinal)}
+	}
+	refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-0", errors.New("policy"))
+	term, host := newTestTerm(t, set)
+	refuse(host, "create", "web-0", refusal)
+	term.execute(t.Context(), set, []plan.Step{{member(0), member(1)}, {member(2)}})
+	if got, want := created(host), []string{"web-0", "web-1"}; !slices.Equal(got, want) {
+		t.Errorf("got creates of %v, want %v", got, want)
+	}
+}
+
+func TestAnAnswerThatTheWorldHasChangedIsNoFailure(t *testing.T) {
+	set := newSet("web")
+	pods := schema.GroupResource{Resource: "pods"}
+	member := plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}
+	pod := newPod(set, 0)
+	uidChanged := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "web-0", nil)
+	uidChanged.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueInvalid, Field: "metadata.uid"}}
+	cases := map[string]struct {
+		verb   string
+		answer error
+		action plan.Action
+	}{
+		"the pod exists already":           {"create", apierrors.NewAlreadyExists(pods, "web-0"), member},
+		"the pod to delete has changed":    {"delete", apierrors.NewConflict(pods, "web-0", errors.New("version")), plan.DeletePod{Pod: targetOf(pod)}},
+		"the pod to delete is gone":        {"delete", apierrors.NewNotFound(pods, "web-0"), plan.DeletePod{Pod: targetOf(pod)}},
+		"the pod to repair has changed":    {"patch", apierrors.NewConflict(pods, "web-0", errors.New("version")), plan.RepairPod{Pod: targetOf(pod)}},
+		"the pod to repair is another one": {"patch", uidChanged, plan.RepairPod{Pod: targetOf(pod)}},
+	}
+	for sentence, test := range cases {
+		t.Run(sentence, func(t *testing.T) {
+			term, host := newTestTerm(t, set, pod)
+			refuse(host, test.verb, "web-0", test.answer)
+			done := term.execute(t.Context(), set, []plan.Step{{test.action}})
+			if len(done.failures) > 0 || len(done.events) > 0 || !saysLookAgain(done.stopped) {
+				t.Errorf("got failures %v, events %v, error %v; want no failure, no event, and to look again", done.failures, done.events, done.stopped)
+			}
+		})
+	}
+}
+
+func TestNothingIsToldOfANamespaceThatIsGoingAway(t *testing.T) {
+	set := newSet("web")
+	answer := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-0", errors.New("namespace shop is being terminated"))
+	answer.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	term, host := newTestTerm(t, set)
+	refuse(host, "create", "web-0", answer)
+	done := term.execute(t.Context(), set, []plan.Step{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}})
+	if len(done.failures) != 1 || len(done.events) != 0 {
+		t.Errorf("got failures %v and events %v, want one failure and no event", done.failures, done.events)
+	}
+}
+
+func TestNoWriteBeginsThatShouldNot(t *testing.T) {
+	set := newSet("web")
+	delete := []plan.Step{{plan.DeletePod{Pod: targetOf(newPod(set, 0))}}}
+	cases := map[string]struct {
+		arrange func(*term) context.Context
+		want    error
+	}{
+		"the term has ended": {func(*term) context.Context {
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			return ended
+		}, errTermOver},
+		"the lease has run out while the process slept": {func(term *term) context.Context {
+			term.holds = func() error { return errors.New("too late") }
+			return t.Context()
+		}, errTermOver},
+		"the spec has changed meanwhile": {func(term *term) context.Context {
+			newer := set.DeepCopy()
+			newer.Generation++
+			return holding(t, term, newer)
+		}, &outdated{}},
+		"the set has been created anew": {func(term *term) context.Context {
+			another := set.DeepCopy()
+			another.UID = "another"
+			return holding(t, term, another)
+		}, &outdated{}},
+		"the set is being deleted": {func(term *term) context.Context {
+			dying := set.DeepCopy()
+			dying.DeletionTimestamp = &metav1.Time{}
+			return holding(t, term, dying)
+		}, &outdated{}},
+	}
+	for sentence, test := range cases {
+		t.Run(sentence, func(t *testing.T) {
+			term, host := newTestTerm(t, set, newPod(set, 0))
+			done := term.execute(test.arrange(term), set, delete)
+			if writes := writesTo(host); len(writes) > 0 || len(done.failures) > 0 {
+				t.Errorf("got writes %v and failures %v, want none", writes, done.failures)
+			}
+			if _, wantOutdated := test.want.(*outdated); saysLookAgain(done.stopped) != wantOutdated || errors.Is(done.stopped, errTermOver) == wantOutdated {
+				t.Errorf("got error %v, want one like %T", done.stopped, test.want)
+			}
+		})
+	}
+}
+
+func TestASetIsConfirmedOnceBeforeItAdopts(t *testing.T) {
+	set := newSet("web")
+	orphans := []*corev1.Pod{newPod(set, 0), newPod(set, 1)}
+	adopt := plan.Step{plan.AdoptPod{Pod: targetOf(orphans[0])}, plan.AdoptPod{Pod: targetOf(orphans[1])}}
+	dying, another := set.DeepCopy(), set.DeepCopy()
+	dying.DeletionTimestamp, another.UID = &metav1.Time{}, "another"
+	for sentence, test := range map[string]struct {
+		live       *v1.StatefulSet
+		wantWrites int
+	}{
+		"a set that lives adopts":                 {set, 2},
+		"a set that is being deleted does not":    {dying, 0},
+		"a set that was created anew does not":    {another, 0},
+		"a set that is gone past the cache is so": {nil, 0},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			term, host := newTestTerm(t, set, orphans[0], orphans[1])
+			var reads atomic.Int32
+			sets := setsfake.NewSimpleClientset()
+			sets.PrependReactor("get", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) {
+				reads.Add(1)
+				if test.live == nil {
+					return true, nil, apierrors.NewNotFound(v1.Resource("statefulsets"), "web")
+				}
+				return true, test.live, nil
+			})
+			term.Sets = sets
+			term.execute(t.Context(), set, []plan.Step{adopt})
+			if got := len(writesTo(host)); got != test.wantWrites || reads.Load() != 1 {
+				t.Errorf("got %d writes after %d reads, want %d after 1", got, reads.Load(), test.wantWrites)
+			}
+		})
+	}
+}
+
+func TestWhatWasRefusedIsTriedAgainLaterAndNotAtTheNextEvent(t *testing.T) {
+	set := newSet("web")
+	refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-0", errors.New("exceeded quota"))
+	term, host := newTestTerm(t, set)
+	clock := clocktesting.NewFakeClock(time.Now())
+	term.Clock = clock
+	refuse(host, "create", "web-0", refusal)
+	steps := []plan.Step{{
+		plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)},
+		plan.CreateMember{Ordinal: 1, Pod: identity.Pod(set, &set.Spec.Template, "rev", 1)},
+	}}
+	delay := shortestBackoff
+	for try := range 20 {
+		host.ClearActions()
+		first, second := term.execute(t.Context(), set, steps), term.execute(t.Context(), set, steps[:1])
+		if got := len(slices.DeleteFunc(created(host), func(name string) bool { return name != "web-0" })); got != 1 {
+			t.Fatalf("try %d: got %d creates of web-0, want 1", try, got)
+		}
+		if len(second.failures) != 1 || !errors.Is(second.failures[0].Err, refusal) || len(second.events) > 0 && second.events[0].kind == corev1.EventTypeWarning {
+			t.Fatalf("try %d: got failures %v and events %v; want the same refusal and no event of it", try, second.failures, second.events)
+		}
+		if first.retryAfter != delay {
+			t.Fatalf("try %d: got retry after %s, want %s", try, first.retryAfter, delay)
+		}
+		clock.Step(delay)
+		delay = min(2*delay, longestBackoff)
+	}
+}
+
+func TestAPanicIsTheErrorOfItsOwnAction(t *testing.T) {
+	errs := inParallel(t.Context(), 3, 2, func(i int) error {
+		if i == 1 {
+			panic("boom")
+		}
+		return nil
+	})
+	if errs[0] != nil || errs[2] != nil || errs[1] == nil || !strings.Contains(errs[1].Error(), "boom") {
+		t.Errorf("got %v, want only the second to fail, with boom", errs)
+	}
+}
+
+func TestAPodThatCannotBeWatchedIsReadFromTheHost(t *testing.T) {
+	set := newSet("web")
+	unlabelled := newPod(set, 0)
+	unlabelled.Labels = map[string]string{"app": "web"}
+	term, host := newTestTerm(t, set)
+	if err := host.Tracker().Add(unlabelled); err != nil {
+		t.Fatal(err)
+	}
+	key := cache.MetaObjectToName(set)
+
+	term.execute(t.Context(), set, []plan.Step{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}})
+	world, err := term.observe(t.Context(), set)
+	if err != nil || len(world.Pods) != 1 || world.Pods[0].Name != "web-0" {
+		t.Fatalf("got pods %v and error %v, want the pod that was in the way", world.Pods, err)
+	}
+	if got := term.hidden.nextLook(key); got != hiddenPodsInterval {
+		t.Errorf("got next look %s, want %s", got, hiddenPodsInterval)
+	}
+
+	if err := host.Tracker().Delete(corev1.SchemeGroupVersion.WithResource("pods"), "shop", "web-0"); err != nil {
+		t.Fatal(err)
+	}
+	world, err = term.observe(t.Context(), set)
+	if err != nil || len(world.Pods) != 0 || term.hidden.nextLook(key) != 0 {
+		t.Errorf("got pods %v, next look %s and error %v; want none", world.Pods, term.hidden.nextLook(key), err)
+	}
+}

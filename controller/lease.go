@@ -1,0 +1,79 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/clock"
+)
+
+// lease is a lock that remembers until when it is surely ours. Leader election
+// tells us that leadership is lost by a timer, and a process that was stopped may
+// wake up and write before that timer has had its turn. So every write compares
+// the clock with what the lease itself says.
+type lease struct {
+	resourcelock.Interface
+
+	clock    clock.PassiveClock
+	timeout  time.Duration
+	duration time.Duration
+	// until holds a time.Time; zero if we do not hold the lease.
+	until atomic.Value
+}
+
+func newLease(lock resourcelock.Interface, options Options, clock clock.PassiveClock) *lease {
+	l := &lease{Interface: lock, clock: clock, timeout: options.RenewDeadline / 2, duration: options.LeaseDuration}
+	l.until.Store(time.Time{})
+	return l
+}
+
+// Get reads the lease from the host.
+func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	return l.Interface.Get(ctx)
+}
+
+// Create takes a lease that does not exist yet.
+func (l *lease) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return l.write(ctx, record, l.Interface.Create)
+}
+
+// Update takes, renews or gives back the lease.
+func (l *lease) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return l.write(ctx, record, l.Interface.Update)
+}
+
+func (l *lease) write(ctx context.Context, record resourcelock.LeaderElectionRecord,
+	write func(context.Context, resourcelock.LeaderElectionRecord) error,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	// Others count from when they see the write, which is later than now.
+	began := l.clock.Now()
+	if record.HolderIdentity != l.Identity() {
+		l.until.Store(time.Time{})
+	}
+	if err := write(ctx, record); err != nil {
+		return err
+	}
+	if record.HolderIdentity == l.Identity() {
+		l.until.Store(began.Add(l.duration))
+	}
+	return nil
+}
+
+// check returns an error if the lease may be somebody else's by now.
+func (l *lease) check() error {
+	until, _ := l.until.Load().(time.Time)
+	if now := l.clock.Now(); !now.Before(until) {
+		return fmt.Errorf("the lease %s is not held any more", l.Describe())
+	}
+	return nil
+}

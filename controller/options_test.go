@@ -1,0 +1,54 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+func TestOptionsSayWhatIsWrong(t *testing.T) {
+	cases := map[string]struct {
+		flags []string
+		want  string
+	}{
+		"the defaults are right":      {nil, ""},
+		"no worker":                   {[]string{"--concurrent-syncs=0"}, `--concurrent-syncs=0: must be at least 1`},
+		"a namespace that cannot be":  {[]string{"--leader-elect-lease-namespace=A"}, `--leader-elect-lease-namespace="A": `},
+		"a lease without a name":      {[]string{"--leader-elect-lease-name="}, `--leader-elect-lease-name="": `},
+		"a lease of half seconds":     {[]string{"--leader-elect-lease-duration=10500ms"}, `--leader-elect-lease-duration=10.5s: must be whole seconds`},
+		"a deadline beyond the lease": {[]string{"--leader-elect-renew-deadline=10s"}, `--leader-elect-renew-deadline=10s: must be less than --leader-elect-lease-duration (10s)`},
+		"a retry beyond the deadline": {[]string{"--leader-elect-retry-period=7s"}, `--leader-elect-retry-period=7s: must be more than 0s and less than 5.8`},
+		"no election, no lease":       {[]string{"--leader-elect=false", "--leader-elect-lease-name="}, ""},
+	}
+	for sentence, test := range cases {
+		t.Run(sentence, func(t *testing.T) {
+			options := NewOptions()
+			flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+			options.AddFlags(flags)
+			if err := flags.Parse(test.flags); err != nil {
+				t.Fatalf("parsing flags: %v", err)
+			}
+			got := ""
+			if err := errors.Join(options.Validate()...); err != nil {
+				got = err.Error()
+			}
+			if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestTheDefaultsReplaceADeadLeaderWithin15Seconds(t *testing.T) {
+	options := NewOptions()
+	worst := options.LeaseDuration + time.Duration(1.2*2*float64(options.RetryPeriod))
+	if worst > 15*time.Second {
+		t.Errorf("got up to %s until the lease is taken over, want less than 15s", worst)
+	}
+}

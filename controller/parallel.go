@@ -1,0 +1,41 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"k8s.io/klog/v2"
+)
+
+// inParallel calls do for 0 to n-1, no more than limit at a time, and returns what
+// each returned. A panic becomes the error of its own call.
+func inParallel(ctx context.Context, n, limit int, do func(int) error) []error {
+	errs := make([]error, n)
+	var running sync.WaitGroup
+	slots := make(chan struct{}, limit)
+	for i := range n {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			errs[i] = guarded(ctx, func() error { return do(i) })
+		})
+	}
+	running.Wait()
+	return errs
+}
+
+// guarded turns a panic into an error. Where it came from is logged.
+func guarded(ctx context.Context, do func() error) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic: %v", reason)
+			klog.FromContext(ctx).Error(err, "Recovered", "stack", string(debug.Stack()))
+		}
+	}()
+	return do()
+}

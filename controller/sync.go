@@ -1,0 +1,115 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+)
+
+// staleViewInterval is how often a set that waits for the caches to show its own
+// writes is looked at although no event woke it: a bookmark does not.
+const staleViewInterval = 30 * time.Second
+
+// syncAndRequeue syncs a set and sees to it that it is looked at again when it
+// needs to. A set that failed, even by a panic, waits longer each time.
+func (t *term) syncAndRequeue(ctx context.Context, key cache.ObjectName) {
+	var again time.Duration
+	err := guarded(ctx, func() (err error) {
+		again, err = t.sync(ctx, key)
+		return err
+	})
+	switch {
+	case errors.Is(err, errTermOver), ctx.Err() != nil:
+		return
+	case saysLookAgain(err):
+		klog.FromContext(ctx).V(2).Info("Looking again", "set", key, "cause", err)
+		t.queue.AddRateLimited(key)
+		return
+	case err != nil:
+		klog.FromContext(ctx).Error(err, "Sync failed", "set", key, "failures", t.queue.NumRequeues(key)+1)
+		t.queue.AddRateLimited(key)
+		return
+	}
+	t.queue.Forget(key)
+	if again > 0 {
+		t.queue.AddAfter(key, again)
+	}
+}
+
+// sync brings one set and its status up to date with what the caches show. It
+// returns how long it takes until the set must be looked at again although
+// nothing has changed, zero for never.
+func (t *term) sync(ctx context.Context, key cache.ObjectName) (again time.Duration, err error) {
+	ctx, span := t.Tracer.Start(ctx, "sync", trace.WithAttributes(
+		attribute.String("set.namespace", key.Namespace), attribute.String("set.name", key.Name)))
+	defer span.End()
+	defer func() {
+		if err != nil {
+			span.RecordError(err)
+			span.SetStatus(codes.Error, "sync failed")
+		}
+	}()
+
+	set, ok := get[*v1.StatefulSet](t.caches, setsResource, key.Namespace, key.Name)
+	if !ok {
+		t.forget(key)
+		return 0, nil
+	}
+	if unseen := t.writes.unseen(key, t.caches); len(unseen) > 0 {
+		klog.FromContext(ctx).V(4).Info("Waiting to see own writes", "set", key, "unseen", unseen)
+		return staleViewInterval, nil
+	}
+
+	world, err := t.observe(ctx, set)
+	if err != nil {
+		return 0, err
+	}
+	decided := plan.Compute(world)
+	done := t.execute(ctx, set, decided.Steps)
+	t.untold.add(key, done.events)
+
+	status := decided.Status
+	if len(done.failures) > 0 {
+		status = plan.WithFailures(status, done.failures, world.Now)
+	}
+	if err := t.writeStatus(ctx, set, status); err != nil {
+		return 0, err
+	}
+	t.tell(set)
+	if done.stopped != nil {
+		return 0, fmt.Errorf("carrying out plan: %w", done.stopped)
+	}
+	return soonest(decided.LookAgain, done.retryAfter, t.hidden.nextLook(key)), nil
+}
+
+// soonest is the shortest of the delays that are not zero, and zero if all are.
+func soonest(delays ...time.Duration) time.Duration {
+	delays = slices.DeleteFunc(delays, func(delay time.Duration) bool { return delay == 0 })
+	if len(delays) == 0 {
+		return 0
+	}
+	return slices.Min(delays)
+}
+
+// forget drops all that is remembered of a set that is gone.
+func (t *term) forget(key cache.ObjectName) {
+	t.writes.forget(key)
+	t.retries.replace(key, nil)
+	t.hidden.forget(key)
+	t.untold.take(key)
+	t.queue.Forget(key)
+}

@@ -1,0 +1,90 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+)
+
+// term is one period in which this replica controls. It has caches, a queue and a
+// memory of its own, so that nothing outlives it.
+type term struct {
+	Config
+
+	// holds returns an error if the term is over although its context is not.
+	holds    func() error
+	caches   caches
+	host     host
+	queue    workqueue.TypedRateLimitingInterface[cache.ObjectName]
+	writes   *ownWrites
+	retries  *retries
+	hidden   *hiddenPods
+	untold   *untoldEvents
+	recorder record.EventRecorder
+}
+
+func newTerm(config Config, holds func() error) *term {
+	return &term{
+		Config: config,
+		holds:  holds,
+		caches: newCaches(config.Host, config.Sets),
+		host:   clientHost{config.Host},
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](shortestBackoff, longestBackoff),
+			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "statefulset", Clock: config.Clock}),
+		writes:  newOwnWrites(),
+		retries: newRetries(),
+		hidden:  newHiddenPods(),
+		untold:  newUntoldEvents(),
+	}
+}
+
+// run fills the caches, works until the context ends, and returns when the last
+// sync has.
+func (t *term) run(ctx context.Context) {
+	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
+	defer broadcaster.Shutdown()
+	broadcaster.StartRecordingToSink(t.Events)
+	t.recorder = broadcaster.NewRecorder(runtime.NewScheme(), corev1.EventSource{Component: "statefulset-apiserver"})
+
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer t.queue.ShutDown()
+	t.handleEvents()
+	for _, informer := range t.caches.all() {
+		running.Go(func() { informer.RunWithContext(ctx) })
+	}
+	if !cache.WaitForCacheSync(ctx.Done(), t.caches.synced()...) {
+		return
+	}
+	klog.FromContext(ctx).Info("Controlling", "identity", t.Identity)
+	for range t.ConcurrentSyncs {
+		running.Go(func() { t.work(ctx) })
+	}
+	<-ctx.Done()
+}
+
+// work syncs one set after the other until the queue is shut down.
+func (t *term) work(ctx context.Context) {
+	for {
+		key, stopped := t.queue.Get()
+		if stopped {
+			return
+		}
+		if ctx.Err() == nil {
+			t.syncAndRequeue(ctx, key)
+		}
+		t.queue.Done(key)
+	}
+}
+
+func (t *term) ready() error { return t.caches.ready() }

@@ -1,0 +1,103 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/diff"
+
+	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
+)
+
+func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	cases := map[string]func(*plan.World){
+		"all members are available": func(*plan.World) {},
+		"a pod has failed":          func(w *plan.World) { w.Pods[1].Status.Phase = corev1.PodFailed },
+		"a pod is about to go":      func(w *plan.World) { w.Pods[2].DeletionTimestamp = &metav1.Time{Time: now} },
+		"a pod lost its labels":     func(w *plan.World) { delete(w.Pods[1].Labels, appsv1.PodIndexLabel) },
+		"a pod is nobody's":         func(w *plan.World) { w.Pods[1].OwnerReferences = nil },
+		"a pod mounts other claims": func(w *plan.World) { w.Pods[0].Spec.Volumes = nil },
+		"a claim is about to go":    func(w *plan.World) { w.Claims[0].DeletionTimestamp = &metav1.Time{Time: now} },
+		"a pod cannot start": func(w *plan.World) {
+			w.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{
+				{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "in 10s"}}},
+			}}
+		},
+		"pods become available later": func(w *plan.World) {
+			w.Set.Spec.MinReadySeconds = 60
+			w.Pods[2].Status.Conditions[1].LastTransitionTime = metav1.Time{Time: now.Add(-20 * time.Second)}
+		},
+	}
+	for sentence, arrange := range cases {
+		t.Run(sentence, func(t *testing.T) {
+			full := fullWorld(now)
+			arrange(&full)
+			trimmed := plan.World{Set: full.Set, Now: now}
+			for _, pod := range full.Pods {
+				trimmed.Pods = append(trimmed.Pods, trimmedBy(t, trimPod, pod))
+			}
+			for _, claim := range full.Claims {
+				trimmed.Claims = append(trimmed.Claims, trimmedBy(t, trimClaim, claim))
+			}
+			for _, revision := range full.Revisions {
+				trimmed.Revisions = append(trimmed.Revisions, trimmedBy(t, trimRevision, revision))
+			}
+			got, want := plan.Compute(trimmed), plan.Compute(full)
+			if !equality.Semantic.DeepEqual(got, want) {
+				t.Errorf("plan for trimmed objects differs from the plan for whole ones (- got, + want):\n%s", diff.Diff(got, want))
+			}
+		})
+	}
+}
+
+func TestTrimmingLeavesOutWhatTheCachesNeedNot(t *testing.T) {
+	world := fullWorld(time.Now())
+	pod := trimmedBy(t, trimPod, world.Pods[0])
+	if pod.ManagedFields != nil || pod.Annotations != nil || pod.Spec.Containers != nil || len(pod.Spec.Volumes) != 1 || len(pod.Status.Conditions) != 1 {
+		t.Errorf("got pod %v, want no managed fields, annotations or containers, one volume and one condition", pod)
+	}
+	claim := trimmedBy(t, trimClaim, world.Claims[0])
+	if claim.Annotations != nil || claim.Spec.Resources.Requests.Storage().Value() != 1<<30 || claim.Status.Phase != corev1.ClaimBound {
+		t.Errorf("got claim %v, want no annotations, 1Gi requested, and bound", claim)
+	}
+}
+
+func fullWorld(now time.Time) plan.World {
+	set := newSet("web", "www")
+	world := plan.World{Set: set, Now: now}
+	for ordinal := range 3 {
+		pod := newPod(set, ordinal)
+		pod.Annotations = map[string]string{"note": "long"}
+		pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "scratch"})
+		pod.Status.Conditions = append([]corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}, pod.Status.Conditions...)
+		world.Pods = append(world.Pods, pod)
+		for _, claim := range identity.Claims(set, ordinal) {
+			claim.Annotations = map[string]string{"note": "long"}
+			claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: quantity.MustParse("1Gi")}
+			claim.Status.Phase = corev1.ClaimBound
+			world.Claims = append(world.Claims, claim)
+		}
+	}
+	world.Revisions = append(world.Revisions, newRevision(set, "web-old"))
+	return world
+}
+
+func trimmedBy[T any](t *testing.T, trim func(any) (any, error), object T) T {
+	t.Helper()
+	trimmed, err := trim(object)
+	if err != nil {
+		t.Fatalf("trimming: %v", err)
+	}
+	return trimmed.(T)
+}
