@@ -1,0 +1,101 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/cli/globalflag"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/component-base/version/verflag"
+
+	"statefulset.dev/apiserver"
+	"statefulset.dev/controller"
+)
+
+const name = "statefulset-apiserver"
+
+// helpWidth is where the help text is wrapped when the terminal does not tell.
+const helpWidth = 100
+
+func newCommand() (*cobra.Command, error) {
+	if err := logsapi.AddFeatureGates(utilfeature.DefaultMutableFeatureGate); err != nil {
+		return nil, fmt.Errorf("registering the feature gates of logging: %w", err)
+	}
+	options, err := apiserver.NewOptions()
+	if err != nil {
+		return nil, err
+	}
+	logs := logsapi.NewLoggingConfiguration()
+	colocated := &colocated{options: controller.NewOptions()}
+
+	command := &cobra.Command{
+		Use:   name,
+		Short: "Serve StatefulSets of the group apps.statefulset.dev, and run their members in a host cluster",
+		Long: "Serves StatefulSets of the group apps.statefulset.dev as an aggregated API of a Kubernetes\n" +
+			"cluster, and runs their members in that cluster. Without --etcd-servers it keeps its data in\n" +
+			"an etcd of its own, in --data-dir.",
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			verflag.PrintAndExitIfRequested()
+			if err := logsapi.ValidateAndApply(logs, utilfeature.DefaultFeatureGate); err != nil {
+				return fmt.Errorf("applying the logging flags: %w", err)
+			}
+			return run(cmd.Context(), options, colocated)
+		},
+	}
+	addFlags(command, options, colocated, logs)
+	return command, nil
+}
+
+func run(ctx context.Context, options *apiserver.Options, colocated *colocated) error {
+	if err := options.Complete(); err != nil {
+		return err
+	}
+	if err := options.Validate(); err != nil {
+		return err
+	}
+	if err := utilerrors.NewAggregate(colocated.options.Validate()); err != nil {
+		return err
+	}
+	return apiserver.Run(ctx, options, colocated.forServer())
+}
+
+// addFlags gives the command all flags, and a help text that lists them in
+// sections.
+func addFlags(command *cobra.Command, options *apiserver.Options, colocated *colocated, logs *logsapi.LoggingConfiguration) {
+	sections := options.Flags()
+	colocated.options.AddFlags(sections.FlagSet("controller"))
+	logsapi.AddFlags(logs, sections.FlagSet("logs"))
+	verflag.AddFlags(sections.FlagSet("global"))
+	globalflag.AddGlobalFlags(sections.FlagSet("global"), name)
+	for _, section := range sections.FlagSets {
+		command.Flags().AddFlagSet(section)
+	}
+	cliflag.SetUsageAndHelpFunc(command, sections, helpWidth)
+}
+
+// oneLine is how the command reports why it ends: one line, whatever the parts
+// of the error.
+func oneLine(err error) string {
+	var aggregate interface{ Errors() []error }
+	text := err.Error()
+	if errors.As(err, &aggregate) {
+		parts := make([]string, 0, len(aggregate.Errors()))
+		for _, part := range aggregate.Errors() {
+			parts = append(parts, part.Error())
+		}
+		text = strings.Join(parts, "; ")
+	}
+	return name + ": " + strings.Join(strings.Fields(strings.ReplaceAll(text, "\n", "; ")), " ")
+}

@@ -1,0 +1,53 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/rest"
+
+	"statefulset.dev/apiserver"
+	"statefulset.dev/controller"
+)
+
+// colocated is the controller that runs beside the server. It can be built only
+// when the server serves, because it reads its sets from there.
+type colocated struct {
+	options controller.Options
+	running atomic.Pointer[controller.Controller]
+}
+
+func (c *colocated) forServer() apiserver.Controller {
+	return apiserver.Controller{Run: c.run, State: c.state}
+}
+
+func (c *colocated) run(ctx context.Context, host, loopback *rest.Config) error {
+	hostname, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("reading the name of this machine: %w", err)
+	}
+	config := controller.Config{Options: c.options, Identity: hostname + "_" + string(uuid.NewUUID())}
+	if config.Host, err = controller.NewHostClient(host); err != nil {
+		return err
+	}
+	if config.Sets, err = controller.NewSetsClient(loopback); err != nil {
+		return err
+	}
+	built, err := controller.New(config)
+	if err != nil {
+		return err
+	}
+	c.running.Store(built)
+	return built.Run(ctx)
+}
+
+func (c *colocated) state() apiserver.ControllerState {
+	running := c.running.Load()
+	return apiserver.ControllerState{Leading: running != nil && running.Leading()}
+}

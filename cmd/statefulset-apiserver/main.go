@@ -1,0 +1,24 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command statefulset-apiserver serves StatefulSets of the group
+// apps.statefulset.dev and runs their members in a host cluster.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	genericapiserver "k8s.io/apiserver/pkg/server"
+)
+
+func main() {
+	command, err := newCommand()
+	if err == nil {
+		err = command.ExecuteContext(genericapiserver.SetupSignalContext())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, oneLine(err))
+		os.Exit(1)
+	}
+}
