@@ -1,0 +1,133 @@
+//go:build e2e
+
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+const kind = "statefulsets.apps.statefulset.dev"
+
+// example is the manifest that the demo applies, without the ten seconds that it
+// gives every member to prove itself.
+func example(t *testing.T) string {
+	t.Helper()
+	content, err := os.ReadFile("../../artifacts/examples/web.yaml")
+	if err != nil {
+		t.Fatalf("reading the example: %v", err)
+	}
+	return string(content)
+}
+
+// newSet is a set with the given number of members that each have one claim.
+func newSet(name string, replicas int32) *v1.StatefulSet {
+	labels := map[string]string{"app": name}
+	return &v1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: v1.StatefulSetSpec{
+			Replicas:    ptr.To(replicas),
+			ServiceName: name,
+			Selector:    &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{
+					Name: "main", Image: "example.test/main:1",
+					VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}},
+				}}},
+			},
+			VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{
+				ObjectMeta: metav1.ObjectMeta{Name: "data"},
+				Spec: corev1.PersistentVolumeClaimSpec{
+					AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+					Resources: corev1.VolumeResourceRequirements{
+						Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+					},
+				},
+			}},
+		},
+	}
+}
+
+func create(t *testing.T, ns string, set *v1.StatefulSet) *v1.StatefulSet {
+	t.Helper()
+	created, err := suite.sets.AppsV1().StatefulSets(ns).Create(t.Context(), set, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("creating set %s: %v", set.Name, err)
+	}
+	return created
+}
+
+// waitReady waits until the set says of its present generation that it is ready
+// with that many members, and returns it.
+func waitReady(t *testing.T, ns, name string, replicas int32) *v1.StatefulSet {
+	t.Helper()
+	var set *v1.StatefulSet
+	eventually(t, fmt.Sprintf("set %s is ready with %d members", name, replicas), func(ctx context.Context) (err error) {
+		set, err = suite.sets.AppsV1().StatefulSets(ns).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		ready := conditionOf(set, v1.StatefulSetReady)
+		if set.Status.ObservedGeneration != set.Generation || set.Status.ReadyReplicas != replicas || set.Status.Replicas != replicas ||
+			ready == nil || ready.Status != corev1.ConditionTrue {
+			return fmt.Errorf("generation %d, status %+v", set.Generation, set.Status)
+		}
+		return nil
+	})
+	return set
+}
+
+func conditionOf(set *v1.StatefulSet, kind v1.StatefulSetConditionType) *v1.StatefulSetCondition {
+	for i := range set.Status.Conditions {
+		if set.Status.Conditions[i].Type == kind {
+			return &set.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func getPod(t *testing.T, ns, name string) *corev1.Pod {
+	t.Helper()
+	pod, err := suite.host.CoreV1().Pods(ns).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("getting pod %s: %v", name, err)
+	}
+	return pod
+}
+
+// claimUIDs are the UIDs of all claims of a namespace by their names.
+func claimUIDs(t *testing.T, ns string) map[string]string {
+	t.Helper()
+	claims, err := suite.host.CoreV1().PersistentVolumeClaims(ns).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatalf("listing claims: %v", err)
+	}
+	uids := map[string]string{}
+	for _, claim := range claims.Items {
+		uids[claim.Name] = string(claim.UID)
+	}
+	return uids
+}
+
+func revisionsOf(t *testing.T, ns string) []appsv1.ControllerRevision {
+	t.Helper()
+	revisions, err := suite.host.AppsV1().ControllerRevisions(ns).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatalf("listing revisions: %v", err)
+	}
+	return revisions.Items
+}
