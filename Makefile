@@ -1,0 +1,74 @@
+# Copyright The statefulset-apiserver Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags="-s -w"
+GOLANGCI_LINT := go tool -modfile=$(CURDIR)/go.tools.mod golangci-lint
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: demo
+demo: build ## Start a local cluster, register the server, and follow the example set through its life
+	@hack/demo.sh
+
+.PHONY: demo-down
+demo-down: bin/cluster ## Stop the demo's cluster; its data stays for the next start
+	@bin/cluster down --dir .cluster
+
+.PHONY: build
+build: bin/statefulset-apiserver bin/cluster ## Build bin/statefulset-apiserver and bin/cluster
+
+# go build decides what is stale, so these always run.
+.PHONY: bin/statefulset-apiserver
+bin/statefulset-apiserver:
+	@$(GO_BUILD) -o $@ ./cmd/statefulset-apiserver
+
+.PHONY: bin/cluster
+bin/cluster:
+	@cd test/cluster && $(GO_BUILD) -o ../../$@ .
+
+.PHONY: generate
+generate: ## Write every generated file
+	@hack/generate.sh
+
+.PHONY: verify
+verify: ## Check everything that needs no running cluster: generated files, modules, format, vet, lint, import rules
+	@hack/verify.sh
+
+.PHONY: lint
+lint: ## Run golangci-lint over all modules
+	@$(GOLANGCI_LINT) run ./...
+	@cd test/cluster && $(GOLANGCI_LINT) run ./...
+
+.PHONY: test
+test: ## Run all tests: unit and server tests, then end to end on a local cluster of their own
+	@begun=$$SECONDS; $(MAKE) --no-print-directory test-unit; $(MAKE) --no-print-directory test-e2e; \
+	took=$$((SECONDS - begun)); echo "all tests passed in $$((took / 60))m$$((took % 60))s"
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no cluster
+	@go test ./...
+	@cd test/cluster && go test ./...
+
+.PHONY: test-e2e
+test-e2e: build ## Run the end-to-end tests on a local cluster in .cluster-test, which is removed afterwards
+	@hack/test-e2e.sh
+
+.PHONY: test-differential
+test-differential: build ## Play the same scenarios on the built-in StatefulSet and on ours, and compare
+	@hack/test-e2e.sh differential
+
+.PHONY: bench
+bench: ## Run the benchmarks
+	@go test -run='^$$' -bench=. -benchmem ./...
+
+.PHONY: clean
+clean: bin/cluster ## Stop the local clusters, and delete their data and bin
+	@for dir in .cluster .cluster-test; do bin/cluster down --dir "$$dir" --purge; done
+	@rm -rf bin .cluster-test-logs

@@ -1,0 +1,113 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package imports_test holds the source tree to the rules of docs/architecture.md.
+package imports_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rule says what one part of the tree may depend on. Paths are below the module; a path covers the packages below it.
+type rule struct {
+	part string
+	// mayUse is all that part may use of ours, at any distance. Nil means that only mustNotUse counts.
+	mayUse []string
+	// mustNotUse is what part may not use of ours, at any distance.
+	mustNotUse []string
+	// foreign is what part may import itself from other modules. Nil allows all.
+	foreign []string
+	// notStandard is what part may not import itself from the standard library.
+	notStandard []string
+}
+
+var nothing = []string{}
+
+func rules() map[string]rule {
+	return map[string]rule{
+		"api imports nothing of ours":    {part: "api", mayUse: nothing},
+		"identity is built on api alone": {part: "identity", mayUse: []string{"api"}},
+		"openapi is built on api alone":  {part: "openapi", mayUse: []string{"api"}},
+		"client is built on api alone":   {part: "client", mayUse: []string{"api"}},
+		"controller never serves":        {part: "controller", mustNotUse: []string{"registry", "apiserver", "cmd"}},
+		"registry knows neither clients nor its callers": {
+			part:       "registry",
+			mustNotUse: []string{"controller", "client", "apiserver", "cmd"},
+		},
+		"apiserver gets the controller as a func": {part: "apiserver", mustNotUse: []string{"controller", "cmd"}},
+		"identity touches no client, clock, context or logger": {
+			part:        "identity",
+			foreign:     []string{"k8s.io/api", "k8s.io/apimachinery", "k8s.io/utils/ptr"},
+			notStandard: effects(),
+		},
+		"the plan is pure: api, identity and data types, but no client, clock, context or logger": {
+			part:        "controller/plan",
+			mayUse:      []string{"api", "identity"},
+			foreign:     []string{"k8s.io/api", "k8s.io/apimachinery", "k8s.io/utils/ptr"},
+			notStandard: effects(),
+		},
+	}
+}
+
+// effects are the packages through which a decision could depend on more than its input, or do more than return.
+func effects() []string {
+	return []string{"context", "io", "log", "math/rand", "net", "os", "sync", "syscall"}
+}
+
+func TestImportRules(t *testing.T) {
+	packages := listPackages(t)
+	for sentence, r := range rules() {
+		t.Run(sentence, func(t *testing.T) {
+			covered := 0
+			for _, p := range packages {
+				if covers(r.part, p.path) {
+					r.check(t, p)
+					covered++
+				}
+			}
+			if covered == 0 {
+				t.Errorf("there is no package %s: the rule holds nothing, correct its path", r.part)
+			}
+		})
+	}
+}
+
+func (r rule) check(t *testing.T, p pkg) {
+	t.Helper()
+	for _, used := range p.ours {
+		if covers(r.part, used) {
+			continue
+		}
+		if coveredBy(r.mustNotUse, used) || r.mayUse != nil && !coveredBy(r.mayUse, used) {
+			t.Errorf("%s uses %s, through %s", p.path, used, strings.Join(p.via(used), " and "))
+		}
+	}
+	for _, imported := range p.foreign {
+		if r.foreign != nil && !coveredBy(r.foreign, imported) {
+			t.Errorf("%s imports %s, want only %s", p.path, imported, strings.Join(r.foreign, ", "))
+		}
+	}
+	for _, imported := range p.standard {
+		if coveredBy(r.notStandard, imported) {
+			t.Errorf("%s imports %s", p.path, imported)
+		}
+	}
+}
+
+func TestPackageNamesSayWhatIsInside(t *testing.T) {
+	for _, p := range listPackages(t) {
+		for _, banned := range []string{"util", "utils", "common", "helper", "helpers", "pkg"} {
+			if slices.Contains(strings.Split(p.path, "/"), banned) {
+				t.Errorf("package %s: %q says nothing about what is inside, name it after its subject", p.path, banned)
+			}
+		}
+	}
+}
+
+func covers(part, path string) bool { return path == part || strings.HasPrefix(path, part+"/") }
+
+func coveredBy(parts []string, path string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return covers(part, path) })
+}
