@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,20 +53,21 @@ func TestAControllerBringsUpASetAndStopsWhenToldTo(t *testing.T) {
 
 func TestALeaderIsReplaced(t *testing.T) {
 	cases := map[string]struct {
-		stop   func(host *fake.Clientset, leader *running)
+		stop   func(leader *running, cutOff *atomic.Bool)
 		within time.Duration
 	}{
-		"at the next try if it hands over": {func(_ *fake.Clientset, leader *running) { leader.end() }, 5 * time.Second},
-		"within 15 seconds if it cannot renew": {func(host *fake.Clientset, _ *running) {
-			host.PrependReactor("update", "leases", func(action clienttesting.Action) (bool, runtime.Object, error) {
-				return holderOf(action.(clienttesting.UpdateAction).GetObject()) == "one", nil, errors.New("no way to the host")
-			})
-		}, 15 * time.Second},
+		"at the next try if it hands over":     {func(leader *running, _ *atomic.Bool) { leader.end() }, 5 * time.Second},
+		"within 15 seconds if it cannot renew": {func(_ *running, cutOff *atomic.Bool) { cutOff.Store(true) }, 15 * time.Second},
 	}
 	for sentence, test := range cases {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				host, sets := fake.NewClientset(), setsfake.NewSimpleClientset()
+				var cutOff atomic.Bool
+				host.PrependReactor("update", "leases", func(action clienttesting.Action) (bool, runtime.Object, error) {
+					byOne := holderOf(action.(clienttesting.UpdateAction).GetObject()) == "one"
+					return cutOff.Load() && byOne, nil, errors.New("no way to the host")
+				})
 				one := start(t, host, sets, "one")
 				eventually(t, "one leads", one.Leading)
 				two := start(t, host, sets, "two")
@@ -74,7 +76,7 @@ func TestALeaderIsReplaced(t *testing.T) {
 					t.Fatalf("got leading %v and ready %v for the second replica, want it ready and waiting", two.Leading(), two.Ready())
 				}
 				began := time.Now()
-				test.stop(host, one)
+				test.stop(one, &cutOff)
 				eventually(t, "two leads", func() bool { return two.Leading() && two.Ready() == nil })
 				if took := time.Since(began); took > test.within {
 					t.Errorf("got a successor after %s, want within %s", took, test.within)

@@ -77,7 +77,7 @@ type report struct {
 // execute carries out the steps of a plan until one does not succeed as a whole.
 func (t *term) execute(ctx context.Context, set *v1.StatefulSet, steps []plan.Step) report {
 	e := &execution{term: t, set: set, key: cache.MetaObjectToName(set), began: t.Clock.Now(), failed: map[string]attempt{}}
-	e.earlier = t.retries.of(e.key)
+	e.earlier = t.retries.of(set)
 	e.confirmed = sync.OnceValue(func() error { return t.confirm(ctx, set) })
 	for _, step := range steps {
 		errs := inParallel(ctx, len(step), concurrentActions, func(i int) error { return e.attempt(ctx, step[i]) })
@@ -85,7 +85,7 @@ func (t *term) execute(ctx context.Context, set *v1.StatefulSet, steps []plan.St
 			break
 		}
 	}
-	t.retries.replace(e.key, e.failed)
+	t.retries.replace(set, e.failed)
 	return e.done
 }
 

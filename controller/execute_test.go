@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,8 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/cache"
-	clocktesting "k8s.io/utils/clock/testing"
 
 	v1 "statefulset.dev/api/apps/v1"
 	setsfake "statefulset.dev/client/clientset/versioned/fake"
@@ -157,8 +154,8 @@ func TestNothingIsToldOfANamespaceThatIsGoingAway(t *testing.T) {
 	term, host := newTestTerm(t, set)
 	refuse(host, "create", "web-0", answer)
 	done := term.execute(t.Context(), set, []plan.Step{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}})
-	if len(done.failures) != 1 || len(done.events) != 0 {
-		t.Errorf("got failures %v and events %v, want one failure and no event", done.failures, done.events)
+	if len(done.failures) != 1 || len(done.events) != 0 || done.retryAfter < longestBackoff/2 {
+		t.Errorf("got failures %v, events %v and a retry after %s; want one failure, no event, and a long time", done.failures, done.events, done.retryAfter)
 	}
 }
 
@@ -243,35 +240,6 @@ func TestASetIsConfirmedOnceBeforeItAdopts(t *testing.T) {
 	}
 }
 
-func TestWhatWasRefusedIsTriedAgainLaterAndNotAtTheNextEvent(t *testing.T) {
-	set := newSet("web")
-	refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-0", errors.New("exceeded quota"))
-	term, host := newTestTerm(t, set)
-	clock := clocktesting.NewFakeClock(time.Now())
-	term.Clock = clock
-	refuse(host, "create", "web-0", refusal)
-	steps := []plan.Step{{
-		plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)},
-		plan.CreateMember{Ordinal: 1, Pod: identity.Pod(set, &set.Spec.Template, "rev", 1)},
-	}}
-	delay := shortestBackoff
-	for try := range 20 {
-		host.ClearActions()
-		first, second := term.execute(t.Context(), set, steps), term.execute(t.Context(), set, steps[:1])
-		if got := len(slices.DeleteFunc(created(host), func(name string) bool { return name != "web-0" })); got != 1 {
-			t.Fatalf("try %d: got %d creates of web-0, want 1", try, got)
-		}
-		if len(second.failures) != 1 || !errors.Is(second.failures[0].Err, refusal) || len(second.events) > 0 && second.events[0].kind == corev1.EventTypeWarning {
-			t.Fatalf("try %d: got failures %v and events %v; want the same refusal and no event of it", try, second.failures, second.events)
-		}
-		if first.retryAfter != delay {
-			t.Fatalf("try %d: got retry after %s, want %s", try, first.retryAfter, delay)
-		}
-		clock.Step(delay)
-		delay = min(2*delay, longestBackoff)
-	}
-}
-
 func TestAPanicIsTheErrorOfItsOwnAction(t *testing.T) {
 	errs := inParallel(t.Context(), 3, 2, func(i int) error {
 		if i == 1 {
@@ -281,33 +249,5 @@ func TestAPanicIsTheErrorOfItsOwnAction(t *testing.T) {
 	})
 	if errs[0] != nil || errs[2] != nil || errs[1] == nil || !strings.Contains(errs[1].Error(), "boom") {
 		t.Errorf("got %v, want only the second to fail, with boom", errs)
-	}
-}
-
-func TestAPodThatCannotBeWatchedIsReadFromTheHost(t *testing.T) {
-	set := newSet("web")
-	unlabelled := newPod(set, 0)
-	unlabelled.Labels = map[string]string{"app": "web"}
-	term, host := newTestTerm(t, set)
-	if err := host.Tracker().Add(unlabelled); err != nil {
-		t.Fatal(err)
-	}
-	key := cache.MetaObjectToName(set)
-
-	term.execute(t.Context(), set, []plan.Step{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}})
-	world, err := term.observe(t.Context(), set)
-	if err != nil || len(world.Pods) != 1 || world.Pods[0].Name != "web-0" {
-		t.Fatalf("got pods %v and error %v, want the pod that was in the way", world.Pods, err)
-	}
-	if got := term.hidden.nextLook(key); got != hiddenPodsInterval {
-		t.Errorf("got next look %s, want %s", got, hiddenPodsInterval)
-	}
-
-	if err := host.Tracker().Delete(corev1.SchemeGroupVersion.WithResource("pods"), "shop", "web-0"); err != nil {
-		t.Fatal(err)
-	}
-	world, err = term.observe(t.Context(), set)
-	if err != nil || len(world.Pods) != 0 || term.hidden.nextLook(key) != 0 {
-		t.Errorf("got pods %v, next look %s and error %v; want none", world.Pods, term.hidden.nextLook(key), err)
 	}
 }

@@ -23,7 +23,8 @@ const (
 	byController = "controller"
 	// byMemberOf finds the pods whose names say that they are members of a set.
 	byMemberOf = "memberOf"
-	// byClaimBase finds the sets that have claims of the name "<base>-<ordinal>".
+	// byClaimBase finds the claims of the name "<base>-<ordinal>", and the sets that
+	// name their claims so.
 	byClaimBase = "claimBase"
 	// byRevisionBase finds the revisions of the name "<base>-<hash>", and the sets
 	// that name their revisions so.
@@ -56,6 +57,19 @@ func podIndexers() cache.Indexers {
 				return nil
 			}
 			return []string{in(pod, set)}
+		}),
+	}
+}
+
+func claimIndexers() cache.Indexers {
+	return cache.Indexers{
+		byClaimBase: indexBy(func(claim metav1.Object) []string {
+			// A claim's name ends like that of a pod.
+			base, _, ok := identity.ParsePodName(claim.GetName())
+			if !ok {
+				return nil
+			}
+			return []string{in(claim, base)}
 		}),
 	}
 }

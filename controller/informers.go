@@ -41,7 +41,7 @@ func newCaches(host kubernetes.Interface, sets versioned.Interface) caches {
 				fresh(options)
 				options.LabelSelector = appsv1.StatefulSetPodNameLabel
 			}),
-		claimsResource:    coreinformers.NewFilteredPersistentVolumeClaimInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, fresh),
+		claimsResource:    coreinformers.NewFilteredPersistentVolumeClaimInformer(host, metav1.NamespaceAll, 0, claimIndexers(), fresh),
 		revisionsResource: appsinformers.NewFilteredControllerRevisionInformer(host, metav1.NamespaceAll, 0, revisionIndexers(), fresh),
 	}
 	for kind, transform := range map[resource]cache.TransformFunc{

@@ -14,7 +14,6 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
-	"statefulset.dev/identity"
 )
 
 // observe gathers what the planner may see of a set.
@@ -23,12 +22,11 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 	if err != nil {
 		return plan.World{}, err
 	}
-	pods := append(t.caches.podsOf(set), hidden...)
 	return plan.World{
 		Set:       set,
 		Revisions: t.caches.revisionsOf(set),
-		Pods:      pods,
-		Claims:    t.caches.claimsOf(set, pods),
+		Pods:      append(t.caches.podsOf(set), hidden...),
+		Claims:    t.caches.claimsOf(set),
 		Now:       t.Clock.Now(),
 	}, nil
 }
@@ -54,30 +52,13 @@ func (c caches) revisionsOf(set *v1.StatefulSet) []*appsv1.ControllerRevision {
 	)
 }
 
-// claimsOf looks up the claims of the wanted members and of those that have a pod.
-func (c caches) claimsOf(set *v1.StatefulSet, pods []*corev1.Pod) []*corev1.PersistentVolumeClaim {
-	if len(set.Spec.VolumeClaimTemplates) == 0 {
-		return nil
-	}
-	first, end := identity.Ordinals(set)
-	ordinals := make([]int, 0, end-first)
-	for ordinal := first; ordinal < end; ordinal++ {
-		ordinals = append(ordinals, ordinal)
-	}
-	for _, pod := range pods {
-		name, ordinal, ok := identity.ParsePodName(pod.Name)
-		if ok && name == set.Name && (ordinal < first || ordinal >= end) {
-			ordinals = append(ordinals, ordinal)
-		}
-	}
+// claimsOf finds the claims that have the names of members' claims, whatever their
+// ordinals: how many members a user asks for does not matter to the search.
+func (c caches) claimsOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
 	var claims []*corev1.PersistentVolumeClaim
-	for _, ordinal := range ordinals {
-		for i := range set.Spec.VolumeClaimTemplates {
-			name := identity.ClaimName(set.Spec.VolumeClaimTemplates[i].Name, set.Name, ordinal)
-			if claim, ok := get[*corev1.PersistentVolumeClaim](c, claimsResource, set.Namespace, name); ok {
-				claims = append(claims, claim)
-			}
-		}
+	for i := range set.Spec.VolumeClaimTemplates {
+		base := set.Spec.VolumeClaimTemplates[i].Name + "-" + set.Name
+		claims = append(claims, find[*corev1.PersistentVolumeClaim](c, claimsResource, byClaimBase, in(set, base))...)
 	}
 	return claims
 }

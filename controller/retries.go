@@ -7,7 +7,12 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // The delay before something that failed is tried again grows from the shortest
@@ -23,7 +28,14 @@ const (
 // refused.
 type retries struct {
 	mu   sync.Mutex
-	sets map[cache.ObjectName]map[string]attempt
+	sets map[cache.ObjectName]failures
+}
+
+// failures are the failed attempts of one set by what they tried. They count for
+// this set only and not for a later one of its name.
+type failures struct {
+	set      types.UID
+	attempts map[string]attempt
 }
 
 // attempt is the last try of an action that failed.
@@ -34,31 +46,44 @@ type attempt struct {
 }
 
 func newRetries() *retries {
-	return &retries{sets: map[cache.ObjectName]map[string]attempt{}}
+	return &retries{sets: map[cache.ObjectName]failures{}}
 }
 
 // of returns the failed attempts of a set by what they tried. They must not be
 // changed.
-func (r *retries) of(key cache.ObjectName) map[string]attempt {
+func (r *retries) of(set *v1.StatefulSet) map[string]attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.sets[key]
+	if known := r.sets[cache.MetaObjectToName(set)]; known.set == set.UID {
+		return known.attempts
+	}
+	return nil
 }
 
 // replace notes all attempts that failed in the last sync of a set; an action that
 // was not among them begins anew.
-func (r *retries) replace(key cache.ObjectName, attempts map[string]attempt) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *retries) replace(set *v1.StatefulSet, attempts map[string]attempt) {
 	if len(attempts) == 0 {
-		delete(r.sets, key)
+		r.forget(cache.MetaObjectToName(set))
 		return
 	}
-	r.sets[key] = attempts
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sets[cache.MetaObjectToName(set)] = failures{set.UID, attempts}
 }
 
-// again is the attempt that follows a failure.
+func (r *retries) forget(key cache.ObjectName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.sets, key)
+}
+
+// again is the attempt that follows a failure. A namespace that is going away does
+// not come back.
 func (a attempt) again(err error, now time.Time) attempt {
 	delay := min(max(2*a.delay, shortestBackoff), longestBackoff)
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		delay = longestBackoff
+	}
 	return attempt{err: err, delay: delay, until: now.Add(delay)}
 }

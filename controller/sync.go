@@ -108,7 +108,7 @@ func soonest(delays ...time.Duration) time.Duration {
 // forget drops all that is remembered of a set that is gone.
 func (t *term) forget(key cache.ObjectName) {
 	t.writes.forget(key)
-	t.retries.replace(key, nil)
+	t.retries.forget(key)
 	t.hidden.forget(key)
 	t.untold.take(key)
 	t.queue.Forget(key)

@@ -23,8 +23,8 @@ type World struct {
 	// Pods are the pods of the namespace that the set controls or whose names say
 	// that they are its members, whoever controls them.
 	Pods []*corev1.Pod
-	// Claims are the claims of the namespace that have the name of a claim of a
-	// wanted member or of a member that still has a pod.
+	// Claims are the claims of the namespace that have the name of a claim of any
+	// member, wanted or not.
 	Claims []*corev1.PersistentVolumeClaim
 	// Now is the time at which the world was looked at.
 	Now time.Time

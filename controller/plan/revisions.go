@@ -127,6 +127,8 @@ func (p *planner) keepRevisions() {
 	known := slices.ContainsFunc(p.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == p.update.name })
 	switch {
 	case index == len(p.history)-1 && index >= 0:
+	case index >= 0 && metav1.GetControllerOfNoCopy(p.history[index]) == nil:
+		// It is being adopted, which changes its version; it is raised after that.
 	case index >= 0:
 		p.together([]Action{RaiseRevision{Revision: target(p.history[index]), To: p.history.next()}})
 	case !known:

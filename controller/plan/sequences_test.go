@@ -23,7 +23,6 @@ import (
 	"statefulset.dev/identity"
 )
 
-//nolint:gochecknoglobals // a test flag.
 var update = flag.Bool("update", false, "write what the planner does now into testdata/sequences")
 
 const separator = "----------\n"
@@ -35,7 +34,7 @@ const separator = "----------\n"
 // plan; "settle" lets a willing kubelet work until nothing is left to do; "ready",
 // "unready", "fail", "succeed", "kill" and "gone" happen to the pods named; "wait
 // 10s" lets time pass; "refuse TEXT: ERROR" makes actions fail; "allow" ends that;
-// "show" prints what is there.
+// "show" prints what is there; trouble, below, has those that make a run unfair.
 func TestSequences(t *testing.T) {
 	files, err := filepath.Glob("testdata/sequences/*.txt")
 	if err != nil || len(files) == 0 {
@@ -64,15 +63,26 @@ func TestSequences(t *testing.T) {
 
 // play carries out a script and returns what happened, line by line.
 func play(t *testing.T, script string) string {
-	s := &stage{host: newHost(t)}
-	for _, line := range strings.Split(script, "\n") {
+	s := &stage{host: newHost(t, Compute)}
+	for line := range strings.SplitSeq(script, "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		if words := strings.Fields(line); len(words) > 0 {
-			fmt.Fprintf(&s.log, "> %s\n", strings.Join(words, " "))
-			s.command(words[0], words[1:])
+			s.tell(words)
 		}
 	}
-	// Names of revisions are hashes; the order of their appearance reads better.
+	return s.story()
+}
+
+// tell carries out one command and logs it.
+func (s *stage) tell(words []string) {
+	fmt.Fprintf(&s.log, "> %s\n", strings.Join(words, " "))
+	s.command(words[0], words[1:])
+	s.remember()
+}
+
+// story is what happened so far. Names of revisions are hashes; the order of their
+// appearance reads better.
+func (s *stage) story() string {
 	text := s.log.String()
 	for i, name := range s.seen {
 		text = strings.ReplaceAll(text, name, fmt.Sprintf("rev%d", i+1))
@@ -82,8 +92,10 @@ func play(t *testing.T, script string) string {
 
 type stage struct {
 	*host
-	log  strings.Builder
-	seen []string
+	// script are the commands of a sequence that was drawn.
+	script []string
+	log    strings.Builder
+	seen   []string
 }
 
 func (s *stage) command(name string, args []string) {
@@ -103,23 +115,21 @@ func (s *stage) command(name string, args []string) {
 	case "succeed":
 		s.each(args, func(pod string) { s.end(pod, corev1.PodSucceeded) })
 	case "kill":
-		s.each(args, func(pod string) { s.pod(pod).DeletionTimestamp = &metav1.Time{Time: s.now}; s.touch(s.pod(pod)) })
+		s.eachPod(args, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: s.now} })
 	case "gone":
-		s.each(args, func(pod string) { s.pod(pod); delete(s.pods, pod) })
+		s.each(args, func(name string) { s.gone(name) })
 	case "orphan":
-		s.each(args, func(pod string) { s.pod(pod).OwnerReferences = nil; s.touch(s.pod(pod)) })
+		s.eachPod(args, func(pod *corev1.Pod) { pod.OwnerReferences = nil })
 	case "steal":
-		s.each(args, func(pod string) {
-			s.pod(pod).OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "other", UID: "other", Controller: new(true)}}
-		})
+		s.eachPod(args, func(pod *corev1.Pod) { pod.OwnerReferences = []metav1.OwnerReference{stranger()} })
 	case "unlabel":
-		s.each(args, func(pod string) { delete(s.pod(pod).Labels, "app"); s.touch(s.pod(pod)) })
+		s.eachPod(args, func(pod *corev1.Pod) { delete(pod.Labels, "app") })
 	case "mislabel":
-		s.each(args, func(pod string) { s.pod(pod).Labels["statefulset.kubernetes.io/pod-name"] = "x"; s.touch(s.pod(pod)) })
+		s.eachPod(args, func(pod *corev1.Pod) { pod.Labels["statefulset.kubernetes.io/pod-name"] = "x" })
 	case "deleteset":
 		s.set.DeletionTimestamp = &metav1.Time{Time: s.now}
 	case "killclaim":
-		s.each(args, func(claim string) { s.claims[claim].DeletionTimestamp = &metav1.Time{Time: s.now} })
+		s.each(args, s.killClaim)
 	case "dropclaim":
 		s.each(args, func(claim string) { delete(s.claims, claim) })
 	case "refuse":
@@ -130,13 +140,13 @@ func (s *stage) command(name string, args []string) {
 	case "wait":
 		duration, err := time.ParseDuration(args[0])
 		if err != nil {
-			s.t.Fatal(err)
+			s.t.Fatalf("reading %q as a duration: %v", args[0], err)
 		}
 		s.now = s.now.Add(duration)
 	case "show":
 		s.show()
 	default:
-		s.t.Fatalf("unknown command %q", name)
+		s.trouble(name, args)
 	}
 }
 
@@ -146,14 +156,23 @@ func (s *stage) each(names []string, do func(string)) {
 	}
 }
 
+func (s *stage) eachPod(names []string, do func(*corev1.Pod)) {
+	for _, name := range names {
+		s.changePod(name, do)
+	}
+}
+
 func (s *stage) end(name string, phase corev1.PodPhase) {
-	pod := s.pod(name)
-	pod.Status.Phase, pod.Status.Conditions = phase, nil
-	s.touch(pod)
+	s.changePod(name, func(pod *corev1.Pod) { pod.Status.Phase, pod.Status.Conditions = phase, nil })
 }
 
 func (s *stage) lookAndTell() (acted bool) {
 	p, done, failed := s.look()
+	s.report(p, done, failed)
+	return len(done)+len(failed) > 0
+}
+
+func (s *stage) report(p Plan, done []Action, failed []Failure) {
 	for _, action := range done {
 		fmt.Fprintf(&s.log, "  %s\n", action)
 	}
@@ -173,7 +192,6 @@ func (s *stage) lookAndTell() (acted bool) {
 	if p.LookAgain > 0 {
 		fmt.Fprintf(&s.log, "  look again in %s\n", p.LookAgain)
 	}
-	return len(done)+len(failed) > 0
 }
 
 func (s *stage) name(revision string) {

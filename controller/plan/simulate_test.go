@@ -4,21 +4,20 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
@@ -27,7 +26,9 @@ import (
 // host is a cluster in memory: it holds what a plan acts on, does what actions
 // say, and plays the kubelet when it is told to.
 type host struct {
-	t         *testing.T
+	t tester
+	// compute makes the plans; what it makes is checked.
+	compute   func(World) Plan
 	set       *v1.StatefulSet
 	pods      map[string]*corev1.Pod
 	claims    map[string]*corev1.PersistentVolumeClaim
@@ -36,11 +37,22 @@ type host struct {
 	writes    int
 	// refuse makes actions whose text contains a key fail with its value.
 	refuse map[string]error
+	// writesLeft is how many writes the controller carries out before it crashes,
+	// negative if it does not.
+	writesLeft int
+	// past are the latest states of the host, the newest last.
+	past []state
 }
 
-func newHost(t *testing.T) *host {
+// tester is what the host needs of a test; it is ended by Fatalf.
+type tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+func newHost(t tester, compute func(World) Plan) *host {
 	return &host{
-		t: t,
+		t: t, compute: inspected(t, compute),
 		set: &v1.StatefulSet{
 			ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: "set-uid", Generation: 1},
 			Spec: v1.StatefulSetSpec{
@@ -56,7 +68,7 @@ func newHost(t *testing.T) *host {
 		claims:    map[string]*corev1.PersistentVolumeClaim{},
 		revisions: map[string]*appsv1.ControllerRevision{},
 		now:       time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-		refuse:    map[string]error{},
+		refuse:    map[string]error{}, writesLeft: -1,
 	}
 }
 
@@ -69,14 +81,14 @@ func (h *host) configure(settings []string) {
 		key, value, _ := strings.Cut(setting, "=")
 		switch key {
 		case "replicas":
-			spec.Replicas = ptr.To(int32(h.number(value)))
+			spec.Replicas = new(int32(h.number(value)))
 		case "policy":
 			spec.PodManagementPolicy = v1.PodManagementPolicyType(value)
 		case "image":
 			spec.Template.Spec.Containers[0].Image = value
 		case "claims":
 			spec.VolumeClaimTemplates = nil
-			for _, name := range strings.Split(value, ",") {
+			for name := range strings.SplitSeq(value, ",") {
 				spec.VolumeClaimTemplates = append(spec.VolumeClaimTemplates, corev1.PersistentVolumeClaim{
 					ObjectMeta: metav1.ObjectMeta{Name: name},
 					Spec: corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{
@@ -87,15 +99,15 @@ func (h *host) configure(settings []string) {
 		case "strategy":
 			spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.StatefulSetUpdateStrategyType(value)}
 		case "partition":
-			h.rolling().Partition = ptr.To(int32(h.number(value)))
+			h.rolling().Partition = new(int32(h.number(value)))
 		case "maxUnavailable":
-			h.rolling().MaxUnavailable = ptr.To(intstr.Parse(value))
+			h.rolling().MaxUnavailable = new(intstr.Parse(value))
 		case "minReadySeconds":
 			spec.MinReadySeconds = int32(h.number(value))
 		case "start":
 			spec.Ordinals = &v1.StatefulSetOrdinals{Start: int32(h.number(value))}
 		case "historyLimit":
-			spec.RevisionHistoryLimit = ptr.To(int32(h.number(value)))
+			spec.RevisionHistoryLimit = new(int32(h.number(value)))
 		case "whenDeleted":
 			h.retention().WhenDeleted = v1.PersistentVolumeClaimRetentionPolicyType(value)
 		case "whenScaled":
@@ -105,7 +117,7 @@ func (h *host) configure(settings []string) {
 		}
 	}
 	v1.SetObjectDefaults_StatefulSet(h.set)
-	if fmt.Sprint(before.Spec) != fmt.Sprint(h.set.Spec) {
+	if !apiequality.Semantic.DeepEqual(before.Spec, h.set.Spec) {
 		h.set.Generation++
 	}
 }
@@ -144,19 +156,36 @@ func (h *host) world() World {
 	}
 }
 
-// look computes a plan, carries it out as the executor does, stores the status,
-// and reports which actions were carried out and which failed.
+// look computes a plan of the world as it is, and carries it out.
 func (h *host) look() (p Plan, done []Action, failed []Failure) {
-	p = Compute(h.world())
+	return h.lookAt(h.world(), func(action Action, err error) {
+		h.t.Fatalf("[fresh] the plan of a fresh view fails to %s: %v", action, err)
+	})
+}
+
+// lookAt computes a plan of a view, carries it out as the executor does, stores the
+// status, and reports which actions were carried out and which were refused.
+// An action that names an object that is not so any more is told to outdated.
+func (h *host) lookAt(view World, outdated func(Action, error)) (p Plan, done []Action, failed []Failure) {
+	p = h.compute(view)
 	for _, step := range p.Steps {
+		succeeded := true
 		for _, action := range step {
-			if err := h.do(action); err != nil {
-				failed = append(failed, Failure{Action: action, Err: err})
-			} else {
+			err := h.do(action)
+			switch {
+			case err == nil:
 				done = append(done, action)
+				continue
+			case errors.Is(err, errCrash):
+				return p, done, failed
+			case isOutdated(err):
+				outdated(action, err)
+			default:
+				failed = append(failed, Failure{Action: action, Err: err})
 			}
+			succeeded = false
 		}
-		if len(failed) > 0 {
+		if !succeeded {
 			break
 		}
 	}
@@ -172,85 +201,50 @@ func (h *host) do(action Action) error {
 	}
 	switch a := action.(type) {
 	case CreateRevision:
-		put(h, h.revisions, a.Revision.DeepCopy())
+		return put(h, h.revisions, a.Revision.DeepCopy())
 	case RaiseRevision:
-		h.hit(h.revisions[a.Revision.Name], a.Revision).(*appsv1.ControllerRevision).Revision = a.To
+		return hit(h, h.revisions, a.Revision, func(r *appsv1.ControllerRevision) { r.Revision = a.To })
 	case AdoptRevision:
-		h.hit(h.revisions[a.Revision.Name], a.Revision).SetOwnerReferences([]metav1.OwnerReference{identity.Owner(h.set)})
+		return hit(h, h.revisions, a.Revision, func(r *appsv1.ControllerRevision) { r.OwnerReferences = []metav1.OwnerReference{identity.Owner(h.set)} })
 	case DeleteRevision:
-		h.hit(h.revisions[a.Revision.Name], a.Revision)
-		delete(h.revisions, a.Revision.Name)
+		return hit(h, h.revisions, a.Revision, func(r *appsv1.ControllerRevision) { delete(h.revisions, r.Name) })
 	case CreateMember:
-		h.create(a.Claims)
+		if err := h.create(a.Claims); err != nil {
+			return err
+		}
 		pod := a.Pod.DeepCopy()
 		pod.Status.Phase = corev1.PodPending
-		put(h, h.pods, pod)
+		return put(h, h.pods, pod)
 	case CreateClaims:
-		h.create(a.Claims)
+		return h.create(a.Claims)
 	case SetClaimOwners:
-		h.hit(h.claims[a.Claim.Name], a.Claim).SetOwnerReferences(a.Owners)
+		return hit(h, h.claims, a.Claim, func(claim *corev1.PersistentVolumeClaim) { claim.OwnerReferences = a.Owners })
 	case RepairPod:
-		maps.Copy(h.hit(h.pods[a.Pod.Name], a.Pod).GetLabels(), a.Labels)
+		return hit(h, h.pods, a.Pod, func(pod *corev1.Pod) { maps.Copy(pod.Labels, a.Labels) })
 	case DeletePod:
-		h.hit(h.pods[a.Pod.Name], a.Pod).SetDeletionTimestamp(&metav1.Time{Time: h.now})
+		return hit(h, h.pods, a.Pod, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: h.now} })
 	case AdoptPod:
-		h.hit(h.pods[a.Pod.Name], a.Pod).SetOwnerReferences([]metav1.OwnerReference{identity.Owner(h.set)})
+		return hit(h, h.pods, a.Pod, func(pod *corev1.Pod) { pod.OwnerReferences = []metav1.OwnerReference{identity.Owner(h.set)} })
 	case ReleasePod:
-		h.hit(h.pods[a.Pod.Name], a.Pod).SetOwnerReferences(nil)
+		return hit(h, h.pods, a.Pod, func(pod *corev1.Pod) { pod.OwnerReferences = nil })
 	default:
-		h.t.Fatalf("the host cannot do %T", action)
+		return fmt.Errorf("the host cannot do %T", action)
+	}
+}
+
+func (h *host) create(claims []*corev1.PersistentVolumeClaim) error {
+	for _, claim := range claims {
+		if err := put(h, h.claims, claim.DeepCopy()); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (h *host) create(claims []*corev1.PersistentVolumeClaim) {
-	for _, claim := range claims {
-		put(h, h.claims, claim.DeepCopy())
-	}
-}
-
-// put stores a new object and fails the test if there is one of its name: nothing
-// in a plan may ever create a second one.
-func put[T metav1.Object](h *host, store map[string]T, object T) {
-	h.t.Helper()
-	if _, exists := store[object.GetName()]; exists {
-		h.t.Fatalf("the plan creates %T %s a second time", object, object.GetName())
-	}
-	h.writes++
-	object.SetUID(types.UID(fmt.Sprintf("uid-%d", h.writes)))
-	object.SetResourceVersion(strconv.Itoa(h.writes))
-	object.SetCreationTimestamp(metav1.Time{Time: h.now})
-	store[object.GetName()] = object
-}
-
-// hit checks that an action names the object as it is, and moves its version on.
-func (h *host) hit(object metav1.Object, at Target) metav1.Object {
-	h.t.Helper()
-	if got := target(object); got != at {
-		h.t.Fatalf("the plan acts on %+v, the host has %+v", at, got)
-	}
-	h.touch(object)
-	return object
-}
-
-func (h *host) touch(object metav1.Object) {
-	h.writes++
-	object.SetResourceVersion(strconv.Itoa(h.writes))
-}
-
 // ready makes a pod run, ready or not.
 func (h *host) ready(name string, ready corev1.ConditionStatus) {
-	pod := h.pod(name)
-	pod.Status.Phase = corev1.PodRunning
-	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Time{Time: h.now}}}
-	h.touch(pod)
-}
-
-func (h *host) pod(name string) *corev1.Pod {
-	h.t.Helper()
-	pod, ok := h.pods[name]
-	if !ok {
-		h.t.Fatalf("there is no pod %s", name)
-	}
-	return pod
+	h.changePod(name, func(pod *corev1.Pod) {
+		pod.Status.Phase = corev1.PodRunning
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Time{Time: h.now}}}
+	})
 }

@@ -1,0 +1,208 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// facts are a world as the invariants see it.
+type facts struct {
+	World
+	// first and end bound the wanted ordinals.
+	first, end int
+	pods       map[string]*corev1.Pod
+	claims     map[string]*corev1.PersistentVolumeClaim
+	revisions  map[string]*appsv1.ControllerRevision
+}
+
+func gather(world World) facts {
+	f := facts{World: world, end: int(*world.Set.Spec.Replicas), pods: map[string]*corev1.Pod{},
+		claims: map[string]*corev1.PersistentVolumeClaim{}, revisions: map[string]*appsv1.ControllerRevision{}}
+	if ordinals := world.Set.Spec.Ordinals; ordinals != nil {
+		f.first, f.end = int(ordinals.Start), f.end+int(ordinals.Start)
+	}
+	for _, pod := range world.Pods {
+		f.pods[pod.Name] = pod
+	}
+	for _, claim := range world.Claims {
+		f.claims[claim.Name] = claim
+	}
+	for _, revision := range world.Revisions {
+		f.revisions[revision.Name] = revision
+	}
+	return f
+}
+
+func (f facts) podName(ordinal int) string { return fmt.Sprintf("%s-%d", f.Set.Name, ordinal) }
+
+func (f facts) claimName(template string, ordinal int) string {
+	return fmt.Sprintf("%s-%s-%d", template, f.Set.Name, ordinal)
+}
+
+// ordinalOf is the ordinal in a pod's name, -1 if it has none.
+func (f facts) ordinalOf(pod string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(pod, f.Set.Name+"-"))
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+func (f facts) wanted(ordinal int) bool { return ordinal >= f.first && ordinal < f.end }
+
+// mine reports whether a pod is a member: the set controls it or may adopt it, and
+// its labels match.
+func (f facts) mine(pod *corev1.Pod) bool {
+	if pod.Labels["app"] != f.Set.Spec.Selector.MatchLabels["app"] {
+		return false
+	}
+	controller := metav1.GetControllerOfNoCopy(pod)
+	if controller == nil {
+		return pod.DeletionTimestamp == nil && f.Set.DeletionTimestamp == nil
+	}
+	return controller.UID == f.Set.UID
+}
+
+// member is the pod of a member, nil if it has none.
+func (f facts) member(ordinal int) *corev1.Pod {
+	if pod := f.pods[f.podName(ordinal)]; pod != nil && f.mine(pod) {
+		return pod
+	}
+	return nil
+}
+
+// ready is since when a pod is ready, and whether it is.
+func ready(pod *corev1.Pod) (since time.Time, ok bool) {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
+			return condition.LastTransitionTime.Time, pod.Status.Phase == corev1.PodRunning
+		}
+	}
+	return time.Time{}, false
+}
+
+func (f facts) readyLongEnough(pod *corev1.Pod) bool {
+	since, ok := ready(pod)
+	return ok && f.Now.Sub(since) >= time.Duration(f.Set.Spec.MinReadySeconds)*time.Second
+}
+
+// serves reports whether the member of an ordinal serves somebody and is to stay.
+func (f facts) serves(ordinal int) bool {
+	pod := f.member(ordinal)
+	return pod != nil && pod.DeletionTimestamp == nil && f.readyLongEnough(pod)
+}
+
+// surplus are the ordinals of the members that are not wanted, the highest first.
+func (f facts) surplus() (ordinals []int) {
+	for _, pod := range f.Pods {
+		if ordinal := f.ordinalOf(pod.Name); f.mine(pod) && !f.wanted(ordinal) {
+			ordinals = append(ordinals, ordinal)
+		}
+	}
+	slices.Sort(ordinals)
+	slices.Reverse(ordinals)
+	return ordinals
+}
+
+func (f facts) ordered() bool { return f.Set.Spec.PodManagementPolicy == v1.OrderedReadyPodManagement }
+
+func (f facts) strategy() v1.StatefulSetUpdateStrategyType { return f.Set.Spec.UpdateStrategy.Type }
+
+// partition is the first ordinal that an update may change.
+func (f facts) partition() int {
+	if rolling := f.Set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+		return f.first + int(*rolling.Partition)
+	}
+	return f.first
+}
+
+// maxUnavailable is how many wanted members may be unavailable by our hand: a
+// percentage is rounded down, and less than one counts as one.
+func (f facts) maxUnavailable() int {
+	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
+	if rolling == nil || rolling.MaxUnavailable == nil {
+		return 1
+	}
+	n := rolling.MaxUnavailable.IntValue()
+	if percent, isPercent := strings.CutSuffix(rolling.MaxUnavailable.StrVal, "%"); isPercent {
+		share, err := strconv.Atoi(percent)
+		if err != nil {
+			return 1
+		}
+		n = (f.end - f.first) * share / 100
+	}
+	return max(n, 1)
+}
+
+// currentRevision is the revision of the members that an update has not reached;
+// updated is that of the present template.
+func (f facts) currentRevision(updated string) string {
+	name := f.Set.Status.CurrentRevision
+	if revision := f.revisions[name]; revision != nil {
+		if controller := metav1.GetControllerOfNoCopy(revision); controller == nil || controller.UID == f.Set.UID {
+			return name
+		}
+	}
+	return updated
+}
+
+// liveRevisions are the revisions that somebody may still need.
+func (f facts) liveRevisions() map[string]bool {
+	live := map[string]bool{f.Set.Status.CurrentRevision: true, f.Set.Status.UpdateRevision: true}
+	for _, pod := range f.Pods {
+		live[pod.Labels["controller-revision-hash"]] = true
+	}
+	return live
+}
+
+// notDesired says which members are not as the user wants them.
+func (f facts) notDesired() (lacks []string) {
+	for ordinal := f.first; ordinal < f.end; ordinal++ {
+		pod := f.member(ordinal)
+		switch {
+		case !f.serves(ordinal):
+			lacks = append(lacks, fmt.Sprintf("member %d is not available", ordinal))
+		case f.strategy() != v1.OnDeleteStatefulSetStrategyType && ordinal >= f.partition() &&
+			pod.Spec.Containers[0].Image != f.Set.Spec.Template.Spec.Containers[0].Image:
+			lacks = append(lacks, fmt.Sprintf("member %d runs %s", ordinal, pod.Spec.Containers[0].Image))
+		}
+	}
+	for _, ordinal := range f.surplus() {
+		lacks = append(lacks, fmt.Sprintf("member %d is not wanted", ordinal))
+	}
+	return lacks
+}
+
+// owner is what matters of an owner reference.
+type owner struct {
+	uid        types.UID
+	controller bool
+}
+
+func ownersOf(f facts, claim *corev1.PersistentVolumeClaim) (ours []owner) {
+	for _, ref := range claim.OwnerReferences {
+		if f.ours(ref) {
+			ours = append(ours, owner{ref.UID, ref.Controller != nil && *ref.Controller})
+		}
+	}
+	return ours
+}
+
+// ours reports whether a reference is to the set or one of its pods, or was to
+// earlier ones.
+func (f facts) ours(ref metav1.OwnerReference) bool {
+	return ref.UID != stranger().UID
+}

@@ -1,0 +1,222 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// creates: only wanted members are created, under their own name, labels and owner,
+// and only when no pod of the name is left, whoever's it is.
+func (j *judged) creates() {
+	created := map[string]bool{}
+	for _, action := range planned[CreateMember](j) {
+		pod := action.Pod
+		if pod.Name != j.podName(action.Ordinal) || !j.wanted(action.Ordinal) || created[pod.Name] {
+			j.broke("member", "pod %s is created for ordinal %d of [%d,%d)", pod.Name, action.Ordinal, j.first, j.end)
+		}
+		created[pod.Name] = true
+		if old := j.pods[pod.Name]; old != nil {
+			j.broke("old one gone", "pod %s is created while that with UID %s exists, deleted at %v", pod.Name, old.UID, old.DeletionTimestamp)
+		}
+		if !j.mine(pod) || metav1.GetControllerOfNoCopy(pod) == nil || pod.Labels["statefulset.kubernetes.io/pod-name"] != pod.Name {
+			j.broke("identity", "pod %s is created with the labels %v and the owners %v", pod.Name, pod.Labels, pod.OwnerReferences)
+		}
+	}
+}
+
+// createdRevision: a member that an update has not reached comes back as it was, any
+// other at the present revision, and the label names what the pod was made from.
+func (j *judged) createdRevision() {
+	updated := j.plan.Status.UpdateRevision
+	current := j.currentRevision(updated)
+	for _, action := range planned[CreateMember](j) {
+		want := updated
+		if j.strategy() == v1.RollingUpdateStatefulSetStrategyType && action.Ordinal < j.partition() {
+			want = current
+		}
+		got, image := action.Pod.Labels["controller-revision-hash"], action.Pod.Spec.Containers[0].Image
+		if got != want && (got != current || !j.withoutPartition()) {
+			j.broke("revision of member", "pod %s is created at revision %s, want %s", action.Pod.Name, got, want)
+		}
+		if recorded := j.imageOf(got); image != recorded {
+			j.broke("template of member", "pod %s is created with image %s at revision %s, which has %s", action.Pod.Name, image, got, recorded)
+		}
+	}
+}
+
+// withoutPartition reports whether the set has a rolling update with no word about a
+// partition. A member that it loses may come back at either revision.
+func (j *judged) withoutPartition() bool {
+	return j.strategy() == v1.RollingUpdateStatefulSetStrategyType && j.Set.Spec.UpdateStrategy.RollingUpdate == nil
+}
+
+// createsInOrder: an ordered set creates one member at a time, and none while one
+// of a lower ordinal does not serve.
+func (j *judged) createsInOrder() {
+	creates := planned[CreateMember](j)
+	if !j.ordered() || len(creates) == 0 {
+		return
+	}
+	scaled := len(creates)
+	for _, action := range planned[DeletePod](j) {
+		if action.Reason != DeleteForUpdate {
+			scaled++
+		}
+	}
+	if scaled > 1 {
+		j.broke("one at a time", "an ordered set creates and removes %d members at once", scaled)
+	}
+	for ordinal := j.first; ordinal < creates[0].Ordinal; ordinal++ {
+		if !j.serves(ordinal) {
+			j.broke("predecessor", "pod %s is created while member %d does not serve", creates[0].Pod.Name, ordinal)
+		}
+	}
+}
+
+// recreateWaits: the strategy Recreate creates nothing while a pod of another
+// revision than the present one is left.
+func (j *judged) recreateWaits() {
+	if j.strategy() != v1.RecreateStatefulSetStrategyType || len(planned[CreateMember](j)) == 0 {
+		return
+	}
+	for _, pod := range j.Pods {
+		if j.mine(pod) && pod.Labels["controller-revision-hash"] != j.plan.Status.UpdateRevision {
+			j.broke("recreate", "members are created while pod %s is at revision %s", pod.Name, pod.Labels["controller-revision-hash"])
+		}
+	}
+}
+
+// membership: only what nobody controls and matches is adopted, only what does not
+// match is released, and only the labels of members are repaired.
+func (j *judged) membership() {
+	for _, action := range planned[AdoptPod](j) {
+		if pod := j.pods[action.Pod.Name]; pod != nil && (!j.mine(pod) || metav1.GetControllerOfNoCopy(pod) != nil) {
+			j.broke("membership", "pod %s is adopted", pod.Name)
+		}
+	}
+	for _, action := range planned[ReleasePod](j) {
+		pod := j.pods[action.Pod.Name]
+		if pod == nil {
+			continue
+		}
+		if controller := metav1.GetControllerOfNoCopy(pod); controller == nil || controller.UID != j.Set.UID || j.mine(pod) {
+			j.broke("membership", "pod %s is released", pod.Name)
+		}
+	}
+	for _, action := range planned[RepairPod](j) {
+		if pod := j.pods[action.Pod.Name]; pod != nil && (!j.mine(pod) || pod.Labels["statefulset.kubernetes.io/pod-name"] == pod.Name) {
+			j.broke("membership", "pod %s is relabelled", pod.Name)
+		}
+	}
+}
+
+// deletes: every removal is of a member that is not on its way already, and for
+// the reason that it gives.
+func (j *judged) deletes() {
+	for _, action := range planned[DeletePod](j) {
+		pod := j.pods[action.Pod.Name]
+		if pod == nil {
+			continue
+		}
+		ordinal := j.ordinalOf(pod.Name)
+		if !j.mine(pod) || pod.DeletionTimestamp != nil || ordinal != action.Ordinal {
+			j.broke("delete", "%s, which is owned by %v, labelled %v, terminating since %v", action, pod.OwnerReferences, pod.Labels, pod.DeletionTimestamp)
+		}
+		ok := false
+		switch action.Reason {
+		case DeleteForScaleDown:
+			ok = !j.wanted(ordinal)
+		case DeleteFinished:
+			ok = pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+		case DeleteForUpdate:
+			ok = j.mayUpdate(pod, ordinal)
+		}
+		if !ok {
+			j.broke("reason to delete", "%s", action)
+		}
+	}
+}
+
+// mayUpdate reports whether the strategy lets an update remove a pod at all.
+func (j *judged) mayUpdate(pod *corev1.Pod, ordinal int) bool {
+	if pod.Labels["controller-revision-hash"] == j.plan.Status.UpdateRevision {
+		return false
+	}
+	switch j.strategy() {
+	case v1.RecreateStatefulSetStrategyType:
+		return true
+	case v1.RollingUpdateStatefulSetStrategyType:
+		return j.wanted(ordinal) && ordinal >= j.partition()
+	default:
+		return false
+	}
+}
+
+// deletesInOrder: an ordered set scales down from the highest ordinal, one at a
+// time, when all wanted members serve.
+func (j *judged) deletesInOrder() {
+	if !j.ordered() {
+		return
+	}
+	for i, action := range planned[DeletePod](j) {
+		if action.Reason == DeleteForUpdate {
+			continue
+		}
+		if i > 0 {
+			j.broke("one at a time", "%s is not the only removal", action)
+		}
+		if action.Reason == DeleteForScaleDown {
+			if highest := j.surplus(); len(highest) > 0 && action.Ordinal != highest[0] {
+				j.broke("scale order", "%s while member %d is left", action, highest[0])
+			}
+			j.allServe(action)
+		}
+	}
+}
+
+func (j *judged) allServe(action DeletePod) {
+	for ordinal := j.first; ordinal < j.end; ordinal++ {
+		if !j.serves(ordinal) {
+			j.broke("predecessor", "%s while member %d does not serve", action, ordinal)
+		}
+	}
+}
+
+// updateBudget: a rolling update takes no more members from service than the budget
+// has left, the highest ordinals first. An ordered set takes none while any does
+// not serve or is surplus.
+func (j *judged) updateBudget() {
+	if j.strategy() != v1.RollingUpdateStatefulSetStrategyType {
+		return
+	}
+	missing, taken, lowest := 0, map[int]bool{}, j.end
+	for ordinal := j.first; ordinal < j.end; ordinal++ {
+		if !j.serves(ordinal) {
+			missing++
+		}
+	}
+	for _, action := range planned[DeletePod](j) {
+		if action.Reason != DeleteForUpdate {
+			continue
+		}
+		if j.ordered() {
+			j.allServe(action)
+		}
+		if j.serves(action.Ordinal) {
+			taken[action.Ordinal], lowest = true, min(lowest, action.Ordinal)
+		}
+	}
+	if budget := max(j.maxUnavailable()-missing, 0); len(taken) > budget {
+		j.broke("budget", "%d serving members are taken away for an update, %d of %d are missing, and %d may be", len(taken), missing, j.end-j.first, j.maxUnavailable())
+	}
+	for ordinal := lowest + 1; ordinal < j.end; ordinal++ {
+		if pod := j.member(ordinal); j.serves(ordinal) && !taken[ordinal] && j.mayUpdate(pod, ordinal) {
+			j.broke("update order", "member %d is updated before member %d", lowest, ordinal)
+		}
+	}
+}

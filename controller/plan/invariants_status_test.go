@@ -1,0 +1,166 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"bytes"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// revisionsKept: no revision goes that a member has or may get.
+func (j *judged) revisionsKept() {
+	live := j.liveRevisions()
+	delete(live, j.Set.Status.UpdateRevision)
+	live[j.Set.Status.CurrentRevision] = true
+	live[j.plan.Status.CurrentRevision] = true
+	live[j.plan.Status.UpdateRevision] = true
+	for _, action := range planned[DeleteRevision](j) {
+		if live[action.Revision.Name] {
+			j.broke("live revision", "%s, which is needed", action)
+		}
+		if controller := metav1.GetControllerOfNoCopy(j.seen("revision", action.Revision.Name)); controller != nil && controller.UID != j.Set.UID {
+			j.broke("live revision", "%s, which is not the set's", action)
+		}
+	}
+}
+
+// revisionsMade: the present template is recorded once, under a free name and with
+// the highest number, or its record is made the latest, before a member is touched.
+func (j *judged) revisionsMade() {
+	var highest int64
+	for _, revision := range j.Revisions {
+		if controller := metav1.GetControllerOfNoCopy(revision); controller == nil || controller.UID == j.Set.UID {
+			highest = max(highest, revision.Revision)
+		}
+	}
+	creates, raises := planned[CreateRevision](j), planned[RaiseRevision](j)
+	if len(creates)+len(raises) > 1 {
+		j.broke("revision", "the template is recorded more than once: %v %v", creates, raises)
+	}
+	for _, action := range creates {
+		if j.revisions[action.Revision.Name] != nil || action.Revision.Revision != highest+1 || action.Revision.Name != j.plan.Status.UpdateRevision {
+			j.broke("revision", "%s; the highest number is %d, the present one is to be %s", action, highest, j.plan.Status.UpdateRevision)
+		}
+	}
+	for _, action := range raises {
+		if action.Revision.Name != j.plan.Status.UpdateRevision || action.To != highest+1 {
+			j.broke("revision", "%s; the highest number is %d, the present one is %s", action, highest, j.plan.Status.UpdateRevision)
+		}
+	}
+	acts := len(planned[CreateMember](j))+len(planned[DeletePod](j)) > 0
+	if image, want := j.imageOf(j.plan.Status.UpdateRevision), j.Set.Spec.Template.Spec.Containers[0].Image; image != want && (image != "" || acts) {
+		j.broke("revision", "the present revision %s records image %q, want %q", j.plan.Status.UpdateRevision, image, want)
+	}
+}
+
+// imageOf is the image that a revision records.
+func (j *judged) imageOf(name string) string {
+	data := []byte(nil)
+	if revision := j.revisions[name]; revision != nil {
+		data = revision.Data.Raw
+	}
+	for _, action := range planned[CreateRevision](j) {
+		if action.Revision.Name == name {
+			data = action.Revision.Data.Raw
+		}
+	}
+	_, rest, _ := bytes.Cut(data, []byte(`"image":"`))
+	image, _, _ := bytes.Cut(rest, []byte(`"`))
+	return string(image)
+}
+
+// counters: the status counts what is there.
+func (j *judged) counters() {
+	var want v1.StatefulSetStatus
+	for _, pod := range j.Pods {
+		if !j.mine(pod) {
+			continue
+		}
+		want.Replicas++
+		if _, ok := ready(pod); ok {
+			want.ReadyReplicas++
+		}
+		if j.readyLongEnough(pod) {
+			want.AvailableReplicas++
+		}
+		if pod.DeletionTimestamp == nil && pod.Labels[appsv1.ControllerRevisionHashLabelKey] == j.plan.Status.UpdateRevision {
+			want.UpdatedReplicas++
+		}
+	}
+	got := j.plan.Status
+	if got.Replicas != want.Replicas || got.ReadyReplicas != want.ReadyReplicas || got.AvailableReplicas != want.AvailableReplicas || got.UpdatedReplicas != want.UpdatedReplicas {
+		j.broke("counters", "the status says %d, %d ready, %d available, %d updated; there are %d, %d, %d, %d",
+			got.Replicas, got.ReadyReplicas, got.AvailableReplicas, got.UpdatedReplicas,
+			want.Replicas, want.ReadyReplicas, want.AvailableReplicas, want.UpdatedReplicas)
+	}
+	if got.CurrentReplicas < 0 || got.CurrentReplicas > got.Replicas || got.AvailableReplicas > got.ReadyReplicas || got.ReadyReplicas > got.Replicas {
+		j.broke("counters", "the status says %d current of %d", got.CurrentReplicas, got.Replicas)
+	}
+	if got.ObservedGeneration != j.Set.Generation {
+		j.broke("generation", "the status says generation %d, it is %d", got.ObservedGeneration, j.Set.Generation)
+	}
+}
+
+// conditions: those of others stay as they are, ours are there, none is twice, and
+// each says why.
+func (j *judged) conditions() {
+	count := map[v1.StatefulSetConditionType]int{}
+	kept := map[v1.StatefulSetCondition]bool{}
+	for _, condition := range j.plan.Status.Conditions {
+		count[condition.Type]++
+		kept[condition] = true
+		if condition.Reason == "" || condition.LastTransitionTime.IsZero() {
+			j.broke("conditions", "condition %v says too little", condition)
+		}
+		if count[condition.Type] > 1 {
+			j.broke("conditions", "condition %s is there twice", condition.Type)
+		}
+	}
+	own := map[v1.StatefulSetConditionType]bool{v1.StatefulSetReady: true, v1.StatefulSetReconciling: true, v1.StatefulSetStalled: true}
+	for kind := range own {
+		if count[kind] == 0 {
+			j.broke("conditions", "condition %s is missing", kind)
+		}
+	}
+	for _, condition := range j.Set.Status.Conditions {
+		if !own[condition.Type] && condition.Type != v1.StatefulSetProgressing && !kept[condition] {
+			j.broke("conditions of others", "condition %v is lost", condition)
+		}
+	}
+}
+
+// readyOnlyIfSo: Ready is true only if the set is as the user wants it.
+func (j *judged) readyOnlyIfSo() {
+	for _, condition := range j.plan.Status.Conditions {
+		if condition.Type != v1.StatefulSetReady || condition.Status != corev1.ConditionTrue {
+			continue
+		}
+		if lacks := j.notDesired(); len(lacks) > 0 || j.Set.DeletionTimestamp != nil {
+			j.broke("ready", "Ready is true although %v", lacks)
+		}
+	}
+}
+
+// nextLook: the next look comes when the first ready member becomes available.
+func (j *judged) nextLook() {
+	var next time.Duration
+	for _, pod := range j.Pods {
+		since, ok := ready(pod)
+		if !ok || !j.mine(pod) || j.readyLongEnough(pod) {
+			continue
+		}
+		if left := time.Duration(j.Set.Spec.MinReadySeconds)*time.Second - j.Now.Sub(since); next == 0 || left < next {
+			next = left
+		}
+	}
+	if j.plan.LookAgain != next {
+		j.broke("next look", "the next look is due in %s, and planned in %s", next, j.plan.LookAgain)
+	}
+}

@@ -1,0 +1,194 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// invariants are what every plan of every world keeps to. They are written from
+// the meaning of a set, not from the planner, and share no code with its rules.
+var invariants = []func(*judged){
+	(*judged).exactTargets,
+	(*judged).restOfDeletedSet,
+	(*judged).creates,
+	(*judged).createdRevision,
+	(*judged).createsInOrder,
+	(*judged).recreateWaits,
+	(*judged).membership,
+	(*judged).deletes,
+	(*judged).deletesInOrder,
+	(*judged).updateBudget,
+	(*judged).createdClaims,
+	(*judged).claimOwners,
+	(*judged).revisionsKept,
+	(*judged).revisionsMade,
+	(*judged).counters,
+	(*judged).conditions,
+	(*judged).readyOnlyIfSo,
+	(*judged).nextLook,
+}
+
+// judged is a world, the plan that was made of it, and what is wrong with the plan.
+type judged struct {
+	facts
+	plan   Plan
+	broken []string
+}
+
+// broke notes that the plan breaks a rule.
+func (j *judged) broke(rule, format string, args ...any) {
+	j.broken = append(j.broken, "["+rule+"] "+fmt.Sprintf(format, args...))
+}
+
+// actions are all actions of the plan, in their order.
+func (j *judged) actions() []Action {
+	var all []Action
+	for _, step := range j.plan.Steps {
+		all = append(all, step...)
+	}
+	return all
+}
+
+// planned are the actions of one kind.
+func planned[A Action](j *judged) (all []A) {
+	for _, action := range j.actions() {
+		if a, ok := action.(A); ok {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// inspected is a planner that fails the test when one of its plans breaks an
+// invariant, when it is not a function of its world, or when it changes its world.
+func inspected(t tester, compute func(World) Plan) func(World) Plan {
+	names := map[string]string{}
+	return func(world World) Plan {
+		t.Helper()
+		before := deepCopy(world)
+		p := compute(world)
+		j := &judged{facts: gather(before), plan: p}
+		for _, invariant := range invariants {
+			invariant(j)
+		}
+		j.sameName(names)
+		if !reflect.DeepEqual(before, world) {
+			j.broke("pure", "the planner has changed its world")
+		}
+		if again := compute(backwards(before)); !reflect.DeepEqual(p, again) {
+			j.broke("pure", "the same world gets the plan %v %v and the plan %v %v", p.Steps, p.Status, again.Steps, again.Status)
+		}
+		if len(j.broken) > 0 {
+			t.Fatalf("a plan breaks\n%s\nthe plan is %v", strings.Join(j.broken, "\n"), p.Steps)
+		}
+		return p
+	}
+}
+
+// sameName checks that a template leads to the same name of a revision each time.
+func (j *judged) sameName(names map[string]string) {
+	template := j.Set.Spec.Template.Spec.Containers[0].Image
+	name := j.plan.Status.UpdateRevision
+	if before, ok := names[template]; ok && before != name {
+		j.broke("names", "the template with image %s is revision %s, and was %s", template, name, before)
+	}
+	for other, taken := range names {
+		if other != template && taken == name {
+			j.broke("names", "the templates with images %s and %s are both revision %s", template, other, name)
+		}
+	}
+	names[template] = name
+}
+
+func deepCopy(world World) World {
+	return World{Set: world.Set.DeepCopy(), Revisions: copies(world.Revisions), Pods: copies(world.Pods), Claims: copies(world.Claims), Now: world.Now}
+}
+
+func copies[T interface{ DeepCopy() T }](objects []T) []T {
+	all := slices.Clone(objects)
+	for i, object := range objects {
+		all[i] = object.DeepCopy()
+	}
+	return all
+}
+
+// backwards is the world with everything in another order.
+func backwards(world World) World {
+	slices.Reverse(world.Revisions)
+	slices.Reverse(world.Pods)
+	slices.Reverse(world.Claims)
+	return world
+}
+
+// targetOf is the object that an action is about to change, and of what kind it
+// is; the kind is empty for an action that only creates.
+func targetOf(action Action) (kind string, at Target) {
+	switch a := action.(type) {
+	case SetClaimOwners:
+		return "claim", a.Claim
+	case RepairPod:
+		return "pod", a.Pod
+	case DeletePod:
+		return "pod", a.Pod
+	case AdoptPod:
+		return "pod", a.Pod
+	case ReleasePod:
+		return "pod", a.Pod
+	case RaiseRevision:
+		return "revision", a.Revision
+	case AdoptRevision:
+		return "revision", a.Revision
+	case DeleteRevision:
+		return "revision", a.Revision
+	default:
+		return "", Target{}
+	}
+}
+
+// exactTargets: what is changed is named by its UID and resource version, exactly
+// as it was seen, and once: the second change would find another version.
+func (j *judged) exactTargets() {
+	hit := map[string]bool{}
+	for _, action := range j.actions() {
+		kind, at := targetOf(action)
+		if kind == "" {
+			continue
+		}
+		if seen := j.seen(kind, at.Name); seen == nil || seen.GetUID() != at.UID || seen.GetResourceVersion() != at.ResourceVersion {
+			j.broke("exact", "%s names %+v", action, at)
+		}
+		if key := kind + " " + at.Name; hit[key] {
+			j.broke("once", "the plan changes %s twice", key)
+		} else {
+			hit[key] = true
+		}
+	}
+}
+
+// seen is the object of the world with the given name, nil if there is none.
+func (j *judged) seen(kind, name string) metav1.Object {
+	if pod := j.pods[name]; kind == "pod" && pod != nil {
+		return pod
+	}
+	if claim := j.claims[name]; kind == "claim" && claim != nil {
+		return claim
+	}
+	if revision := j.revisions[name]; kind == "revision" && revision != nil {
+		return revision
+	}
+	return nil
+}
+
+// restOfDeletedSet: nothing is done for a set that is being deleted.
+func (j *judged) restOfDeletedSet() {
+	if j.Set.DeletionTimestamp != nil && len(j.plan.Steps) > 0 {
+		j.broke("deleted set", "a set that is being deleted gets the plan %v", j.plan.Steps)
+	}
+}

@@ -1,0 +1,229 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// event is something that happens, drawn before it is known what there is for it
+// to happen to: Which picks one of the objects that it can happen to, and Value one
+// of the values that it can have.
+type event struct {
+	Kind         string
+	Which, Value int
+}
+
+// kinds are all kinds of events, each as often as it should be drawn. The first is
+// what a failing sequence is reduced to.
+var kinds = weighted([]kind{
+	{1, "nothing"}, {10, "look"}, {6, "ready"}, {5, "gone"}, {2, "gc"}, {2, "unready"}, {2, "kill"}, {2, "wait"}, {1, "converge"},
+	{3, "stale"}, {1, "crash"}, {1, "refuse"}, {1, "allow"},
+	{1, "fail"}, {1, "succeed"}, {1, "evict"}, {1, "orphan"}, {1, "orphanrevisions"}, {1, "steal"}, {1, "unlabel"}, {1, "mislabel"},
+	{1, "bind"}, {1, "killclaim"}, {1, "stealclaim"},
+	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
+	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "deleteset"}, {3, "newset"},
+})
+
+type kind struct {
+	weight int
+	name   string
+}
+
+func weighted(all []kind) (names []string) {
+	for _, k := range all {
+		names = append(names, slices.Repeat([]string{k.name}, k.weight)...)
+	}
+	return names
+}
+
+// settings are the values that the fields of a set get.
+var settings = map[string][]string{
+	"replicas":        {"3", "0", "1", "2", "4", "5", "6"},
+	"image":           {"nginx:1", "nginx:2", "nginx:3"},
+	"partition":       {"0", "1", "2", "4", "7"},
+	"maxUnavailable":  {"1", "2", "3", "30%", "50%", "1%", "100%"},
+	"start":           {"0", "1", "2", "5"},
+	"whenDeleted":     {"Retain", "Delete"},
+	"whenScaled":      {"Retain", "Delete"},
+	"minReadySeconds": {"0", "10", "30"},
+	"historyLimit":    {"10", "0", "1", "2"},
+	"strategy":        {"RollingUpdate", "OnDelete", "Recreate"},
+	"policy":          {"OrderedReady", "Parallel"},
+	"claims":          {"www", "www,log"},
+}
+
+const (
+	fewestEvents = 15
+	mostEvents   = 40
+)
+
+// number draws a number to be taken modulo something small. Small numbers are
+// drawn more often, which is why it goes so far up.
+var number = rapid.IntRange(0, 1<<24)
+
+// drawEvents draws the events of a sequence.
+func drawEvents() *rapid.Generator[[]event] {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) event {
+		return event{choice(kinds, number.Draw(t, "kind")), number.Draw(t, "which"), number.Draw(t, "value")}
+	}), fewestEvents, mostEvents)
+}
+
+// drawSet draws the fields that a set begins with, as the arguments of "set". About
+// half of them are left out.
+func drawSet() *rapid.Generator[[]string] {
+	return rapid.Custom(func(t *rapid.T) []string {
+		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
+		// The strategy comes before the partition, because it resets it.
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit"} {
+			if n := number.Draw(t, field); n%2 == 1 {
+				args = append(args, field+"="+choice(settings[field], n/2))
+			}
+		}
+		return args
+	})
+}
+
+func choice(from []string, n int) string { return from[n%len(from)] }
+
+// commandFor is the command by which an event happens, nil if there is nothing that
+// it could happen to.
+func (s *stage) commandFor(e event) []string {
+	if values, ok := settings[e.Kind]; ok {
+		return []string{"set", e.Kind + "=" + choice(values, e.Value)}
+	}
+	switch e.Kind {
+	case "nothing":
+		return nil
+	case "look", "gc", "allow", "orphanrevisions":
+		return []string{e.Kind}
+	case "converge":
+		// With refusals a run is not fair.
+		if len(s.refuse) > 0 {
+			return nil
+		}
+		return append([]string{e.Kind}, pace(e.Value)...)
+	case "wait":
+		return []string{e.Kind, choice([]string{"10s", "3s", "30s"}, e.Value)}
+	case "stale":
+		return []string{e.Kind, choice([]string{"pods", "claims", "revisions", "all"}, e.Which), fmt.Sprint(1 + e.Value%mostPast)}
+	case "crash":
+		return []string{e.Kind, fmt.Sprint(e.Value % 4)}
+	case "refuse":
+		what := []string{"create pod", "delete pod", "create claim", "set owners", "pod web-1", "pod web-0", "revision"}
+		return []string{e.Kind, choice(what, e.Value) + ": no"}
+	case "deleteset":
+		// A deleted set does nothing any more, so it should not happen often.
+		if s.set.DeletionTimestamp != nil || e.Value%4 != 0 {
+			return nil
+		}
+		return []string{e.Kind}
+	case "newset":
+		if s.set.DeletionTimestamp == nil {
+			return nil
+		}
+		return []string{e.Kind}
+	case "bind", "killclaim", "stealclaim":
+		return s.claimCommand(e)
+	default:
+		return s.podCommand(e)
+	}
+}
+
+// claimCommand picks a claim for an event.
+func (s *stage) claimCommand(e event) []string {
+	var able []string
+	for _, name := range slices.Sorted(maps.Keys(s.claims)) {
+		claim := s.claims[name]
+		if e.Kind == "bind" && claim.Status.Phase != corev1.ClaimBound ||
+			e.Kind == "killclaim" && claim.DeletionTimestamp == nil ||
+			e.Kind == "stealclaim" && metav1.GetControllerOfNoCopy(claim) == nil {
+			able = append(able, name)
+		}
+	}
+	return on(e, able)
+}
+
+// podCommand picks a pod to which an event can happen.
+func (s *stage) podCommand(e event) []string {
+	var able []string
+	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
+		pod := s.pods[name]
+		terminating, controlled := pod.DeletionTimestamp != nil, metav1.GetControllerOfNoCopy(pod) != nil
+		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+		ok := false
+		switch e.Kind {
+		case "gone":
+			ok = terminating
+		case "kill":
+			ok = !terminating
+		case "ready", "unready", "fail", "succeed", "evict":
+			ok = !ended
+		case "orphan", "steal":
+			ok = controlled
+		case "unlabel":
+			ok = pod.Labels["app"] != ""
+		case "mislabel":
+			ok = pod.Labels["statefulset.kubernetes.io/pod-name"] == name
+		}
+		if ok {
+			able = append(able, name)
+		}
+	}
+	return on(e, able)
+}
+
+// pace is how fast the host of a fair run works.
+func pace(n int) []string {
+	if n%2 == 1 {
+		return []string{"slowly"}
+	}
+	return nil
+}
+
+func on(e event, able []string) []string {
+	if len(able) == 0 {
+		return nil
+	}
+	return []string{e.Kind, choice(able, e.Which)}
+}
+
+// live plays a sequence to its end: the set is made and may come up in peace, what
+// was drawn happens, and from then on the host is willing. When names are taken, it ends a second time with
+// them free.
+func (s *stage) live(fields []string, inPeace bool, events []event) {
+	s.happen("set", fields...)
+	if inPeace {
+		s.happen("converge")
+	}
+	for _, e := range events {
+		if words := s.commandFor(e); words != nil {
+			s.happen(words[0], words[1:]...)
+		}
+	}
+	s.happen("allow")
+	s.happen("converge", pace(events[0].Value)...)
+	if taken := blockers(s.world()); len(taken) > 0 && s.set.DeletionTimestamp == nil {
+		s.happen("kill", taken...)
+		s.happen("converge")
+	}
+}
+
+func (s *stage) happen(command string, args ...string) {
+	words := append([]string{command}, args...)
+	s.script = append(s.script, strings.Join(words, " "))
+	s.tell(words)
+}
+
+// foreign is a condition of somebody else.
+var foreign = v1.StatefulSetCondition{Type: "example.com/Checked", Status: corev1.ConditionUnknown, Reason: "NotYet", LastTransitionTime: metav1.Unix(1, 0)}

@@ -1,0 +1,144 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// updatesBelowPartition removes the outdated members below the partition of a set
+// that is at rest.
+func updatesBelowPartition(world World, p Plan) Plan {
+	f := gather(world)
+	if f.strategy() != v1.RollingUpdateStatefulSetStrategyType || len(p.Steps) > 0 {
+		return p
+	}
+	return also(p, outdatedRemoved(f, p, f.partition())...)
+}
+
+// outdatedRemoved are the removals of the outdated members up to an ordinal.
+func outdatedRemoved(f facts, p Plan, end int) (removals []Action) {
+	for ordinal := f.first; ordinal < min(f.end, end); ordinal++ {
+		pod := f.member(ordinal)
+		if pod != nil && pod.DeletionTimestamp == nil && pod.Labels[identity.RevisionLabel] != p.Status.UpdateRevision {
+			removals = append(removals, DeletePod{Ordinal: ordinal, Pod: target(pod), Reason: DeleteForUpdate})
+		}
+	}
+	return removals
+}
+
+// under is the plan of the world if the set had another update strategy.
+func under(world World, p Plan, strategy v1.StatefulSetUpdateStrategy) Plan {
+	world.Set = world.Set.DeepCopy()
+	world.Set.Spec.UpdateStrategy = strategy
+	p.Steps = Compute(world).Steps
+	return p
+}
+
+func ignoresBudget(world World, p Plan) Plan {
+	strategy := *world.Set.Spec.UpdateStrategy.DeepCopy()
+	if strategy.RollingUpdate == nil {
+		return p
+	}
+	strategy.RollingUpdate.MaxUnavailable = new(intstr.FromInt32(1000))
+	return under(world, p, strategy)
+}
+
+func updatesOnDelete(world World, p Plan) Plan {
+	f := gather(world)
+	if f.strategy() != v1.OnDeleteStatefulSetStrategyType {
+		return p
+	}
+	return also(p, outdatedRemoved(f, p, f.end)...)
+}
+
+// createsUpdated creates every member at the present revision.
+func createsUpdated(world World, p Plan) Plan {
+	return each(func(a CreateMember) []Action {
+		a.Pod = identity.Pod(world.Set, &world.Set.Spec.Template, p.Status.UpdateRevision, a.Ordinal)
+		return []Action{a}
+	})(world, p)
+}
+
+func recreatesEarly(world World, p Plan) Plan {
+	if world.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
+		return p
+	}
+	return under(world, p, v1.StatefulSetUpdateStrategy{Type: v1.OnDeleteStatefulSetStrategyType})
+}
+
+// ownsClaims changes the owners of every claim that the plan leaves alone.
+func ownsClaims(change func([]metav1.OwnerReference, *v1.StatefulSet) []metav1.OwnerReference) func(World, Plan) Plan {
+	return func(world World, p Plan) Plan {
+		f := gather(world)
+		var more []Action
+		for ordinal := f.first; ordinal < f.end; ordinal++ {
+			for _, template := range world.Set.Spec.VolumeClaimTemplates {
+				claim := f.claims[f.claimName(template.Name, ordinal)]
+				if claim == nil {
+					continue
+				}
+				if owners := change(claim.OwnerReferences, world.Set); len(owners) != len(claim.OwnerReferences) {
+					more = append(more, SetClaimOwners{Ordinal: ordinal, Claim: target(claim), Owners: owners})
+				}
+			}
+		}
+		return also(p, more...)
+	}
+}
+
+func deletesTaken(world World, p Plan) Plan {
+	f := gather(world)
+	var more []Action
+	for _, name := range blockers(world) {
+		more = append(more, DeletePod{Ordinal: f.ordinalOf(name), Pod: target(f.pods[name]), Reason: DeleteFinished})
+	}
+	return also(p, more...)
+}
+
+func deletesRevisions(world World, p Plan) Plan {
+	var more []Action
+	for _, revision := range world.Revisions {
+		more = append(more, DeleteRevision{Revision: target(revision)})
+	}
+	return also(p, more...)
+}
+
+// renames gives a new revision a name that depends on more than the template.
+func renames(world World, _ Plan) Plan {
+	world.Set = world.Set.DeepCopy()
+	collisions := int32(world.Set.Generation)
+	world.Set.Status.CollisionCount = &collisions
+	return Compute(world)
+}
+
+func alwaysReady(_ World, p Plan) Plan {
+	for i := range p.Status.Conditions {
+		if p.Status.Conditions[i].Type == v1.StatefulSetReady {
+			p.Status.Conditions[i].Status = corev1.ConditionTrue
+		}
+	}
+	return p
+}
+
+func wipesConditions(_ World, p Plan) Plan {
+	p.Status.Conditions = p.Status.Conditions[len(p.Status.Conditions)-3:]
+	return p
+}
+
+// worksForDeleted goes on as if the set were not being deleted.
+func worksForDeleted(world World, p Plan) Plan {
+	if world.Set.DeletionTimestamp == nil {
+		return p
+	}
+	world.Set = world.Set.DeepCopy()
+	world.Set.DeletionTimestamp = nil
+	p.Steps = Compute(world).Steps
+	return p
+}

@@ -1,0 +1,198 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// sequencesPerMutant is within how many sequences a wrong planner has to be found out.
+const sequencesPerMutant = 3000
+
+// mutant is a planner that is wrong in one way: what it does to the plans of the
+// right one breaks the rule.
+type mutant struct {
+	rule    string
+	corrupt func(World, Plan) Plan
+}
+
+func mutants() map[string]mutant {
+	return map[string]mutant{
+		"deletes without a UID":                {"exact", each(func(a DeletePod) []Action { a.Pod.UID = ""; return []Action{a} })},
+		"sets owners without a version":        {"exact", each(func(a SetClaimOwners) []Action { a.Claim.ResourceVersion = ""; return []Action{a} })},
+		"deletes twice":                        {"once", each(func(a DeletePod) []Action { return []Action{a, a} })},
+		"creates at once after deleting":       {"old one gone", each(createdAtOnce)},
+		"scales down from the lowest":          {"scale order", scalesFromLowest},
+		"creates the highest member first":     {"predecessor", createsHighest},
+		"creates without claims":               {"claims first", each(func(a CreateMember) []Action { a.Claims = nil; return []Action{a} })},
+		"creates on terminating claims":        {"terminating claim", createsOnBadClaims},
+		"ignores the partition":                {"reason to delete", updatesBelowPartition},
+		"ignores maxUnavailable":               {"budget", ignoresBudget},
+		"creates below the partition as above": {"revision of member", createsUpdated},
+		"updates on its own under OnDelete":    {"reason to delete", updatesOnDelete},
+		"recreates before all are gone":        {"recreate", recreatesEarly},
+		"takes claims although all retain": {"owners", ownsClaims(func(refs []metav1.OwnerReference, set *v1.StatefulSet) []metav1.OwnerReference {
+			return append(refs, identity.Owner(set))
+		})},
+		"drops the owners of others":      {"owners of others", ownsClaims(func([]metav1.OwnerReference, *v1.StatefulSet) []metav1.OwnerReference { return nil })},
+		"deletes pods of others":          {"delete", deletesTaken},
+		"deletes live revisions":          {"live revision", deletesRevisions},
+		"names a revision anew each time": {"names", renames},
+		"is always ready":                 {"ready", alwaysReady},
+		"wipes conditions":                {"conditions of others", wipesConditions},
+		"counts what is not there":        {"counters", func(_ World, p Plan) Plan { p.Status.AvailableReplicas++; return p }},
+		"says an old generation":          {"generation", func(_ World, p Plan) Plan { p.Status.ObservedGeneration--; return p }},
+		"forgets to look again":           {"next look", func(_ World, p Plan) Plan { p.LookAgain = 0; return p }},
+		"changes its world":               {"pure", func(w World, p Plan) Plan { w.Set.Generation++; return p }},
+		"works for a deleted set":         {"deleted set", worksForDeleted},
+		"does nothing":                    {"converge", func(_ World, p Plan) Plan { p.Steps = nil; return p }},
+		"forgets to repair labels":        {"converge", each(func(RepairPod) []Action { return nil })},
+		"forgets to scale down":           {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForScaleDown) })},
+		"forgets to update":               {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForUpdate) })},
+		"forgets to adopt":                {"converge", each(func(AdoptPod) []Action { return nil })},
+		"forgets the owners of claims":    {"converge", each(func(SetClaimOwners) []Action { return nil })},
+		"forgets to truncate history":     {"converge", each(func(DeleteRevision) []Action { return nil })},
+	}
+}
+
+// TestMutantsAreFound proves that the invariants say something: every planner that
+// breaks one is found out, and by the rule that it breaks.
+func TestMutantsAreFound(t *testing.T) {
+	setFlag(t, "rapid.checks", fmt.Sprint(sequencesPerMutant))
+	setFlag(t, "rapid.nofailfile", "true")
+	setFlag(t, "rapid.shrinktime", "0s")
+	for name, m := range mutants() {
+		t.Run(name, func(t *testing.T) {
+			found := &verdict{TB: t}
+			func() {
+				defer func() {
+					if stopped := recover(); stopped != nil && stopped != found {
+						panic(stopped)
+					}
+				}()
+				rapid.Check(found, func(t *rapid.T) {
+					playDrawn(t, func(world World) Plan { return m.corrupt(world, Compute(world)) })
+				})
+			}()
+			if !strings.Contains(found.message, "["+m.rule+"]") {
+				t.Errorf("%d sequences with a planner that %s: want it found by the rule %q, got %q", sequencesPerMutant, name, m.rule, found.message)
+			}
+		})
+	}
+}
+
+// verdict takes the failure of a check, without failing itself.
+type verdict struct {
+	rapid.TB
+	message string
+	failed  bool
+}
+
+func (v *verdict) Errorf(format string, args ...any) {
+	v.failed = true
+	v.message += fmt.Sprintf(format, args...)
+}
+func (v *verdict) Logf(string, ...any) {}
+func (v *verdict) Log(...any)          {}
+func (v *verdict) Failed() bool        { return v.failed }
+func (v *verdict) FailNow()            { panic(v) }
+
+// each corrupts the actions of one kind.
+func each[A Action](corrupt func(A) []Action) func(World, Plan) Plan {
+	return func(_ World, p Plan) Plan {
+		var steps []Step
+		for _, step := range p.Steps {
+			var actions Step
+			for _, action := range step {
+				if a, ok := action.(A); ok {
+					actions = append(actions, corrupt(a)...)
+				} else {
+					actions = append(actions, action)
+				}
+			}
+			if len(actions) > 0 {
+				steps = append(steps, actions)
+			}
+		}
+		p.Steps = steps
+		return p
+	}
+}
+
+func only(action Action, keep bool) []Action {
+	if keep {
+		return []Action{action}
+	}
+	return nil
+}
+
+// also is the plan with more to do at its end.
+func also(p Plan, actions ...Action) Plan {
+	if len(actions) > 0 {
+		p.Steps = append(slices.Clip(p.Steps), actions)
+	}
+	return p
+}
+
+func createdAtOnce(a DeletePod) []Action {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: a.Pod.Name}, Spec: corev1.PodSpec{Containers: make([]corev1.Container, 1)}}
+	return []Action{a, CreateMember{Ordinal: a.Ordinal, Pod: pod}}
+}
+
+func scalesFromLowest(world World, p Plan) Plan {
+	f := gather(world)
+	return each(func(a DeletePod) []Action {
+		for _, ordinal := range f.surplus() {
+			if pod := f.member(ordinal); a.Reason == DeleteForScaleDown && f.ordered() && pod.DeletionTimestamp == nil {
+				a.Ordinal, a.Pod = ordinal, target(pod)
+			}
+		}
+		return []Action{a}
+	})(world, p)
+}
+
+// created is the creation of a member as it would be at the present revision.
+func created(world World, p Plan, ordinal int) Action {
+	return CreateMember{Ordinal: ordinal, Claims: identity.Claims(world.Set, ordinal),
+		Pod: identity.Pod(world.Set, &world.Set.Spec.Template, p.Status.UpdateRevision, ordinal)}
+}
+
+// missing are the members that could be created, the lowest first.
+func missing(world World) (ordinals []int) {
+	f := gather(world)
+	for ordinal := f.first; ordinal < f.end; ordinal++ {
+		if f.pods[f.podName(ordinal)] == nil {
+			ordinals = append(ordinals, ordinal)
+		}
+	}
+	return ordinals
+}
+
+func createsHighest(world World, p Plan) Plan {
+	return each(func(a CreateMember) []Action {
+		if ordinals := missing(world); world.Set.Spec.PodManagementPolicy == v1.OrderedReadyPodManagement && len(ordinals) > 0 {
+			return []Action{created(world, p, ordinals[len(ordinals)-1])}
+		}
+		return []Action{a}
+	})(world, p)
+}
+
+func createsOnBadClaims(world World, p Plan) Plan {
+	world.Claims = copies(world.Claims)
+	for _, claim := range world.Claims {
+		claim.DeletionTimestamp = nil
+	}
+	p.Steps = Compute(world).Steps
+	return p
+}

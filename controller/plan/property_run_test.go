@@ -1,0 +1,146 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// fewSequences is how many sequences are tried unless the environment variable
+// SEQUENCES asks for more.
+const fewSequences = 400
+
+// TestRandomSequences lets random things happen to random sets and checks every
+// plan against the invariants, and that every sequence ends at rest in the desired
+// state once nothing more happens. SEQUENCES says how many sequences are tried, -v
+// shows how often what was planned.
+//
+// A failure prints the shortest script found for it. Put into a file below
+// testdata/sequences, it is played by TestSequences.
+func TestRandomSequences(t *testing.T) {
+	shards := runtime.GOMAXPROCS(0)
+	setFlag(t, "rapid.checks", strconv.Itoa((sequences(t)+shards-1)/shards))
+	setFlag(t, "rapid.nofailfile", "true")
+	seen := make([]coverage, shards)
+	t.Run("shards", func(t *testing.T) {
+		for i := range shards {
+			seen[i] = coverage{}
+			t.Run(strconv.Itoa(i), func(t *testing.T) {
+				t.Parallel()
+				rapid.Check(t, func(t *rapid.T) { playDrawn(t, seen[i].of(Compute)) })
+			})
+		}
+	})
+	for _, more := range seen[1:] {
+		seen[0].add(more)
+	}
+	seen[0].expect(t)
+}
+
+// sequences is how many sequences to try.
+func sequences(t *testing.T) int {
+	text := os.Getenv("SEQUENCES")
+	if text == "" {
+		return fewSequences
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("SEQUENCES=%q: want a number of sequences, at least 1", text)
+	}
+	return n
+}
+
+// setFlag sets a flag of rapid, which has no other way, for as long as a test runs.
+func setFlag(t *testing.T, name, value string) {
+	t.Helper()
+	given := flag.Lookup(name)
+	before := given.Value.String()
+	if err := given.Value.Set(value); err != nil {
+		t.Fatalf("setting flag %s: %v", name, err)
+	}
+	t.Cleanup(func() {
+		if err := given.Value.Set(before); err != nil {
+			t.Errorf("setting flag %s back: %v", name, err)
+		}
+	})
+}
+
+// playDrawn draws a sequence and plays it with the given planner.
+func playDrawn(t *rapid.T, compute func(World) Plan) {
+	fields, inPeace, events := drawSet().Draw(t, "set"), rapid.Bool().Draw(t, "comes up in peace"), drawEvents().Draw(t, "events")
+	w := &witness{T: t}
+	w.stage = &stage{host: newHost(w, compute)}
+	w.set.Status.Conditions = append(w.set.Status.Conditions, foreign)
+	w.live(fields, inPeace, events)
+}
+
+// witness ends a failing sequence with its script and what happened.
+type witness struct {
+	*rapid.T
+	*stage
+}
+
+func (w *witness) Helper() { w.T.Helper() }
+
+func (w *witness) Fatalf(format string, args ...any) {
+	w.T.Helper()
+	w.T.Fatalf("%s\n\nscript:\n%s\n%s\nwhat happened:\n%s", fmt.Sprintf(format, args...), strings.Join(w.script, "\n"), separator, w.story())
+}
+
+// coverage counts what plans contain, so that an invariant about what never
+// happens does not pass for one that holds.
+type coverage map[string]int
+
+// of is a planner whose plans are counted.
+func (c coverage) of(compute func(World) Plan) func(World) Plan {
+	return func(world World) Plan {
+		p := compute(world)
+		c["plans"]++
+		for _, step := range p.Steps {
+			for _, action := range step {
+				c[nameOf(action)]++
+			}
+		}
+		for _, condition := range p.Status.Conditions {
+			c[fmt.Sprintf("%s=%s %s", condition.Type, condition.Status, condition.Reason)]++
+		}
+		return p
+	}
+}
+
+func nameOf(action Action) string {
+	name := strings.TrimPrefix(fmt.Sprintf("%T", action), "plan.")
+	if a, ok := action.(DeletePod); ok {
+		return name + " " + string(a.Reason)
+	}
+	return name
+}
+
+func (c coverage) add(more coverage) {
+	for what, n := range more {
+		c[what] += n
+	}
+}
+
+// expect fails the test if there is an action that no sequence led to.
+func (c coverage) expect(t *testing.T) {
+	for what, n := range c {
+		t.Logf("%9d %s", n, what)
+	}
+	for _, action := range []Action{CreateMember{}, CreateClaims{}, SetClaimOwners{}, RepairPod{}, AdoptPod{}, ReleasePod{},
+		DeletePod{Reason: DeleteForScaleDown}, DeletePod{Reason: DeleteForUpdate}, DeletePod{Reason: DeleteFinished},
+		CreateRevision{}, AdoptRevision{}, RaiseRevision{}, DeleteRevision{}} {
+		if c[nameOf(action)] == 0 {
+			t.Errorf("no sequence led to %s", nameOf(action))
+		}
+	}
+}

@@ -1,0 +1,48 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
+)
+
+func TestWhatWasRefusedIsTriedAgainLaterAndNotAtTheNextEvent(t *testing.T) {
+	set := newSet("web")
+	refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-0", errors.New("exceeded quota"))
+	term, host := newTestTerm(t, set)
+	clock := clocktesting.NewFakeClock(time.Now())
+	term.Clock = clock
+	refuse(host, "create", "web-0", refusal)
+	steps := []plan.Step{{
+		plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)},
+		plan.CreateMember{Ordinal: 1, Pod: identity.Pod(set, &set.Spec.Template, "rev", 1)},
+	}}
+	delay := shortestBackoff
+	for try := range 20 {
+		host.ClearActions()
+		first, second := term.execute(t.Context(), set, steps), term.execute(t.Context(), set, steps[:1])
+		if got := len(slices.DeleteFunc(created(host), func(name string) bool { return name != "web-0" })); got != 1 {
+			t.Fatalf("try %d: got %d creates of web-0, want 1", try, got)
+		}
+		if len(second.failures) != 1 || !errors.Is(second.failures[0].Err, refusal) || len(second.events) > 0 && second.events[0].kind == corev1.EventTypeWarning {
+			t.Fatalf("try %d: got failures %v and events %v; want the same refusal and no event of it", try, second.failures, second.events)
+		}
+		if first.retryAfter != delay {
+			t.Fatalf("try %d: got retry after %s, want %s", try, first.retryAfter, delay)
+		}
+		clock.Step(delay)
+		delay = min(2*delay, longestBackoff)
+	}
+}
