@@ -31,8 +31,9 @@ func (o *Options) applyServing(config *Config) error {
 	if err := o.Server.ApplyTo(generic); err != nil {
 		return fmt.Errorf("applying the generic options: %w", err)
 	}
+	port := o.Serving.BindPort // which a failure resets
 	if err := o.Serving.ApplyToConfig(generic); err != nil {
-		return fmt.Errorf("preparing to serve on --bind-address %s --secure-port %d: %w", o.Serving.BindAddress, o.Serving.BindPort, err)
+		return fmt.Errorf("preparing to serve on --bind-address %s --secure-port %d: %w", o.Serving.BindAddress, port, err)
 	}
 	if err := o.Traces.ApplyTo(nil, generic); err != nil {
 		return fmt.Errorf("applying --tracing-config-file %q: %w", o.Traces.ConfigFile, err)

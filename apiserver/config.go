@@ -28,6 +28,10 @@ type Config struct {
 	// server without a controller.
 	RunController func(ctx context.Context, loopback *rest.Config) error
 
+	// ControllerReady says why the controller cannot do its work, nil if it can. May
+	// be nil.
+	ControllerReady func() error
+
 	// ControllerState says what the controller is doing, for people who debug it.
 	// May be nil.
 	ControllerState func() ControllerState
@@ -88,7 +92,7 @@ func (c CompletedConfig) addController(server *genericapiserver.GenericAPIServer
 	if c.config.RunController == nil {
 		return nil
 	}
-	runner := newRunner(c.config.RunController)
+	runner := newRunner(c.config.RunController, c.config.ControllerReady)
 	if err := runner.addTo(server); err != nil {
 		return err
 	}

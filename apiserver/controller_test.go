@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,13 +66,35 @@ func TestAControllerThatEndsMakesTheServerUnhealthy(t *testing.T) {
 	}
 }
 
+func TestAControllerThatIsNotReadySaysSo(t *testing.T) {
+	var filled atomic.Bool
+	filled.Store(true) // or the server would never be ready
+	s := startServer(t, func(c *Config) {
+		c.RunController = func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil }
+		c.ControllerReady = func() error {
+			if filled.Load() {
+				return nil
+			}
+			return errors.New("its caches are empty")
+		}
+	})
+	filled.Store(false)
+	for path, want := range map[string]int{"/readyz/controller": http.StatusInternalServerError, "/livez/controller": http.StatusOK} {
+		var code int
+		s.clients.Discovery().RESTClient().Get().AbsPath(path).Do(t.Context()).StatusCode(&code)
+		if code != want {
+			t.Errorf("%s: got %d, want %d", path, code, want)
+		}
+	}
+}
+
 func TestTheStateOfTheControllerCanBeAskedFor(t *testing.T) {
 	s := startServer(t, func(c *Config) {
 		c.RunController = func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil }
-		c.ControllerState = func() ControllerState { return ControllerState{Leader: "me", Leading: true, Queued: 2} }
+		c.ControllerState = func() ControllerState { return ControllerState{Leading: true, NotReady: "wait"} }
 	})
 	raw, err := s.clients.Discovery().RESTClient().Get().AbsPath("/debug/controller/state").Do(t.Context()).Raw()
-	if want := `{"leader":"me","leading":true,"queued":2}`; err != nil || strings.TrimSpace(string(raw)) != want {
+	if want := `{"leading":true,"notReady":"wait"}`; err != nil || strings.TrimSpace(string(raw)) != want {
 		t.Errorf("got %q, %v, want %s", raw, err, want)
 	}
 }

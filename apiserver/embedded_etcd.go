@@ -59,7 +59,11 @@ func startEmbeddedEtcd(ctx context.Context, path string) (*embeddedEtcd, error) 
 }
 
 func (e *embeddedEtcd) start(ctx context.Context) error {
-	server, err := startWithoutPanic(e.config())
+	err := checkEtcdData(e.dir.path)
+	var server *embed.Etcd
+	if err == nil {
+		server, err = startWithoutPanic(e.config())
+	}
 	if err != nil {
 		return fmt.Errorf("the data directory %q cannot be used: %w; restore it from a backup, or choose another one with --data-dir", e.dir.path, err)
 	}

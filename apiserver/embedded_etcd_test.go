@@ -115,9 +115,29 @@ func TestADataDirectoryIsRefused(t *testing.T) {
 		"of a much earlier etcd":  {write(versionFile, `{"layout":1,"etcd":"3.5"}`), "was written by etcd 3.5, this server embeds etcd 3.7"},
 		"whose version is torn":   {write(versionFile, `{"layo`), "is damaged: version.json does not hold a version"},
 		"whose version is absurd": {write(versionFile, `{"layout":1,"etcd":"new"}`), `is damaged: version.json names etcd version "new"`},
-		"whose database is damaged": {
-			spoil: func(t *testing.T, path string) { scribble(t, filepath.Join(path, "member", "snap", "db")) },
-			want:  "cannot be used",
+		"whose database is damaged at the beginning": {
+			spoil: func(t *testing.T, path string) { scribble(t, database(path), 0) },
+			want:  "invalid database",
+		},
+		"whose database is damaged inside": {
+			spoil: func(t *testing.T, path string) { scribble(t, database(path), 8192) },
+			want:  "db is damaged",
+		},
+		"whose database is cut off": {
+			spoil: func(t *testing.T, path string) {
+				if err := os.Truncate(database(path), 16384); err != nil {
+					t.Fatalf("damaging the database: %v", err)
+				}
+			},
+			want: "it was cut off after 16384 of",
+		},
+		"whose database is missing": {
+			spoil: func(t *testing.T, path string) {
+				if err := os.Remove(database(path)); err != nil {
+					t.Fatalf("damaging the database: %v", err)
+				}
+			},
+			want: "db is missing",
 		},
 		"whose log is damaged": {
 			spoil: func(t *testing.T, path string) {
@@ -125,9 +145,9 @@ func TestADataDirectoryIsRefused(t *testing.T) {
 				if err != nil || len(logs) == 0 {
 					t.Fatalf("finding the log: got %q, %v", logs, err)
 				}
-				scribble(t, logs[0])
+				scribble(t, logs[0], 0)
 			},
-			want: "cannot be used",
+			want: "wal is damaged",
 		},
 	}
 	for name, test := range tests {
@@ -173,14 +193,16 @@ func TestAStartThatIsCancelledEnds(t *testing.T) {
 	}
 }
 
-// scribble overwrites the first pages of a file.
-func scribble(t *testing.T, path string) {
+func database(path string) string { return filepath.Join(path, "member", "snap", "db") }
+
+// scribble overwrites some pages of a file.
+func scribble(t *testing.T, path string, offset int64) {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatalf("damaging %s: %v", path, err)
 	}
-	if _, err := file.Write(bytes.Repeat([]byte("damage"), 4096)); err != nil {
+	if _, err := file.WriteAt(bytes.Repeat([]byte("damage"), 4096), offset); err != nil {
 		t.Fatalf("damaging %s: %v", path, err)
 	}
 	if err := file.Close(); err != nil {

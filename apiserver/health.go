@@ -33,19 +33,22 @@ func addHostCheck(server *genericapiserver.GenericAPIServer, ready func(context.
 	}))
 }
 
-// addControllerCheck makes the server unready until its controller was started,
+// addControllerChecks makes the server unready while its controller cannot work,
 // and not alive when the controller ended by itself: that is a fault of the
 // program which a restart may heal.
-func addControllerCheck(server *genericapiserver.GenericAPIServer, check func() error) error {
-	ready := healthz.NamedCheck("controller", func(*http.Request) error { return check() })
+func addControllerChecks(server *genericapiserver.GenericAPIServer, controller *runner) error {
+	ready := healthz.NamedCheck("controller", func(*http.Request) error { return controller.checkReady() })
 	if err := server.AddReadyzChecks(ready); err != nil {
 		return fmt.Errorf("adding the controller's readiness check: %w", err)
 	}
 	alive := healthz.NamedCheck("controller", func(*http.Request) error {
-		if err := check(); errors.Is(err, errReturned) {
+		if err := controller.checkRunning(); errors.Is(err, errReturned) {
 			return err
 		}
 		return nil
 	})
-	return server.AddLivezChecks(0, alive)
+	if err := server.AddLivezChecks(0, alive); err != nil {
+		return fmt.Errorf("adding the controller's liveness check: %w", err)
+	}
+	return nil
 }

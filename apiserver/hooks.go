@@ -27,16 +27,17 @@ var (
 // runner ties the life of the controller to that of the server: it starts when
 // the server serves, and the server serves until it has stopped.
 type runner struct {
-	run  func(ctx context.Context, loopback *rest.Config) error
-	stop context.CancelFunc
-	done chan struct{}
+	run   func(ctx context.Context, loopback *rest.Config) error
+	ready func() error // may be nil
+	done  chan struct{}
 
 	mu    sync.Mutex
+	stop  context.CancelFunc
 	state error // why the controller does not run; nil while it does
 }
 
-func newRunner(run func(context.Context, *rest.Config) error) *runner {
-	return &runner{run: run, done: make(chan struct{}), state: errNotStarted}
+func newRunner(run func(context.Context, *rest.Config) error, ready func() error) *runner {
+	return &runner{run: run, ready: ready, done: make(chan struct{}), state: errNotStarted}
 }
 
 func (r *runner) addTo(server *genericapiserver.GenericAPIServer) error {
@@ -46,7 +47,7 @@ func (r *runner) addTo(server *genericapiserver.GenericAPIServer) error {
 	if err := server.AddPreShutdownHook("stop-controller", r.stopAndWait); err != nil {
 		return fmt.Errorf("adding the controller's stop hook: %w", err)
 	}
-	return addControllerCheck(server, r.check)
+	return addControllerChecks(server, r)
 }
 
 // start does not take over the hook's context: that one ends when the server has
@@ -87,9 +88,17 @@ func (r *runner) stopAndWait() error {
 	}
 }
 
-// check says why the controller does not run, nil if it does.
-func (r *runner) check() error {
+// checkRunning says why the controller does not run, nil if it does.
+func (r *runner) checkRunning() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.state
+}
+
+// checkReady says why the controller cannot do its work, nil if it can.
+func (r *runner) checkReady() error {
+	if err := r.checkRunning(); err != nil || r.ready == nil {
+		return err
+	}
+	return r.ready()
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apiserver/pkg/server/options"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
@@ -57,11 +56,19 @@ func NewOptions() (*Options, error) {
 	serving.ServerCert.PairName = ""
 	serving.HTTP2MaxStreamsPerConnection = 1000 // the host sends all its users through a few connections
 
+	server := options.NewServerRunOptionsForComponent(basecompatibility.DefaultKubeComponent, registry)
+	// Without it, open watches keep a server that shuts down for a whole minute.
+	server.ShutdownWatchTerminationGracePeriod = 2 * time.Second
+
+	// A single check tells its reason, which the summary withholds. It must be told
+	// without the host too, or nobody learns why the host is not ready.
+	authorization := options.NewDelegatingAuthorizationOptions().WithAlwaysAllowPaths("/healthz/*", "/livez/*", "/readyz/*")
+
 	return &Options{
-		Server:         options.NewServerRunOptionsForComponent(basecompatibility.DefaultKubeComponent, registry),
+		Server:         server,
 		Serving:        serving.WithLoopback(),
 		Authentication: options.NewDelegatingAuthenticationOptions(),
-		Authorization:  options.NewDelegatingAuthorizationOptions(),
+		Authorization:  authorization,
 		Audit:          options.NewAuditOptions(),
 		Features:       options.NewFeatureOptions(),
 		Host:           options.NewCoreAPIOptions(),
@@ -101,7 +108,7 @@ func (o *Options) Validate() error {
 	errs = append(errs, o.Host.Validate()...)
 	errs = append(errs, o.Admission.Validate()...)
 	errs = append(errs, o.Traces.Validate()...)
-	return utilerrors.NewAggregate(errs)
+	return errors.Join(errs...)
 }
 
 func (o *Options) validateServing() []error {

@@ -18,12 +18,11 @@ const debugPrefix = "/debug/controller/"
 
 // ControllerState is what the controller is doing at one moment.
 type ControllerState struct {
-	// Leader is the identity that holds the lease, empty if nobody does.
-	Leader string `json:"leader"`
-	// Leading says whether that is this process.
+	// Leading says whether this process is the one whose controller acts; of
+	// several servers of one cluster it is at most one.
 	Leading bool `json:"leading"`
-	// Queued is how many sets wait to be looked at.
-	Queued int `json:"queued"`
+	// NotReady says why the controller cannot do its work, empty if it can.
+	NotReady string `json:"notReady,omitempty"`
 }
 
 // debugRoutes answers what is not a resource.

@@ -12,11 +12,13 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Controller is what the server runs beside itself. Both functions may be nil.
+// Controller is what the server runs beside itself. Each function may be nil.
 type Controller struct {
 	// Run is called once the server serves. host leads to the host cluster,
 	// loopback to this server. It must run until ctx ends.
 	Run func(ctx context.Context, host, loopback *rest.Config) error
+	// Ready says why the controller cannot do its work, nil if it can.
+	Ready func() error
 	// State says what the controller is doing.
 	State func() ControllerState
 }
@@ -72,7 +74,7 @@ func (c *Config) addController(controller Controller, host *host) {
 			return controller.Run(ctx, rest.CopyConfig(host.config), loopback)
 		}
 	}
-	c.ControllerState = controller.State
+	c.ControllerReady, c.ControllerState = controller.Ready, controller.State
 }
 
 // openStorage starts the embedded etcd, unless there is an external one, and

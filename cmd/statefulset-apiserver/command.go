@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/cli/globalflag"
 	logsapi "k8s.io/component-base/logs/api/v1"
+	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
 	"k8s.io/component-base/version/verflag"
 
 	"statefulset.dev/apiserver"
@@ -54,6 +54,9 @@ func newCommand() (*cobra.Command, error) {
 			return run(cmd.Context(), options, colocated)
 		},
 	}
+	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return fmt.Errorf("%w; --help lists all flags", err)
+	})
 	addFlags(command, options, colocated, logs)
 	return command, nil
 }
@@ -65,7 +68,7 @@ func run(ctx context.Context, options *apiserver.Options, colocated *colocated) 
 	if err := options.Validate(); err != nil {
 		return err
 	}
-	if err := utilerrors.NewAggregate(colocated.options.Validate()); err != nil {
+	if err := errors.Join(colocated.options.Validate()...); err != nil {
 		return err
 	}
 	return apiserver.Run(ctx, options, colocated.forServer())
@@ -85,17 +88,8 @@ func addFlags(command *cobra.Command, options *apiserver.Options, colocated *col
 	cliflag.SetUsageAndHelpFunc(command, sections, helpWidth)
 }
 
-// oneLine is how the command reports why it ends: one line, whatever the parts
-// of the error.
+// oneLine is how the command reports why it ends, also when there are several
+// reasons.
 func oneLine(err error) string {
-	var aggregate interface{ Errors() []error }
-	text := err.Error()
-	if errors.As(err, &aggregate) {
-		parts := make([]string, 0, len(aggregate.Errors()))
-		for _, part := range aggregate.Errors() {
-			parts = append(parts, part.Error())
-		}
-		text = strings.Join(parts, "; ")
-	}
-	return name + ": " + strings.Join(strings.Fields(strings.ReplaceAll(text, "\n", "; ")), " ")
+	return name + ": " + strings.Join(strings.Split(strings.TrimSpace(err.Error()), "\n"), "; ")
 }

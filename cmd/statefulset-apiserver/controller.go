@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -24,7 +25,7 @@ type colocated struct {
 }
 
 func (c *colocated) forServer() apiserver.Controller {
-	return apiserver.Controller{Run: c.run, State: c.state}
+	return apiserver.Controller{Run: c.run, Ready: c.ready, State: c.state}
 }
 
 func (c *colocated) run(ctx context.Context, host, loopback *rest.Config) error {
@@ -47,7 +48,21 @@ func (c *colocated) run(ctx context.Context, host, loopback *rest.Config) error 
 	return built.Run(ctx)
 }
 
-func (c *colocated) state() apiserver.ControllerState {
+func (c *colocated) ready() error {
 	running := c.running.Load()
-	return apiserver.ControllerState{Leading: running != nil && running.Leading()}
+	if running == nil {
+		return errors.New("the controller is being built")
+	}
+	return running.Ready()
+}
+
+func (c *colocated) state() apiserver.ControllerState {
+	var state apiserver.ControllerState
+	if running := c.running.Load(); running != nil {
+		state.Leading = running.Leading()
+	}
+	if err := c.ready(); err != nil {
+		state.NotReady = err.Error()
+	}
+	return state
 }

@@ -1,0 +1,101 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"go.etcd.io/bbolt"
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	"go.etcd.io/etcd/server/v3/storage/wal"
+	"go.uber.org/zap"
+)
+
+const (
+	// checkLimit is the size in bytes of the largest database that is read through
+	// before each start. Such a check takes less than a second; of larger ones
+	// only the outline is looked at.
+	checkLimit = 256 << 20
+
+	// openTimeout bounds the wait for a lock that only a process could hold which
+	// does not respect that of the data directory.
+	openTimeout = 5 * time.Second
+)
+
+// checkEtcdData says how what etcd keeps in a data directory is damaged. It looks
+// before etcd does, which would end the process or try a repair, and changes
+// nothing. A directory that etcd has never used is in order.
+func checkEtcdData(dataDir string) error {
+	database := filepath.Join(dataDir, "member", "snap", "db")
+	log := filepath.Join(dataDir, "member", "wal")
+	switch hasDatabase, hasLog := fileutil.Exist(database), fileutil.Exist(log); {
+	case !hasDatabase && !hasLog:
+		return nil
+	case !hasDatabase:
+		return fmt.Errorf("the database %s is missing", database)
+	case !hasLog:
+		return fmt.Errorf("the log %s is missing", log)
+	}
+	if err := checkDatabase(database); err != nil {
+		return fmt.Errorf("the database %s is damaged: %w", database, err)
+	}
+	if err := checkLog(log); err != nil {
+		return fmt.Errorf("the log %s is damaged: %w", log, err)
+	}
+	return nil
+}
+
+// checkLog reads the log from the last snapshot on. A torn record at its end is
+// what a power cut leaves behind, and no damage.
+func checkLog(path string) error {
+	snapshots, err := wal.ValidSnapshotEntries(zap.NewNop(), path)
+	if err != nil {
+		return err
+	}
+	if len(snapshots) == 0 {
+		return errors.New("it has no beginning that can be read")
+	}
+	_, err = wal.Verify(zap.NewNop(), path, snapshots[len(snapshots)-1])
+	return err
+}
+
+func checkDatabase(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	db, err := bbolt.Open(path, fileutil.PrivateFileMode, &bbolt.Options{ReadOnly: true, Timeout: openTimeout})
+	if err != nil {
+		return err
+	}
+	err = db.View(func(tx *bbolt.Tx) error { return checkPages(tx, info.Size()) })
+	return errors.Join(err, db.Close())
+}
+
+// checkPages reads what the database holds. The size comes first: reading beyond
+// the end of the file cannot be survived.
+func checkPages(tx *bbolt.Tx, size int64) (err error) {
+	if size < tx.Size() {
+		return fmt.Errorf("it was cut off after %d of %d bytes", size, tx.Size())
+	}
+	if tx.Size() > checkLimit {
+		return nil
+	}
+	// The library has no errors for pages that make no sense, only panics; those of
+	// its own check would be in a goroutine of its own.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("%v", reason)
+		}
+	}()
+	return tx.ForEach(func(_ []byte, bucket *bbolt.Bucket) error {
+		return bucket.ForEach(func(_, _ []byte) error { return nil })
+	})
+}
