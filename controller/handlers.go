@@ -151,9 +151,12 @@ func matches(set *v1.StatefulSet, of map[string]string) bool {
 	return err == nil && selector.Matches(labels.Set(of))
 }
 
-// setChanged is false for the status that we wrote ourselves.
-func (t *term) setChanged(_, after *v1.StatefulSet) bool {
-	return !t.writes.isOwnStatus(cache.MetaObjectToName(after), after.ResourceVersion)
+// setChanged is false for the status that we wrote ourselves, unless it changed
+// what the planner reads of a status: a completed update leaves a revision behind
+// that may have to go.
+func (t *term) setChanged(before, after *v1.StatefulSet) bool {
+	return before.Status.CurrentRevision != after.Status.CurrentRevision ||
+		!t.writes.isOwnStatus(cache.MetaObjectToName(after), after.ResourceVersion)
 }
 
 func podChanged(before, after *corev1.Pod) bool {

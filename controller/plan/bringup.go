@@ -72,14 +72,31 @@ func (p *planner) revisionFor(m member) *revision {
 		return p.update
 	}
 	first, _ := identity.Ordinals(p.Set)
-	keep := int(p.Set.Status.CurrentReplicas)
-	if strategy.RollingUpdate != nil {
-		keep = p.partition()
+	keep := p.partition()
+	if strategy.RollingUpdate == nil {
+		keep = p.notReached()
 	}
 	if m.ordinal < first+keep {
 		return p.current
 	}
 	return p.update
+}
+
+// notReached is the number of members that an update without a partition has yet to
+// reach. It is counted here, because the status may be older than the last removal,
+// and a member that comes back as it was removed is removed again. A parallel set
+// removes broken members out of order, so the number says nothing about which.
+func (p *planner) notReached() int {
+	if !p.ordered {
+		return 0
+	}
+	waiting := 0
+	for _, m := range p.members {
+		if m.pod != nil && !isTerminating(m.pod) && revisionOf(m.pod) == p.current.name {
+			waiting++
+		}
+	}
+	return waiting
 }
 
 // explainTaken says why a member cannot be created under its own name. A pod that
@@ -116,6 +133,7 @@ func (p *planner) complete(m member) {
 	}
 	if m.pod.Labels[appsv1.StatefulSetPodNameLabel] != m.pod.Name {
 		p.act(RepairPod{Ordinal: m.ordinal, Pod: target(m.pod), Labels: identity.Labels(p.Set.Name, m.ordinal)})
+		p.repairing = true
 	}
 	if !identity.MountsClaims(p.Set, m.ordinal, m.pod) {
 		p.blocked("ClaimsNotMounted", "pod %s does not mount the claims of member %d; delete the pod to have it created with them", m.pod.Name, m.ordinal)

@@ -15,7 +15,7 @@ import (
 
 // lackingClaims are the claims of a member that do not exist yet. It reports
 // false, and says why, if one that exists cannot be used: it is being deleted, or
-// waits to be, because it belonged to a member that was scaled away. Any other
+// waits to be, because it belonged to a member or a set that is no more. Any other
 // claim of the right name is used as it is.
 func (p *planner) lackingClaims(m member) (lacking []*corev1.PersistentVolumeClaim, usable bool) {
 	for _, claim := range identity.Claims(p.Set, m.ordinal) {
@@ -27,19 +27,24 @@ func (p *planner) lackingClaims(m member) (lacking []*corev1.PersistentVolumeCla
 		case existing.DeletionTimestamp != nil:
 			p.wait("ClaimTerminating", "claim %s of member %d is being deleted; the member is created when it is gone", claim.Name, m.ordinal)
 			return nil, false
-		case p.ofRemovedMember(existing, m):
-			p.wait("ClaimTerminating", "claim %s belongs to an earlier pod of member %d and is deleted with it; the member is created when it is gone", claim.Name, m.ordinal)
+		case p.ofFormerOwner(existing, m):
+			p.wait("ClaimTerminating", "claim %s of member %d belongs to an earlier pod or set and is deleted with it; the member is created when it is gone", claim.Name, m.ordinal)
 			return nil, false
 		}
 	}
 	return lacking, true
 }
 
-// ofRemovedMember reports whether a claim is about to be deleted together with an
-// earlier pod of the member.
-func (p *planner) ofRemovedMember(claim *corev1.PersistentVolumeClaim, m member) bool {
-	return p.retention().WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType &&
-		slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return p.refersToPod(ref, m) && !p.isPod(ref, m) })
+// ofFormerOwner reports whether a claim belongs to an earlier pod of the member or an
+// earlier set of this name, and is deleted together with it, whatever the policy is
+// by now.
+func (p *planner) ofFormerOwner(claim *corev1.PersistentVolumeClaim, m member) bool {
+	return slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return p.isFormer(ref, m) })
+}
+
+// isFormer reports whether a reference is to an earlier set or pod of the same name.
+func (p *planner) isFormer(ref metav1.OwnerReference, m member) bool {
+	return p.refersToSet(ref) && ref.UID != p.Set.UID || p.refersToPod(ref, m) && !p.isPod(ref, m)
 }
 
 // ownClaims plans the owner references that the retention policy asks for on the
@@ -68,7 +73,7 @@ func (p *planner) claimOwners(claim *corev1.PersistentVolumeClaim, m member, wan
 	foreignController := false
 	for _, ref := range claim.OwnerReferences {
 		switch {
-		case p.refersToSet(ref) && ref.UID != p.Set.UID, p.refersToPod(ref, m) && !p.isPod(ref, m):
+		case p.isFormer(ref, m):
 			return nil, false
 		case ref.UID == p.Set.UID, p.isPod(ref, m):
 			ours = append(ours, ref)

@@ -35,8 +35,9 @@ func (p *planner) decide() {
 	if p.Set.DeletionTimestamp != nil || p.stalled != nil {
 		return
 	}
-	p.keepRevisions()
-	p.keepMembership()
+	if p.keepRevisions() || p.keepMembership() {
+		return
+	}
 	for _, rule := range []func() bool{p.recreate, p.bringUp, p.scaleDown, p.rollOut} {
 		if !rule() {
 			break
@@ -65,10 +66,17 @@ type planner struct {
 
 	adopt   []member
 	release []Target
+	// repairing is true if pods are relabelled. Nothing else can be decided on them
+	// before that has been seen.
+	repairing bool
 
 	steps []Step
 	// pool is the one step in which a parallel set does everything for its members.
 	pool Step
+
+	// replaced is how many pods of the current revision the plan removes for an
+	// update.
+	replaced int32
 
 	waiting     *reason
 	stalled     *reason

@@ -129,8 +129,9 @@ func (p *planner) belongs(pod *corev1.Pod, fits bool) belonging {
 }
 
 // keepMembership plans the adoptions and releases that sorting the pods found due.
-// A pod that is going away is not worth a release.
-func (p *planner) keepMembership() {
+// It reports whether pods are adopted: an adopted pod is another version of itself,
+// on which nothing else can be decided before it has been seen.
+func (p *planner) keepMembership() (adopted bool) {
 	var actions []Action
 	for _, m := range p.adopt {
 		actions = append(actions, AdoptPod{Ordinal: m.ordinal, Pod: target(m.pod)})
@@ -139,4 +140,5 @@ func (p *planner) keepMembership() {
 		actions = append(actions, ReleasePod{Pod: pod})
 	}
 	p.together(actions)
+	return len(p.adopt) > 0
 }

@@ -37,10 +37,10 @@ func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
 // availableAt is the time from which on the pod counts as available, and false
 // if it is not ready, so that there is no such time yet.
 func (p *planner) availableAt(pod *corev1.Pod) (time.Time, bool) {
-	condition := readyCondition(pod)
-	if condition == nil || condition.Status != corev1.ConditionTrue {
+	if !isReady(pod) {
 		return time.Time{}, false
 	}
+	condition := readyCondition(pod)
 	minReady := time.Duration(p.Set.Spec.MinReadySeconds) * time.Second
 	if minReady > 0 && condition.LastTransitionTime.IsZero() {
 		return time.Time{}, false

@@ -30,7 +30,7 @@ var kinds = weighted([]kind{
 	{1, "nothing"}, {10, "look"}, {6, "ready"}, {5, "gone"}, {2, "gc"}, {2, "unready"}, {2, "kill"}, {2, "wait"}, {1, "converge"},
 	{3, "stale"}, {1, "crash"}, {1, "refuse"}, {1, "allow"},
 	{1, "fail"}, {1, "succeed"}, {1, "evict"}, {1, "orphan"}, {1, "orphanrevisions"}, {1, "steal"}, {1, "unlabel"}, {1, "mislabel"},
-	{1, "bind"}, {1, "killclaim"}, {1, "stealclaim"},
+	{1, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
 	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "deleteset"}, {3, "newset"},
 })
@@ -133,7 +133,7 @@ func (s *stage) commandFor(e event) []string {
 			return nil
 		}
 		return []string{e.Kind}
-	case "bind", "killclaim", "stealclaim":
+	case "bind", "killclaim", "dropclaim", "stealclaim":
 		return s.claimCommand(e)
 	default:
 		return s.podCommand(e)
@@ -146,6 +146,7 @@ func (s *stage) claimCommand(e event) []string {
 	for _, name := range slices.Sorted(maps.Keys(s.claims)) {
 		claim := s.claims[name]
 		if e.Kind == "bind" && claim.Status.Phase != corev1.ClaimBound ||
+			e.Kind == "dropclaim" && !s.mounted(name) ||
 			e.Kind == "killclaim" && claim.DeletionTimestamp == nil ||
 			e.Kind == "stealclaim" && metav1.GetControllerOfNoCopy(claim) == nil {
 			able = append(able, name)
@@ -168,7 +169,7 @@ func (s *stage) podCommand(e event) []string {
 		case "kill":
 			ok = !terminating
 		case "ready", "unready", "fail", "succeed", "evict":
-			ok = !ended
+			ok = !ended && s.canRun(pod)
 		case "orphan", "steal":
 			ok = controlled
 		case "unlabel":

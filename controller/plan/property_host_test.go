@@ -212,13 +212,28 @@ func living(object metav1.Object, alive map[types.UID]bool) (owners []metav1.Own
 	return owners
 }
 
+// mounted reports whether a pod mounts a claim. One that no node has got yet does not.
 func (h *host) mounted(claim string) bool {
 	for _, pod := range h.pods {
-		for _, volume := range pod.Spec.Volumes {
-			if volume.PersistentVolumeClaim != nil && volume.PersistentVolumeClaim.ClaimName == claim {
-				return true
-			}
+		if pod.Status.Phase != corev1.PodPending && slices.Contains(mounts(pod), claim) {
+			return true
 		}
 	}
 	return false
+}
+
+// canRun reports whether a pod has started or all its claims are there to stay.
+func (h *host) canRun(pod *corev1.Pod) bool {
+	return pod.Status.Phase != corev1.PodPending || !slices.ContainsFunc(mounts(pod), func(claim string) bool {
+		return h.claims[claim] == nil || h.claims[claim].DeletionTimestamp != nil
+	})
+}
+
+func mounts(pod *corev1.Pod) (claims []string) {
+	for _, volume := range pod.Spec.Volumes {
+		if volume.PersistentVolumeClaim != nil {
+			claims = append(claims, volume.PersistentVolumeClaim.ClaimName)
+		}
+	}
+	return claims
 }

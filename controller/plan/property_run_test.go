@@ -19,10 +19,13 @@ import (
 // SEQUENCES asks for more.
 const fewSequences = 400
 
+// enoughSequences is how many lead to every action, if all is well.
+const enoughSequences = 5000
+
 // TestRandomSequences lets random things happen to random sets and checks every
 // plan against the invariants, and that every sequence ends at rest in the desired
-// state once nothing more happens. SEQUENCES says how many sequences are tried, -v
-// shows how often what was planned.
+// state once nothing more happens. SEQUENCES says how many sequences are tried; if
+// they are many, -v shows how often what was planned.
 //
 // A failure prints the shortest script found for it. Put into a file below
 // testdata/sequences, it is played by TestSequences.
@@ -36,14 +39,16 @@ func TestRandomSequences(t *testing.T) {
 			seen[i] = coverage{}
 			t.Run(strconv.Itoa(i), func(t *testing.T) {
 				t.Parallel()
-				rapid.Check(t, func(t *rapid.T) { playDrawn(t, seen[i].of(Compute)) })
+				rapid.Check(t, func(t *rapid.T) { playDrawn(t, seen[i].of(Compute), "") })
 			})
 		}
 	})
 	for _, more := range seen[1:] {
 		seen[0].add(more)
 	}
-	seen[0].expect(t)
+	if sequences(t) >= enoughSequences {
+		seen[0].expect(t)
+	}
 }
 
 // sequences is how many sequences to try.
@@ -74,10 +79,16 @@ func setFlag(t *testing.T, name, value string) {
 	})
 }
 
-// playDrawn draws a sequence and plays it with the given planner.
-func playDrawn(t *rapid.T, compute func(World) Plan) {
+// playDrawn draws a sequence and plays it with the given planner. If a rule is
+// given, only what breaks it fails the test; what breaks others ends the sequence.
+func playDrawn(t *rapid.T, compute func(World) Plan, rule string) {
 	fields, inPeace, events := drawSet().Draw(t, "set"), rapid.Bool().Draw(t, "comes up in peace"), drawEvents().Draw(t, "events")
-	w := &witness{T: t}
+	w := &witness{T: t, rule: rule}
+	defer func() {
+		if stopped := recover(); stopped != nil && stopped != w {
+			panic(stopped)
+		}
+	}()
 	w.stage = &stage{host: newHost(w, compute)}
 	w.set.Status.Conditions = append(w.set.Status.Conditions, foreign)
 	w.live(fields, inPeace, events)
@@ -87,17 +98,30 @@ func playDrawn(t *rapid.T, compute func(World) Plan) {
 type witness struct {
 	*rapid.T
 	*stage
+	rule string
 }
 
 func (w *witness) Helper() { w.T.Helper() }
 
 func (w *witness) Fatalf(format string, args ...any) {
 	w.T.Helper()
-	w.T.Fatalf("%s\n\nscript:\n%s\n%s\nwhat happened:\n%s", fmt.Sprintf(format, args...), strings.Join(w.script, "\n"), separator, w.story())
+	what := fmt.Sprintf(format, args...)
+	if !strings.Contains(what, "["+w.rule) {
+		panic(w)
+	}
+	w.T.Fatalf("%s\n\nscript:\n%s\n%s\nwhat happened last:\n%s", what, strings.Join(w.script, "\n"), separator, lastLines(w.story()))
+}
+
+// lastLines keeps what is worth reading of a long story, of which the script can
+// tell the rest.
+func lastLines(story string) string {
+	const most = 60
+	lines := strings.SplitAfter(story, "\n")
+	return strings.Join(lines[max(len(lines)-most, 0):], "")
 }
 
 // coverage counts what plans contain, so that an invariant about what never
-// happens does not pass for one that holds.
+// happens does not pass for one that holds. Every plan is made, and counted, twice.
 type coverage map[string]int
 
 // of is a planner whose plans are counted.

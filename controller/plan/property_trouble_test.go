@@ -118,8 +118,8 @@ func (s *stage) converge(slowly bool) {
 	s.t.Fatalf("[converge] the planner does not come to rest within %d looks", mostLooks)
 }
 
-// kubelet removes what is terminating and starts what is not finished. It does not
-// tell the pods of the set from others.
+// kubelet removes what is terminating and starts what is not finished and has its
+// claims. It does not tell the pods of the set from others.
 func (s *stage) kubelet() (acted []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
 		pod := s.pods[name]
@@ -128,7 +128,7 @@ func (s *stage) kubelet() (acted []string) {
 		case pod.DeletionTimestamp != nil:
 			s.gone(name)
 			acted = append(acted, "gone "+name)
-		case !ended && (pod.Status.Phase != corev1.PodRunning || pod.Status.Conditions[0].Status != corev1.ConditionTrue):
+		case !ended && s.canRun(pod) && (pod.Status.Phase != corev1.PodRunning || pod.Status.Conditions[0].Status != corev1.ConditionTrue):
 			s.ready(name, corev1.ConditionTrue)
 			acted = append(acted, "ready "+name)
 		}

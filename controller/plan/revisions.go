@@ -113,27 +113,30 @@ func (p *planner) freeName(data []byte) string {
 }
 
 // keepRevisions plans what makes the record complete: adopt what an earlier owner
-// left, record a new template, and make the present one the latest.
-func (p *planner) keepRevisions() {
+// left, record a new template, and make the present one the latest. It reports
+// whether revisions are adopted, on which nothing else can be decided before that
+// has been seen.
+func (p *planner) keepRevisions() (adopted bool) {
 	var actions []Action
 	for _, r := range p.history {
 		if metav1.GetControllerOfNoCopy(r) == nil {
 			actions = append(actions, AdoptRevision{Revision: target(r)})
 		}
 	}
-	p.together(actions)
+	if p.together(actions); len(actions) > 0 {
+		return true
+	}
 
 	index := slices.IndexFunc(p.history, func(r *appsv1.ControllerRevision) bool { return r.Name == p.update.name })
 	known := slices.ContainsFunc(p.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == p.update.name })
 	switch {
 	case index == len(p.history)-1 && index >= 0:
-	case index >= 0 && metav1.GetControllerOfNoCopy(p.history[index]) == nil:
-		// It is being adopted, which changes its version; it is raised after that.
 	case index >= 0:
 		p.together([]Action{RaiseRevision{Revision: target(p.history[index]), To: p.history.next()}})
 	case !known:
 		p.together([]Action{CreateRevision{Revision: p.newRevision()}})
 	}
+	return false
 }
 
 // newRevision is the record of the present template. Its hash label keeps the hash

@@ -16,7 +16,7 @@ import (
 // partition, as long as no more than maxUnavailable members are unavailable. They
 // come back at the new revision when they are gone.
 func (p *planner) rollOut() bool {
-	if p.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+	if p.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || p.repairing {
 		return true
 	}
 	budget := p.maxUnavailable() - (p.wanted - p.available())
@@ -55,6 +55,9 @@ func (p *planner) replaceBroken(m member) {
 
 func (p *planner) replace(m member) {
 	p.act(DeletePod{Ordinal: m.ordinal, Pod: target(m.pod), Reason: DeleteForUpdate})
+	if revisionOf(m.pod) == p.current.name {
+		p.replaced++
+	}
 	p.wait("MemberOutdated", "pod %s is being replaced at revision %s", m.pod.Name, p.update.name)
 }
 

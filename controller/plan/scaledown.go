@@ -25,7 +25,7 @@ func (p *planner) scaleDown() bool {
 		p.wait("ClaimOwners", "the claims of removed members are being marked for deletion")
 	case isTerminating(highest.pod):
 		p.wait("MemberTerminating", "pod %s is terminating", highest.pod.Name)
-	case p.unavailable(highest) && lower.ordinal != highest.ordinal:
+	case p.unavailable(highest) && !isFinished(highest.pod) && lower.ordinal != highest.ordinal:
 		p.wait("MemberNotAvailable", "pod %s is removed when pod %s is available", highest.pod.Name, lower.pod.Name)
 	default:
 		p.condemn(highest)
@@ -55,10 +55,10 @@ func (p *planner) condemn(m member) {
 }
 
 // lowestUnavailable is the condemned member of the lowest ordinal that is not
-// available.
+// available and may still become so.
 func (p *planner) lowestUnavailable() member {
 	for i := len(p.condemned) - 1; i >= 0; i-- {
-		if p.unavailable(p.condemned[i]) {
+		if p.unavailable(p.condemned[i]) && !isFinished(p.condemned[i].pod) {
 			return p.condemned[i]
 		}
 	}

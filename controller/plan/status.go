@@ -10,7 +10,9 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// status is what the world looks like, before anything of the plan is done.
+// status is what the world looks like before anything of the plan is done, but for
+// one number: as in apps/v1, pods that the plan removes for an update no longer count
+// as current.
 func (p *planner) status() v1.StatefulSetStatus {
 	status := v1.StatefulSetStatus{
 		ObservedGeneration: p.Set.Generation,
@@ -24,6 +26,7 @@ func (p *planner) status() v1.StatefulSetStatus {
 			p.count(&status, m.pod)
 		}
 	}
+	status.CurrentReplicas -= p.replaced
 	p.completeUpdate(&status)
 	p.setConditions(&status)
 	return status
