@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
 )
 
 // event is something to tell about a set. The reasons are those of apps/v1.
@@ -17,6 +18,14 @@ type event struct {
 	kind    string
 	reason  string
 	message string
+}
+
+func warningEvents(warnings []plan.Warning) []event {
+	events := make([]event, 0, len(warnings))
+	for _, w := range warnings {
+		events = append(events, event{corev1.EventTypeWarning, w.Reason, w.Message})
+	}
+	return events
 }
 
 // untoldEvents keeps the events of a set until its status could be written.

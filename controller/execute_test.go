@@ -198,7 +198,8 @@ func TestNoWriteBeginsThatShouldNot(t *testing.T) {
 			if writes := writesTo(host); len(writes) > 0 || len(done.failures) > 0 {
 				t.Errorf("got writes %v and failures %v, want none", writes, done.failures)
 			}
-			if _, wantOutdated := test.want.(*outdated); saysLookAgain(done.stopped) != wantOutdated || errors.Is(done.stopped, errTermOver) == wantOutdated {
+			wantOutdated := saysLookAgain(test.want)
+			if saysLookAgain(done.stopped) != wantOutdated || errors.Is(done.stopped, errTermOver) == wantOutdated {
 				t.Errorf("got error %v, want one like %T", done.stopped, test.want)
 			}
 		})

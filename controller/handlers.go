@@ -4,6 +4,8 @@
 package controller
 
 import (
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -75,8 +77,17 @@ func (t *term) enqueueWaiting(keys []cache.ObjectName) {
 	}
 }
 
+// setsOfSet are the set itself and those whose claims have the same names, which may
+// have waited for it to go.
 func (t *term) setsOfSet(set *v1.StatefulSet) []cache.ObjectName {
-	return []cache.ObjectName{cache.MetaObjectToName(set)}
+	keys := []cache.ObjectName{cache.MetaObjectToName(set)}
+	for i := range set.Spec.VolumeClaimTemplates {
+		base := in(set, set.Spec.VolumeClaimTemplates[i].Name+"-"+set.Name)
+		for _, other := range find[*v1.StatefulSet](t.caches, setsResource, byClaimBase, base) {
+			keys = with(keys, other)
+		}
+	}
+	return keys
 }
 
 // setsOfPod are the set that controls the pod and the one that the pod's name
@@ -136,10 +147,8 @@ func (c caches) setsThatControl(object metav1.Object) []cache.ObjectName {
 
 func with(keys []cache.ObjectName, set *v1.StatefulSet) []cache.ObjectName {
 	key := cache.MetaObjectToName(set)
-	for _, known := range keys {
-		if known == key {
-			return keys
-		}
+	if slices.Contains(keys, key) {
+		return keys
 	}
 	return append(keys, key)
 }

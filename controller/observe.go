@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -27,6 +28,7 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 		Revisions: t.caches.revisionsOf(set),
 		Pods:      append(t.caches.podsOf(set), hidden...),
 		Claims:    t.caches.claimsOf(set),
+		Rivals:    t.caches.rivalsOf(set),
 		Now:       t.Clock.Now(),
 	}, nil
 }
@@ -61,6 +63,30 @@ func (c caches) claimsOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
 		claims = append(claims, find[*corev1.PersistentVolumeClaim](c, claimsResource, byClaimBase, in(set, base))...)
 	}
 	return claims
+}
+
+// rivalsOf finds older sets of the namespace whose claims have the names of the set's.
+func (c caches) rivalsOf(set *v1.StatefulSet) map[string]string {
+	var rivals map[string]string
+	for i := range set.Spec.VolumeClaimTemplates {
+		template := set.Spec.VolumeClaimTemplates[i].Name
+		for _, other := range find[*v1.StatefulSet](c, setsResource, byClaimBase, in(set, template+"-"+set.Name)) {
+			if other.UID == set.UID || !older(other, set) {
+				continue
+			}
+			if rivals == nil {
+				rivals = map[string]string{}
+			}
+			rivals[template] = other.Name
+		}
+	}
+	return rivals
+}
+
+// older reports which of two sets came first; of two that came in the same second,
+// the one whose name does.
+func older(a, b *v1.StatefulSet) bool {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
 }
 
 // hasLive reports whether the cache still has the object and does not know that it

@@ -80,7 +80,7 @@ func (t *term) sync(ctx context.Context, key cache.ObjectName) (again time.Durat
 	}
 	decided := plan.Compute(world)
 	done := t.execute(ctx, set, decided.Steps)
-	t.untold.add(key, done.events)
+	t.untold.add(key, append(warningEvents(decided.Warnings), done.events...))
 
 	status := decided.Status
 	if len(done.failures) > 0 {

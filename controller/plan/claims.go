@@ -14,13 +14,17 @@ import (
 )
 
 // lackingClaims are the claims of a member that do not exist yet. It reports
-// false, and says why, if one that exists cannot be used: it is being deleted, or
-// waits to be, because it belonged to a member or a set that is no more. Any other
-// claim of the right name is used as it is.
+// false, and says why, if one cannot be used: it is the claim of another set, or it is
+// being deleted, or waits to be, because it belonged to a member or a set that is no
+// more. Any other claim of the right name is used as it is.
 func (p *planner) lackingClaims(m member) (lacking []*corev1.PersistentVolumeClaim, usable bool) {
-	for _, claim := range identity.Claims(p.Set, m.ordinal) {
+	for i, claim := range identity.Claims(p.Set, m.ordinal) {
+		template := p.Set.Spec.VolumeClaimTemplates[i].Name
 		existing := p.claims[claim.Name]
 		switch {
+		case p.Rivals[template] != "":
+			p.blocked("ClaimShared", "claim %s of member %d is also a claim of set %s, which is older; the names of the sets and of their claim templates must not join to the same", claim.Name, m.ordinal, p.Rivals[template])
+			return nil, false
 		case existing == nil:
 			claim.OwnerReferences = p.wantedOwners(m, true)
 			lacking = append(lacking, claim)
@@ -30,9 +34,19 @@ func (p *planner) lackingClaims(m member) (lacking []*corev1.PersistentVolumeCla
 		case p.ofFormerOwner(existing, m):
 			p.wait("ClaimTerminating", "claim %s of member %d belongs to an earlier pod or set and is deleted with it; the member is created when it is gone", claim.Name, m.ordinal)
 			return nil, false
+		case p.conflicts(existing, m):
+			p.warn("ConflictingController", "claim %s has another controller; the retention policy is not applied to it", claim.Name)
 		}
 	}
 	return lacking, true
+}
+
+// conflicts reports whether a claim has a controller that is neither the set nor
+// the member's pod, so that the retention policy cannot be applied.
+func (p *planner) conflicts(claim *corev1.PersistentVolumeClaim, m member) bool {
+	return len(p.wantedOwners(m, true)) > 0 && slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool {
+		return isController(ref) && ref.UID != p.Set.UID && !p.isPod(ref, m)
+	})
 }
 
 // ofFormerOwner reports whether a claim belongs to an earlier pod of the member or an

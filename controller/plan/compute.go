@@ -26,7 +26,7 @@ func Compute(world World) Plan {
 	p.sortMembers(selector)
 	p.findRevisions(selector)
 	p.decide()
-	return Plan{Steps: p.steps, Status: p.status(), LookAgain: p.nextAvailability()}
+	return Plan{Steps: p.steps, Warnings: p.warnings, Status: p.status(), LookAgain: p.nextAvailability()}
 }
 
 // decide applies the rules in order. A rule that returns false has found
@@ -78,6 +78,7 @@ type planner struct {
 	// update.
 	replaced int32
 
+	warnings    []Warning
 	waiting     *reason
 	stalled     *reason
 	progressing *v1.StatefulSetCondition

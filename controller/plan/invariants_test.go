@@ -108,7 +108,7 @@ func (j *judged) sameName(names map[string]string) {
 }
 
 func deepCopy(world World) World {
-	return World{Set: world.Set.DeepCopy(), Revisions: copies(world.Revisions), Pods: copies(world.Pods), Claims: copies(world.Claims), Now: world.Now}
+	return World{Set: world.Set.DeepCopy(), Revisions: copies(world.Revisions), Pods: copies(world.Pods), Claims: copies(world.Claims), Rivals: world.Rivals, Now: world.Now}
 }
 
 func copies[T interface{ DeepCopy() T }](objects []T) []T {

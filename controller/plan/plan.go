@@ -26,6 +26,9 @@ type World struct {
 	// Claims are the claims of the namespace that have the name of a claim of any
 	// member, wanted or not.
 	Claims []*corev1.PersistentVolumeClaim
+	// Rivals names, by claim template, an older set whose members' claims have the
+	// same names as those made from that template.
+	Rivals map[string]string
 	// Now is the time at which the world was looked at.
 	Now time.Time
 }
@@ -36,6 +39,8 @@ type Plan struct {
 	// of the one before has succeeded. The actions of one step are independent of
 	// each other: one that fails stops none of the others.
 	Steps []Step
+	// Warnings are what people should know about although nothing is done about it.
+	Warnings []Warning
 	// Status is the status of the set in this world. If actions fail, Failed says
 	// what it becomes.
 	Status v1.StatefulSetStatus
@@ -46,3 +51,9 @@ type Plan struct {
 
 // Step is a list of actions that may be carried out at the same time.
 type Step []Action
+
+// Warning is a word for programs and a sentence for people.
+type Warning struct {
+	Reason  string
+	Message string
+}

@@ -39,6 +39,10 @@ func (s *stage) trouble(name string, args []string) {
 		s.each(args, func(claim string) {
 			s.changeClaim(claim, func(claim *corev1.PersistentVolumeClaim) { claim.Status.Phase = corev1.ClaimBound })
 		})
+	case "rival":
+		s.rivals = map[string]string{args[0]: args[1]}
+	case "norival":
+		s.rivals = nil
 	case "stealclaim":
 		s.each(args, func(claim string) {
 			s.changeClaim(claim, func(claim *corev1.PersistentVolumeClaim) {

@@ -12,6 +12,11 @@ type reason struct {
 	message string
 }
 
+// warn notes what somebody should know.
+func (p *planner) warn(reason, format string, args ...any) {
+	p.warnings = append(p.warnings, Warning{reason, fmt.Sprintf(format, args...)})
+}
+
 // wait notes what the set waits for; the first note stands.
 func (p *planner) wait(word, format string, args ...any) {
 	if p.waiting == nil {

@@ -3,6 +3,8 @@
 
 package plan
 
+import "slices"
+
 // scaleDown removes the condemned pods, the highest ordinal first. The claims of
 // a member that go with it must say so before its pod is removed. An ordered set
 // removes one pod at a time, and does not remove an unhealthy one while a lower one
@@ -57,9 +59,9 @@ func (p *planner) condemn(m member) {
 // lowestUnavailable is the condemned member of the lowest ordinal that is not
 // available and may still become so.
 func (p *planner) lowestUnavailable() member {
-	for i := len(p.condemned) - 1; i >= 0; i-- {
-		if p.unavailable(p.condemned[i]) && !isFinished(p.condemned[i].pod) {
-			return p.condemned[i]
+	for _, m := range slices.Backward(p.condemned) {
+		if p.unavailable(m) && !isFinished(m.pod) {
+			return m
 		}
 	}
 	return p.condemned[0]

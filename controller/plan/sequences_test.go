@@ -179,6 +179,9 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 	for _, failure := range failed {
 		fmt.Fprintf(&s.log, "  FAILED %s\n", failure.Action)
 	}
+	for _, warning := range p.Warnings {
+		fmt.Fprintf(&s.log, "  warning %s: %s\n", warning.Reason, warning.Message)
+	}
 	status := s.set.Status
 	s.name(status.CurrentRevision)
 	s.name(status.UpdateRevision)

@@ -42,6 +42,8 @@ type host struct {
 	writesLeft int
 	// past are the latest states of the host, the newest last.
 	past []state
+	// rivals are older sets whose claims have the same names, by template.
+	rivals map[string]string
 }
 
 // tester is what the host needs of a test; it is ended by Fatalf.
@@ -149,7 +151,7 @@ func (h *host) number(text string) int {
 
 func (h *host) world() World {
 	return World{
-		Set: h.set, Now: h.now,
+		Set: h.set, Now: h.now, Rivals: h.rivals,
 		Pods:      slices.Collect(maps.Values(h.pods)),
 		Claims:    slices.Collect(maps.Values(h.claims)),
 		Revisions: slices.Collect(maps.Values(h.revisions)),

@@ -5,7 +5,6 @@ package plan
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -16,7 +15,7 @@ import (
 func (p *planner) status() v1.StatefulSetStatus {
 	status := v1.StatefulSetStatus{
 		ObservedGeneration: p.Set.Generation,
-		CollisionCount:     ptr.To(p.collisions),
+		CollisionCount:     new(p.collisions),
 		CurrentRevision:    p.current.name,
 		UpdateRevision:     p.update.name,
 		Conditions:         append([]v1.StatefulSetCondition(nil), p.Set.Status.Conditions...),

@@ -195,7 +195,8 @@ func (l layout) kwok(bin binaries) component {
 			"--kubeconfig=" + l.clientConfig(kwokClient),
 			"--config=" + l.path("config", stagesFile),
 			"--server-address=" + address(l.ports[kwokName]),
-			"--manage-all-nodes=true",
+			// A test that plays kubelet itself makes a node without the annotation.
+			"--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
 			"--node-lease-duration-seconds=40",
 			"--cidr=10.244.0.1/16",
 		},
