@@ -11,7 +11,7 @@ GOLANGCI_LINT := go tool -modfile=$(CURDIR)/go.tools.mod golangci-lint
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-20s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
 demo: build ## Start a local cluster, register the server, and follow the example set through its life
@@ -60,9 +60,18 @@ test-unit: ## Run the tests that need no cluster
 test-e2e: build ## Run the end-to-end tests on a local cluster in .cluster-test, which is removed afterwards
 	@hack/test-e2e.sh
 
+SEQUENCES ?= 100000
+.PHONY: test-planner
+test-planner: ## Play SEQUENCES (100000) random sequences of events to the planner, and check its invariants at every step
+	@SEQUENCES=$(SEQUENCES) go test -v -count=1 -timeout=60m -run='TestRandomSequences|TestMutantsAreFound' ./controller/plan
+
 .PHONY: test-differential
 test-differential: build ## Play the same scenarios on the built-in StatefulSet and on ours, and compare
-	@hack/test-e2e.sh differential
+	@hack/test-differential.sh
+
+.PHONY: test-validation
+test-validation: build ## Give the same manifests to the built-in StatefulSet and to ours, and compare the answers
+	@hack/test-e2e.sh validation -v
 
 .PHONY: bench
 bench: ## Run the benchmarks
@@ -70,5 +79,5 @@ bench: ## Run the benchmarks
 
 .PHONY: clean
 clean: bin/cluster ## Stop the local clusters, and delete their data and bin
-	@for dir in .cluster .cluster-test; do bin/cluster down --dir "$$dir" --purge; done
-	@rm -rf bin .cluster-test-logs
+	@for dir in .cluster .cluster-test .cluster-differential; do bin/cluster down --dir "$$dir" --purge; done
+	@rm -rf bin .cluster-test-logs .cluster-differential-logs

@@ -75,11 +75,11 @@ func TestHelpIsAsDocumented(t *testing.T) {
 }
 
 func TestTheCommandEndsWithOneLine(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("listening: %v", err)
 	}
-	defer taken.Close() //nolint:errcheck // it only listens
+	defer taken.Close()
 	_, takenPort, _ := net.SplitHostPort(taken.Addr().String())
 
 	nobody := httptest.NewServer(nil)
@@ -170,7 +170,7 @@ func kubeconfig(t *testing.T, url string) string {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("listening: %v", err)
 	}

@@ -36,7 +36,7 @@ func TestScaleIsFoundByOthers(t *testing.T) {
 	}
 
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Spec: policyv1.PodDisruptionBudgetSpec{
-		Selector: set.Spec.Selector, MaxUnavailable: ptr.To(intstr.FromString("34%")),
+		Selector: set.Spec.Selector, MaxUnavailable: new(intstr.FromString("34%")),
 	}}
 	if _, err := suite.host.PolicyV1().PodDisruptionBudgets(ns).Create(t.Context(), budget, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a disruption budget: %v", err)

@@ -46,7 +46,7 @@ func defaultUpdateStrategy(strategy *StatefulSetUpdateStrategy) {
 		rolling.Partition = ptr.To[int32](0)
 	}
 	if rolling.MaxUnavailable == nil {
-		rolling.MaxUnavailable = ptr.To(intstr.FromInt32(1))
+		rolling.MaxUnavailable = new(intstr.FromInt32(1))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 func TestDefaults(t *testing.T) {
 	rolled := func(partition, maxUnavailable int32) *RollingUpdateStatefulSetStrategy {
-		return &RollingUpdateStatefulSetStrategy{Partition: &partition, MaxUnavailable: ptr.To(intstr.FromInt32(maxUnavailable))}
+		return &RollingUpdateStatefulSetStrategy{Partition: &partition, MaxUnavailable: new(intstr.FromInt32(maxUnavailable))}
 	}
 	tests := map[string]struct {
 		in   StatefulSetSpec

@@ -93,7 +93,7 @@ func newFiller() *randfill.Filler {
 		func(in *metav1.MicroTime, c randfill.Continue) {
 			*in = metav1.NewMicroTime(metav1.Unix(c.Int63n(1<<32), 0).Time)
 		},
-		func(in *metav1.FieldsV1, _ randfill.Continue) { in.Raw = []byte(`{"f:spec":{}}`) },
+		func(in *metav1.FieldsV1, _ randfill.Continue) { in.SetRawString(`{"f:spec":{}}`) },
 		func(in *metav1.TypeMeta, _ randfill.Continue) {}, // protobuf carries it outside the object
 		func(in *corev1.ResourceList, c randfill.Continue) {
 			*in = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(fmt.Sprintf("%dm", 1+c.Intn(999)))}
