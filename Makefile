@@ -57,8 +57,8 @@ test-unit: ## Run the tests that need no cluster
 	@cd test/cluster && go test ./...
 
 .PHONY: test-e2e
-test-e2e: build ## Run the end-to-end tests on a local cluster in .cluster-test, which is removed afterwards
-	@hack/test-e2e.sh
+test-e2e: build ## Run the end-to-end tests on a local cluster in .cluster-e2e, which is removed afterwards
+	@hack/test-on-cluster.sh e2e
 
 SEQUENCES ?= 100000
 .PHONY: test-planner
@@ -67,11 +67,11 @@ test-planner: ## Play SEQUENCES (100000) random sequences of events to the plann
 
 .PHONY: test-differential
 test-differential: build ## Play the same scenarios on the built-in StatefulSet and on ours, and compare
-	@hack/test-differential.sh
+	@hack/test-on-cluster.sh differential
 
 .PHONY: test-validation
 test-validation: build ## Give the same manifests to the built-in StatefulSet and to ours, and compare the answers
-	@hack/test-e2e.sh validation -v
+	@hack/test-on-cluster.sh validation
 
 .PHONY: bench
 bench: ## Run the benchmarks
@@ -79,5 +79,5 @@ bench: ## Run the benchmarks
 
 .PHONY: clean
 clean: bin/cluster ## Stop the local clusters, and delete their data and bin
-	@for dir in .cluster .cluster-test .cluster-differential; do bin/cluster down --dir "$$dir" --purge; done
-	@rm -rf bin .cluster-test-logs .cluster-differential-logs
+	@for dir in .cluster .cluster-e2e .cluster-differential .cluster-validation; do bin/cluster down --dir "$$dir" --purge; done
+	@rm -rf bin .cluster-*-logs

@@ -108,7 +108,7 @@ func (s *side) told() map[string]string {
 		message, _, _ := unstructured.NestedString(event.Object, "message")
 		line := fmt.Sprintf("event %s %s about %s %s", kind, reason, strings.ToLower(about["kind"]), about["name"])
 		if object := named.FindStringSubmatch(message); object != nil {
-			line += " naming " + strings.ToLower(object[1]) + " " + object[2]
+			line += " naming " + strings.TrimPrefix(strings.ToLower(object[1]), "persistentvolume") + " " + object[2]
 		}
 		all[line] = "told"
 	}

@@ -71,6 +71,7 @@ func openLab(t *testing.T) *lab {
 	}
 	l.watch(t, sets, builtinSets)
 	l.watch(t, sets, ourSets)
+	l.awaitGarbageCollector(t)
 	return l
 }
 

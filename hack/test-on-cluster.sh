@@ -5,15 +5,15 @@
 # Runs a suite of tests on a local cluster of its own, so that a demo left running is not touched. The cluster is removed
 # however this ends; when a test failed, the logs are kept.
 #
-#   hack/test-e2e.sh [SUITE [flags of go test]]
+#   hack/test-on-cluster.sh SUITE [flags of the test binary, such as -test.run=NAME]
 #
-# SUITE is a directory below test, and the build tag of the tests in it; e2e when it is absent.
+# SUITE is a directory below test, and the build tag of the tests in it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-SUITE=${1:-e2e}
-DIR=$PWD/.cluster-test
-LOGS=$PWD/.cluster-test-logs
+SUITE=${1:?name a suite: e2e, differential or validation}
+DIR=$PWD/.cluster-$SUITE
+LOGS=$DIR-logs
 
 finish() {
   local code=$?
@@ -35,4 +35,7 @@ trap 'exit 143' TERM
 bin/cluster down --dir "$DIR" --purge
 bin/cluster up --dir "$DIR"
 bin/cluster register --dir "$DIR" --server bin/statefulset-apiserver --manifests artifacts/base
-STATEFULSET_CLUSTER_DIR=$DIR go test -tags="$SUITE" -count=1 -timeout=20m "${@:2}" "./test/$SUITE/..."
+# Unlike go test, the test's own binary prints its tables when the tests succeed, too.
+go test -tags="$SUITE" -c -o "bin/$SUITE.test" "./test/$SUITE"
+# The tests mostly wait, so many of them fit on few cores.
+(cd "test/$SUITE" && STATEFULSET_CLUSTER_DIR=$DIR "../../bin/$SUITE.test" -test.parallel=8 -test.timeout=20m "${@:2}")
