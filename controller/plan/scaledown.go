@@ -3,7 +3,13 @@
 
 package plan
 
-import "slices"
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"statefulset.dev/identity"
+)
 
 // scaleDown removes the condemned pods, the highest ordinal first. The claims of
 // a member that go with it must say so before its pod is removed. An ordered set
@@ -27,7 +33,7 @@ func (p *planner) scaleDown() bool {
 		p.wait("ClaimOwners", "the claims of removed members are being marked for deletion")
 	case isTerminating(highest.pod):
 		p.wait("MemberTerminating", "pod %s is terminating", highest.pod.Name)
-	case p.unavailable(highest) && !isFinished(highest.pod) && lower.ordinal != highest.ordinal:
+	case p.unavailable(highest) && !p.isHopeless(highest) && lower.ordinal != highest.ordinal:
 		p.wait("MemberNotAvailable", "pod %s is removed when pod %s is available", highest.pod.Name, lower.pod.Name)
 	default:
 		p.condemn(highest)
@@ -60,9 +66,20 @@ func (p *planner) condemn(m member) {
 // available and may still become so.
 func (p *planner) lowestUnavailable() member {
 	for _, m := range slices.Backward(p.condemned) {
-		if p.unavailable(m) && !isFinished(m.pod) {
+		if p.unavailable(m) && !p.isHopeless(m) {
 			return m
 		}
 	}
 	return p.condemned[0]
+}
+
+// isHopeless reports whether a surplus pod will never be available: it has ended, or
+// it waits for a claim, which surplus members do not get any more.
+func (p *planner) isHopeless(m member) bool {
+	if m.pod.Status.Phase != corev1.PodPending {
+		return isFinished(m.pod)
+	}
+	return slices.ContainsFunc(identity.Claims(p.Set, m.ordinal), func(claim *corev1.PersistentVolumeClaim) bool {
+		return p.claims[claim.Name] == nil
+	})
 }
