@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/rest"
+
+	"statefulset.dev/registry/statefulset"
 )
 
 // Config is everything that a server is built from, already resolved.
@@ -22,6 +24,9 @@ type Config struct {
 	// HostReady says why the host cluster cannot be used, nil if it can. Nil if the
 	// server has no host, as in tests.
 	HostReady func(context.Context) error
+
+	// Preflight tries sets on the host before they are stored. By default none is.
+	Preflight statefulset.Preflight
 
 	// RunController runs the controller until its context ends; it is given access
 	// to this very server. It must return only then, or with an error. Nil for a
@@ -71,7 +76,7 @@ func (c CompletedConfig) New() (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building the server: %w", err)
 	}
-	group, err := apiGroup(c.config.scheme, c.config.codecs, c.generic.RESTOptionsGetter)
+	group, err := apiGroup(c.config.scheme, c.config.codecs, c.generic.RESTOptionsGetter, c.config.Preflight)
 	if err != nil {
 		return nil, err
 	}

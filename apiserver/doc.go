@@ -15,7 +15,8 @@
 //	decoding, defaults           scheme.go
 //	admission                    admission.go: namespace life cycle, policies and
 //	                             webhooks of the host, resource quota
-//	strategy, validation         registry/statefulset
+//	strategy, validation         registry/statefulset, which asks the host about pods
+//	                             and claims through preflight.go
 //	encoding for storage         etcd.go
 //	etcd                         an external cluster, or embedded_etcd.go with the
 //	                             directory that datadir.go guards

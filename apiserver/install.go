@@ -15,8 +15,8 @@ import (
 )
 
 // apiGroup is the table of contents of what is served under /apis.
-func apiGroup(scheme *runtime.Scheme, codecs serializer.CodecFactory, getter generic.RESTOptionsGetter) (*genericapiserver.APIGroupInfo, error) {
-	sets, err := statefulset.NewStorage(scheme, getter)
+func apiGroup(scheme *runtime.Scheme, codecs serializer.CodecFactory, getter generic.RESTOptionsGetter, preflight statefulset.Preflight) (*genericapiserver.APIGroupInfo, error) {
+	sets, err := statefulset.NewStorage(scheme, getter, preflight)
 	if err != nil {
 		return nil, err
 	}

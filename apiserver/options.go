@@ -34,6 +34,9 @@ type Options struct {
 	DataDir string
 	// HostTimeout is how long a starting server waits for the host cluster.
 	HostTimeout time.Duration
+	// Preflight is what is done with a set whose pods or claims the host finds
+	// invalid: "enforce", "warn" or "off".
+	Preflight string
 }
 
 const (
@@ -76,6 +79,7 @@ func NewOptions() (*Options, error) {
 		Etcd:           newEtcdOptions(),
 		Traces:         options.NewTracingOptions(),
 		HostTimeout:    30 * time.Second,
+		Preflight:      preflightEnforce,
 	}, nil
 }
 
@@ -100,6 +104,7 @@ func (o *Options) Validate() error {
 	if o.HostTimeout < minHostTimeout {
 		errs = append(errs, fmt.Errorf("--host-timeout is %s, must be at least %s", o.HostTimeout, minHostTimeout))
 	}
+	errs = append(errs, o.validatePreflight()...)
 	errs = append(errs, o.Server.Validate()...)
 	errs = append(errs, o.Authentication.Validate()...)
 	errs = append(errs, o.Authorization.Validate()...)
@@ -150,6 +155,8 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 		"Kubeconfig of the cluster in which the members run, and which authenticates and authorizes requests. Without it, the cluster that this process runs in.")
 	hostFlags.DurationVar(&o.HostTimeout, "host-timeout", o.HostTimeout,
 		"How long to wait at start for the host cluster to answer, before giving up.")
+	hostFlags.StringVar(&o.Preflight, "preflight", o.Preflight,
+		"What to do with a set whose pod template or claim templates the host cluster finds invalid in a dry run: enforce refuses it, warn accepts it with a warning, off does not ask the host.")
 
 	storage := sections.FlagSet("storage")
 	storage.StringVar(&o.DataDir, "data-dir", o.DataDir,

@@ -51,6 +51,9 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 	if err := o.applyHost(config, host); err != nil {
 		return err
 	}
+	if err := o.applyPreflight(config, host); err != nil {
+		return err
+	}
 	config.addController(controller, host)
 	server, err := config.Complete().New()
 	if err != nil {

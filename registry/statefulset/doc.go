@@ -10,6 +10,7 @@
 //	status.go    the same for /status, which only the controller writes
 //	scale.go     /scale: the set seen as an autoscaling/v1 Scale
 //	validate*.go which sets are refused, as pure functions
+//	preflight*.go what the host says of the pods and claims of a set that is written
 //	warnings.go  which sets are accepted with a warning
 //	table.go     the columns that kubectl prints
 //

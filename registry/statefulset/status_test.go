@@ -4,6 +4,7 @@
 package statefulset
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -58,8 +59,11 @@ func TestStatusIsRefused(t *testing.T) {
 		want     string
 	}{
 		"when it counts fewer than no pods": {
-			new:  appsv1.StatefulSetStatus{Replicas: -1},
-			want: "status.replicas: Invalid value: -1: must be greater than or equal to 0",
+			new: appsv1.StatefulSetStatus{Replicas: -1},
+			want: "[status.replicas: Invalid value: -1: must be greater than or equal to 0" +
+				", status.readyReplicas: Invalid value: 0: must not be greater than status.replicas, which is -1" +
+				", status.currentReplicas: Invalid value: 0: must not be greater than status.replicas, which is -1" +
+				", status.updatedReplicas: Invalid value: 0: must not be greater than status.replicas, which is -1]",
 		},
 		"when more pods are ready than exist": {
 			new:  appsv1.StatefulSetStatus{Replicas: 1, ReadyReplicas: 2},
@@ -91,9 +95,8 @@ func TestStatusIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			old, set := validSet(), validSet()
 			old.Status, set.Status = test.old, test.new
-			errs := ValidateStatusUpdate(set, old)
-			if len(errs) != 1 || errs[0].Error() != test.want {
-				t.Errorf("got %v, want [%s]", errs, test.want)
+			if got := fmt.Sprint(ValidateStatusUpdate(set, old).ToAggregate()); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
 	}

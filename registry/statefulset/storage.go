@@ -4,8 +4,10 @@
 package statefulset
 
 import (
+	"context"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
@@ -24,6 +26,7 @@ type Storage struct {
 // REST serves the set itself.
 type REST struct {
 	*genericregistry.Store
+	preflight Preflight
 }
 
 var (
@@ -44,9 +47,19 @@ var (
 // down, "kubectl get all" would fail in every namespace.
 func (*REST) ShortNames() []string { return []string{"sset"} }
 
+// Create stores a new set that the host finds no fault in.
+func (r *REST) Create(ctx context.Context, obj runtime.Object, admit rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
+	return r.Store.Create(ctx, obj, r.preflight.beforeCreate(admit), options)
+}
+
+// Update changes a set into one that the host finds no fault in.
+func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, admitCreate rest.ValidateObjectFunc, admitUpdate rest.ValidateObjectUpdateFunc, mayCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	return r.Store.Update(ctx, name, info, admitCreate, r.preflight.beforeUpdate(admitUpdate), mayCreate, options)
+}
+
 // NewStorage connects the endpoints to the storage that getter offers. Of scheme
 // it uses the defaults and the generated validation of the API types.
-func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter) (Storage, error) {
+func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter, preflight Preflight) (Storage, error) {
 	main := newStrategy(scheme)
 	store := &genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &appsv1.StatefulSet{} },
@@ -69,7 +82,7 @@ func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter) (Stora
 	statusStore.ResetFieldsStrategy = status
 
 	return Storage{
-		StatefulSet: &REST{store},
+		StatefulSet: &REST{store, preflight},
 		Status:      &StatusREST{&statusStore},
 		Scale:       &ScaleREST{store},
 	}, nil

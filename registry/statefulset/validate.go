@@ -6,7 +6,9 @@ package statefulset
 import (
 	"fmt"
 	"math"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,22 +25,30 @@ import (
 func Validate(set *appsv1.StatefulSet) field.ErrorList {
 	spec, path := &set.Spec, field.NewPath("spec")
 	errs := validateName(set.Name, field.NewPath("metadata", "name"))
+	errs = append(errs, validateFinalizers(set.Finalizers, field.NewPath("metadata", "finalizers"))...)
 	errs = append(errs, validateServiceName(spec.ServiceName, path.Child("serviceName"))...)
 	errs = append(errs, validateClaimTemplates(spec.VolumeClaimTemplates, path.Child("volumeClaimTemplates"))...)
 	errs = append(errs, validateTemplate(spec, path.Child("template"))...)
 	return append(errs, validateMutable(spec, path)...)
 }
 
-// ValidateUpdate says what is wrong with a change of a set. What cannot change,
-// or did not, is not looked at again: a set that was stored under milder rules
-// can still be scaled, and deleted if it has finalizers.
+// ValidateUpdate says what is wrong with a change of a set. What did not change is
+// not looked at again: a set that was stored under milder rules can still be scaled,
+// and deleted if it has finalizers. The template must fit to the selector and the
+// claims, so it is looked at when one of them has changed, though they must not.
 func ValidateUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
 	spec, path := &set.Spec, field.NewPath("spec")
 	errs := validateMutable(spec, path)
-	if !equality.Semantic.DeepEqual(spec.Template, old.Spec.Template) {
+	if templateConcerned(spec, &old.Spec) {
 		errs = append(errs, validateTemplate(spec, path.Child("template"))...)
 	}
 	return errs
+}
+
+func templateConcerned(spec, old *appsv1.StatefulSetSpec) bool {
+	return !equality.Semantic.DeepEqual(spec.Template, old.Template) ||
+		!equality.Semantic.DeepEqual(spec.Selector, old.Selector) ||
+		!equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.VolumeClaimTemplates)
 }
 
 // validateMutable looks at the fields that every update may have changed, and at
@@ -51,8 +61,28 @@ func validateMutable(spec *appsv1.StatefulSetSpec, path *field.Path) field.Error
 	return append(errs, validateSelector(spec.Selector, path.Child("selector"))...)
 }
 
+// validateName leaves it to the generic rules to ask for a name.
 func validateName(name string, path *field.Path) field.ErrorList {
+	if name == "" {
+		return nil
+	}
 	return invalid(path, name, apivalidation.NameIsDNSLabel(name, false))
+}
+
+// validateFinalizers wants names that say whose they are, other than those of the
+// garbage collector.
+func validateFinalizers(finalizers []string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, name := range finalizers {
+		switch name {
+		case metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents, string(corev1.FinalizerKubernetes):
+		default:
+			if !strings.Contains(name, "/") {
+				errs = append(errs, field.Invalid(path.Index(i), name, "must begin with a domain, as in example.com/name"))
+			}
+		}
+	}
+	return errs
 }
 
 func validateServiceName(name string, path *field.Path) field.ErrorList {
@@ -113,7 +143,11 @@ func validateSelector(selector *metav1.LabelSelector, path *field.Path) field.Er
 		return field.ErrorList{field.Invalid(path, selector,
 			"must not be empty: an empty selector would match every pod of the namespace")}
 	}
-	return metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path)
+	errs := metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path)
+	if _, err := metav1.LabelSelectorAsSelector(selector); err != nil {
+		errs = append(errs, field.Invalid(path, selector, "matches no pod: "+err.Error()))
+	}
+	return errs
 }
 
 func invalid(path *field.Path, value any, reasons []string) field.ErrorList {

@@ -32,7 +32,10 @@ func TestAChange(t *testing.T) {
 		},
 		"of a claim template": {
 			change: claim(func(c *corev1.PersistentVolumeClaim) { c.Name = "tmp" }),
-			want:   []string{"spec.volumeClaimTemplates: Invalid value: null: field is immutable"},
+			want: []string{
+				`spec.template.spec.containers[0].volumeMounts[0].name: Not found: "www"`,
+				"spec.volumeClaimTemplates: Invalid value: null: field is immutable",
+			},
 		},
 		"of the selector": {
 			change: spec(func(s *appsv1.StatefulSetSpec) {

@@ -4,13 +4,17 @@
 package statefulset
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/utils/ptr"
 )
+
+const claimKind = "PersistentVolumeClaim"
 
 // validateClaimTemplates looks at what the members' claims are named after, and
 // at what makes a claim invalid in every cluster.
@@ -37,6 +41,11 @@ func validateClaimSpec(spec *corev1.PersistentVolumeClaimSpec, path *field.Path)
 	if mode := spec.VolumeMode; mode != nil && *mode != corev1.PersistentVolumeBlock && *mode != corev1.PersistentVolumeFilesystem {
 		errs = append(errs, field.NotSupported(path.Child("volumeMode"), *mode,
 			[]corev1.PersistentVolumeMode{corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem}))
+	}
+	// The host does not refuse a claim for this: it drops the source, and the claim
+	// would be bound to an empty volume.
+	if from := spec.DataSource; from != nil && ptr.Deref(from.APIGroup, "") == "" && from.Kind != claimKind {
+		errs = append(errs, field.Invalid(path.Child("dataSource"), from.Kind, fmt.Sprintf("must be %q, the only source in the core group; or name the apiGroup", claimKind)))
 	}
 	return errs
 }

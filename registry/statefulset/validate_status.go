@@ -37,7 +37,7 @@ func ValidateStatusUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
 func validateCount(name string, value int32, wholeName string, whole int32) field.ErrorList {
 	path := field.NewPath("status", name)
 	errs := atLeastZero(int64(value), path)
-	if value > whole && whole >= 0 {
+	if value > whole {
 		errs = append(errs, field.Invalid(path, value, fmt.Sprintf("must not be greater than status.%s, which is %d", wholeName, whole)))
 	}
 	return errs

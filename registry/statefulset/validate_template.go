@@ -39,9 +39,9 @@ func validateTemplateLabels(templateLabels map[string]string, selector *metav1.L
 	if err != nil {
 		return errs // validateSelector says why
 	}
-	if !matcher.Empty() && !matcher.Matches(labels.Set(templateLabels)) && selector != nil {
+	if !matcher.Empty() && !matcher.Matches(labels.Set(templateLabels)) {
 		errs = append(errs, field.Invalid(path.Child("metadata", "labels"), templateLabels,
-			fmt.Sprintf("must match spec.selector, which is %q", matcher)))
+			fmt.Sprintf("must match spec.selector, which is %q", metav1.FormatLabelSelector(selector))))
 	}
 	return errs
 }
@@ -84,6 +84,11 @@ func validateContainer(container *corev1.Container, taken, volumes sets.Set[stri
 	for i, mount := range container.VolumeMounts {
 		if !volumes.Has(mount.Name) {
 			errs = append(errs, field.NotFound(path.Child("volumeMounts").Index(i).Child("name"), mount.Name))
+		}
+	}
+	for i, device := range container.VolumeDevices {
+		if !volumes.Has(device.Name) {
+			errs = append(errs, field.NotFound(path.Child("volumeDevices").Index(i).Child("name"), device.Name))
 		}
 	}
 	return errs

@@ -31,6 +31,27 @@ func TestANewSet(t *testing.T) {
 			change: func(set *appsv1.StatefulSet) { set.Name = "web.site" },
 			want:   []string{`metadata.name: Invalid value: "web.site": must not contain dots`},
 		},
+		"with a finalizer that says not whose it is": {
+			change: func(set *appsv1.StatefulSet) {
+				set.Finalizers = []string{"example.com/mine", metav1.FinalizerOrphanDependents, "keep"}
+			},
+			want: []string{`metadata.finalizers[2]: Invalid value: "keep": must begin with a domain`},
+		},
+		"with a device of no volume": {
+			change: pod(func(p *corev1.PodSpec) {
+				p.Containers[0].VolumeDevices = []corev1.VolumeDevice{{Name: "www"}, {Name: "raw"}}
+			}),
+			want: []string{`spec.template.spec.containers[0].volumeDevices[1].name: Not found: "raw"`},
+		},
+		"with claims that are filled from a pod": {
+			change: claim(func(c *corev1.PersistentVolumeClaim) {
+				c.Spec.DataSource = &corev1.TypedLocalObjectReference{Kind: "Pod", Name: "x"}
+			}),
+			want: []string{`spec.volumeClaimTemplates[0].spec.dataSource: Invalid value: "Pod": must be "PersistentVolumeClaim"`},
+		},
+		"with claims that are filled from another claim is accepted": {change: claim(func(c *corev1.PersistentVolumeClaim) {
+			c.Spec.DataSource = &corev1.TypedLocalObjectReference{Kind: "PersistentVolumeClaim", Name: "x"}
+		})},
 		"with fewer than no replicas": {
 			change: spec(func(s *appsv1.StatefulSetSpec) { s.Replicas = ptr.To[int32](-1) }),
 			want:   []string{"spec.replicas: Invalid value: -1: must be greater than or equal to 0"},
@@ -107,7 +128,7 @@ func TestASelectorAndTheLabelsOfTheTemplate(t *testing.T) {
 	tests := map[string]verdict{
 		"that is missing": {
 			change: spec(func(s *appsv1.StatefulSetSpec) { s.Selector = nil }),
-			want:   []string{"spec.selector: Required value"},
+			want:   []string{"spec.selector: Required value", `spec.template.metadata.labels: Invalid value: {"app":"web"}: must match spec.selector, which is "<none>"`},
 		},
 		"that is empty": {
 			change: spec(func(s *appsv1.StatefulSetSpec) { s.Selector = &metav1.LabelSelector{} }),
@@ -117,7 +138,7 @@ func TestASelectorAndTheLabelsOfTheTemplate(t *testing.T) {
 			change: spec(func(s *appsv1.StatefulSetSpec) {
 				s.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Like"}}
 			}),
-			want: []string{`spec.selector.matchExpressions[0].operator: Invalid value: "Like"`},
+			want: []string{`spec.selector.matchExpressions[0].operator: Invalid value: "Like"`, "spec.selector: Invalid value: "},
 		},
 		"that do not match": {
 			change: spec(func(s *appsv1.StatefulSetSpec) { s.Template.Labels = map[string]string{"app": "other"} }),

@@ -1,0 +1,120 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// preflightPatience is how long a write waits for the host's opinion.
+const preflightPatience = 3 * time.Second
+
+// Host is the cluster in which the members of sets run.
+type Host interface {
+	// TryCreate asks whether a PodTemplate, a Pod or a PersistentVolumeClaim could
+	// be created in the host, as a dry run: nothing comes of it.
+	TryCreate(ctx context.Context, object runtime.Object) Answer
+}
+
+// Answer is what the host says of an object that it was asked to try.
+type Answer struct {
+	// Err says why the object could not be created, or why the host cannot tell. Nil
+	// if it could.
+	Err error
+	// Warnings are those that the host would give to the object's creator.
+	Warnings []string
+}
+
+// Preflight is what is done with a set that is written before it is stored: objects
+// as they will be made from it are tried on the host. The zero value does nothing.
+type Preflight struct {
+	// Host is asked. Nil if nobody is.
+	Host Host
+	// WarnOnly accepts sets that the host finds invalid, with warnings.
+	WarnOnly bool
+}
+
+// beforeCreate tries a new set before it goes on to admission.
+func (p Preflight) beforeCreate(next rest.ValidateObjectFunc) rest.ValidateObjectFunc {
+	if p.Host == nil {
+		return next
+	}
+	return func(ctx context.Context, obj runtime.Object) error {
+		set := obj.(*appsv1.StatefulSet)
+		if err := p.try(ctx, set, append(templateTrials(set), claimTrials(set)...)); err != nil {
+			return err
+		}
+		return next(ctx, obj)
+	}
+}
+
+// beforeUpdate tries a changed set before it goes on to admission, if anything of it
+// has changed that a pod or a claim is made from. When the store repeats an update,
+// because what it had read was old, what it makes of the same set is not tried again.
+func (p Preflight) beforeUpdate(next rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
+	if p.Host == nil {
+		return next
+	}
+	var tried *appsv1.StatefulSet
+	var verdict error
+	return func(ctx context.Context, obj, old runtime.Object) error {
+		set := obj.(*appsv1.StatefulSet)
+		if trials := changedTrials(set, old.(*appsv1.StatefulSet)); len(trials) > 0 {
+			if tried == nil || len(changedTrials(set, tried)) > 0 {
+				tried, verdict = set, p.try(ctx, set, trials)
+			}
+			if verdict != nil {
+				return verdict
+			}
+		}
+		return next(ctx, obj, old)
+	}
+}
+
+// changedTrials are the trials of what is not as it was.
+func changedTrials(set, old *appsv1.StatefulSet) []trial {
+	var trials []trial
+	if !equality.Semantic.DeepEqual(set.Spec.Template, old.Spec.Template) {
+		trials = append(trials, templateTrials(set)...)
+	}
+	if !equality.Semantic.DeepEqual(set.Spec.VolumeClaimTemplates, old.Spec.VolumeClaimTemplates) {
+		trials = append(trials, claimTrials(set)...)
+	}
+	return trials
+}
+
+// try asks the host about all objects at once. It returns an error for a set that
+// the host finds invalid; what else it has to say becomes warnings.
+func (p Preflight) try(ctx context.Context, set *appsv1.StatefulSet, trials []trial) error {
+	found := judge(trials, p.ask(ctx, trials))
+	if len(found.errs) > 0 && !p.WarnOnly {
+		return apierrors.NewInvalid(appsv1.GroupVersionKind().GroupKind(), set.Name, found.errs)
+	}
+	for _, text := range found.texts() {
+		warning.AddWarning(ctx, "", text)
+	}
+	return nil
+}
+
+func (p Preflight) ask(ctx context.Context, trials []trial) []Answer {
+	ctx, cancel := context.WithTimeout(ctx, preflightPatience)
+	defer cancel()
+	answers := make([]Answer, len(trials))
+	var asking sync.WaitGroup
+	for i := range trials {
+		asking.Go(func() { answers[i] = p.Host.TryCreate(ctx, trials[i].object) })
+	}
+	asking.Wait()
+	return answers
+}

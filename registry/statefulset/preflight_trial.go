@@ -1,0 +1,80 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// trial is an object to be tried on the host.
+type trial struct {
+	object runtime.Object
+	// path is the part of the set that is tried.
+	path string
+	// origin says where in the set the object's fields come from.
+	origin origin
+	// binding is the field of the object whose faults are faults of the set: apps/v1
+	// refuses it too. What the host finds invalid elsewhere depends on the namespace
+	// or is made up by us, and apps/v1 accepts it; so do we, with a warning. Empty if
+	// there is no such field.
+	binding string
+}
+
+// templateTrials are the trials of a pod template. It is tried as a PodTemplate, in
+// which the host looks at what stands in the template and at nothing else, as it does
+// in a StatefulSet of its own; and as the pod of the first member, which the host's
+// policies look at.
+//
+// Every object gets a generated name: that of the member may be taken, by the member
+// itself. Its hostname and labels have the real name, so lengths are judged.
+func templateTrials(set *appsv1.StatefulSet) []trial {
+	first, _ := identity.Ordinals(set)
+	pod := identity.Pod(set, &set.Spec.Template, set.Name+"-preflight", first)
+	pod.Name = ""
+
+	template := &corev1.PodTemplate{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: pod.GenerateName, Namespace: set.Namespace},
+		Template:   corev1.PodTemplateSpec{ObjectMeta: set.Spec.Template.ObjectMeta, Spec: *pod.Spec.DeepCopy()},
+	}
+	template.Template.Spec.Hostname, template.Template.Spec.Subdomain = "", ""
+
+	volumes := volumeOrigins(set)
+	return []trial{{
+		object:  template,
+		path:    "spec.template",
+		origin:  origin{fields: []fieldOrigin{{"template", "spec.template"}}, volumes: volumes},
+		binding: "template",
+	}, {
+		object: pod,
+		path:   "spec.template",
+		origin: origin{fields: []fieldOrigin{
+			{"spec.hostname", "metadata.name"},
+			{"spec", "spec.template.spec"},
+			{"metadata", "spec.template.metadata"},
+		}, volumes: volumes},
+	}}
+}
+
+// claimTrials are the trials of the claim templates, as the claims of the first member.
+func claimTrials(set *appsv1.StatefulSet) []trial {
+	first, _ := identity.Ordinals(set)
+	claims := identity.Claims(set, first)
+	trials := make([]trial, 0, len(claims))
+	for i, claim := range claims {
+		claim.GenerateName, claim.Name = claim.Name+"-", ""
+		path := claimPath(i)
+		trials = append(trials, trial{
+			object:  claim,
+			path:    path,
+			origin:  origin{fields: []fieldOrigin{{"spec", path + ".spec"}, {"metadata", path + ".metadata"}}},
+			binding: "spec",
+		})
+	}
+	return trials
+}
