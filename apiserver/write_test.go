@@ -172,8 +172,9 @@ func TestAnErrorIsReportedOnce(t *testing.T) {
 	for _, cause := range status.ErrStatus.Details.Causes {
 		fields = append(fields, cause.Field)
 	}
-	if slices.Sort(fields); !slices.Equal(fields, []string{"spec.replicas", "spec.selector"}) {
-		t.Errorf("fields with an error: got %q, want spec.replicas and spec.selector, each once", fields)
+	want := []string{"spec.replicas", "spec.selector", "spec.template.metadata.labels"}
+	if slices.Sort(fields); !slices.Equal(fields, want) {
+		t.Errorf("fields with an error: got %q, want %q, each once", fields, want)
 	}
 }
 

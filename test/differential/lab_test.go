@@ -27,6 +27,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 	watchtools "k8s.io/client-go/tools/watch"
+
+	"statefulset.dev/test/warmup"
 )
 
 // node is where the pods of the scenarios run. It has no annotation that would make
@@ -71,7 +73,9 @@ func openLab(t *testing.T) *lab {
 	}
 	l.watch(t, sets, builtinSets)
 	l.watch(t, sets, ourSets)
-	l.awaitGarbageCollector(t)
+	if err := warmup.Wait(t.Context(), config); err != nil {
+		t.Fatalf("waiting for the cluster's controllers: %v", err)
+	}
 	return l
 }
 

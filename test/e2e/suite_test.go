@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/test/warmup"
 )
 
 // patience is how long a test waits for something that the cluster is expected to
@@ -62,6 +63,9 @@ func connect() error {
 	}
 	if suite.sets, err = versioned.NewForConfig(config); err != nil {
 		return fmt.Errorf("creating the client of our group: %w", err)
+	}
+	if err := warmup.Wait(context.Background(), config); err != nil {
+		return fmt.Errorf("waiting for the cluster's controllers: %w", err)
 	}
 	return nil
 }
