@@ -59,7 +59,7 @@ func TestAControllerThatEndsMakesTheServerUnhealthy(t *testing.T) {
 			var code int
 			raw, err := s.clients.Discovery().RESTClient().Get().AbsPath(path).Do(ctx).StatusCode(&code).Raw()
 			if code != http.StatusInternalServerError || !strings.Contains(string(raw), "ended by itself") {
-				return fmt.Errorf("got %d, %q, %v, want 500 and the reason", code, raw, err)
+				return fmt.Errorf("got %d, %q, want 500 and the reason: %w", code, raw, err)
 			}
 			return nil
 		})

@@ -98,7 +98,7 @@ func TestADataDirectoryIsRefused(t *testing.T) {
 				if err != nil {
 					t.Fatalf("starting the other: %v", err)
 				}
-				t.Cleanup(func() { etcd.Close() }) //nolint:errcheck // it is only in the way
+				t.Cleanup(func() { etcd.Close() })
 			},
 			want: "is in use by another process",
 		},
@@ -158,7 +158,7 @@ func TestADataDirectoryIsRefused(t *testing.T) {
 
 			etcd, err := startEmbeddedEtcd(t.Context(), path)
 			if err == nil {
-				etcd.Close() //nolint:errcheck // the test has failed
+				etcd.Close()
 				t.Fatalf("got no error, want one with %q", test.want)
 			}
 			t.Logf("error: %v", err)

@@ -86,7 +86,7 @@ func (s *testServer) stored(t *testing.T, key string) []byte {
 	if err != nil {
 		t.Fatalf("connecting to etcd: %v", err)
 	}
-	defer client.Close() //nolint:errcheck // it only reads
+	defer client.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	response, err := client.Get(ctx, key)

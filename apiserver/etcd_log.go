@@ -5,6 +5,7 @@ package apiserver
 
 import (
 	"fmt"
+	"slices"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -38,7 +39,7 @@ func (l etcdLog) logger() *zap.Logger { return zap.New(l).Named("etcd") }
 
 // With adds fields to every entry.
 func (l etcdLog) With(fields []zapcore.Field) zapcore.Core {
-	l.fields = append(l.fields[:len(l.fields):len(l.fields)], fields...)
+	l.fields = append(slices.Clip(l.fields), fields...)
 	return l
 }
 
@@ -53,7 +54,7 @@ func (l etcdLog) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapc
 // Write hands an entry on.
 func (l etcdLog) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 	values := zapcore.NewMapObjectEncoder()
-	for _, f := range append(l.fields[:len(l.fields):len(l.fields)], fields...) {
+	for _, f := range append(slices.Clip(l.fields), fields...) {
 		f.AddTo(values)
 	}
 	if entry.Level >= zapcore.PanicLevel {

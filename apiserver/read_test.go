@@ -71,7 +71,7 @@ func TestAWatchCanBeginWithTheListAndABookmark(t *testing.T) {
 	s := startServer(t)
 	s.create(t, web("a"))
 	watcher, err := s.sets().Watch(t.Context(), metav1.ListOptions{
-		SendInitialEvents:    ptr.To(true),
+		SendInitialEvents:    new(true),
 		AllowWatchBookmarks:  true,
 		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
 	})

@@ -69,7 +69,7 @@ func TestScale(t *testing.T) {
 	for kind, patch := range patches {
 		options := metav1.PatchOptions{FieldManager: "autoscaler"}
 		if kind == types.ApplyYAMLPatchType {
-			options.Force = ptr.To(true)
+			options.Force = new(true)
 		}
 		got := &autoscalingv1.Scale{}
 		err := s.clients.AppsV1().RESTClient().Patch(kind).Namespace(namespace).Resource("statefulsets").Name("web").SubResource("scale").
@@ -85,7 +85,7 @@ func TestApplyingAScaleOwnsTheReplicasOfTheSet(t *testing.T) {
 	s.create(t, web("web"))
 	patch := `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"web"},"spec":{"replicas":9}}`
 	err := s.clients.AppsV1().RESTClient().Patch(types.ApplyYAMLPatchType).Namespace(namespace).Resource("statefulsets").Name("web").SubResource("scale").
-		VersionedParams(&metav1.PatchOptions{FieldManager: "autoscaler", Force: ptr.To(true)}, metav1.ParameterCodec).Body([]byte(patch)).Do(t.Context()).Error()
+		VersionedParams(&metav1.PatchOptions{FieldManager: "autoscaler", Force: new(true)}, metav1.ParameterCodec).Body([]byte(patch)).Do(t.Context()).Error()
 	if err != nil {
 		t.Fatalf("applying the scale: %v", err)
 	}
@@ -95,7 +95,7 @@ func TestApplyingAScaleOwnsTheReplicasOfTheSet(t *testing.T) {
 	}
 	owners := map[string]bool{}
 	for _, entry := range set.ManagedFields {
-		owners[entry.Manager] = strings.Contains(string(entry.FieldsV1.Raw), "f:replicas")
+		owners[entry.Manager] = strings.Contains(entry.FieldsV1.GetRawString(), "f:replicas")
 	}
 	if *set.Spec.Replicas != 9 || !owners["autoscaler"] || len(owners) != 2 {
 		t.Errorf("got %d replicas, owners of spec.replicas %v, want 9, of which only autoscaler owns them", *set.Spec.Replicas, owners)

@@ -136,7 +136,7 @@ func TestApplyOwnsFields(t *testing.T) {
 	if err != nil {
 		t.Fatalf("applying a new set: %v", err)
 	}
-	if owned := string(set.ManagedFields[0].FieldsV1.Raw); len(set.ManagedFields) != 1 || strings.Contains(owned, "f:status") || !strings.Contains(owned, "f:replicas") {
+	if owned := set.ManagedFields[0].FieldsV1.GetRawString(); len(set.ManagedFields) != 1 || strings.Contains(owned, "f:status") || !strings.Contains(owned, "f:replicas") {
 		t.Errorf("owned fields: got %s, want those of the spec only", owned)
 	}
 	if _, err := apply("second", 2); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), ".spec.replicas") {

@@ -15,13 +15,10 @@ import (
 	appsv1 "statefulset.dev/api/apps/v1"
 )
 
-func updateStatus(s Storage, set *appsv1.StatefulSet) (*appsv1.StatefulSet, error) {
-	obj, _, err := s.Status.Update(s.requestFor("status"), set.Name, rest.DefaultUpdatedObjectInfo(set),
+func updateStatus(s Storage, set *appsv1.StatefulSet) error {
+	_, _, err := s.Status.Update(s.requestFor("status"), set.Name, rest.DefaultUpdatedObjectInfo(set),
 		rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, true, &metav1.UpdateOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return obj.(*appsv1.StatefulSet), nil
+	return err
 }
 
 func TestAWriteToStatusKeepsSpecAndGeneration(t *testing.T) {
@@ -31,7 +28,7 @@ func TestAWriteToStatusKeepsSpecAndGeneration(t *testing.T) {
 	set.Status.ObservedGeneration = 1
 	set.Status.Replicas, set.Status.ReadyReplicas = 3, 2
 
-	if _, err := updateStatus(s, set); err != nil {
+	if err := updateStatus(s, set); err != nil {
 		t.Fatalf("updating the status: %v", err)
 	}
 	obj, err := s.Status.Get(s.requestFor("status"), set.Name, &metav1.GetOptions{})
@@ -48,7 +45,7 @@ func TestAWriteToStatusKeepsSpecAndGeneration(t *testing.T) {
 }
 
 func TestAWriteToStatusCreatesNoSet(t *testing.T) {
-	if _, err := updateStatus(newTestStorage(t), validSet()); err == nil || !strings.Contains(err.Error(), "not found") {
+	if err := updateStatus(newTestStorage(t), validSet()); err == nil || !strings.Contains(err.Error(), "not found") {
 		t.Errorf("updating the status of no set: got %v, want not found", err)
 	}
 }

@@ -4,6 +4,7 @@
 package statefulset
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func TestASetIsPrintedLikeThoseOfApps(t *testing.T) {
 func header(table *metav1.Table) string {
 	var names []string
 	for _, column := range table.ColumnDefinitions {
-		names = append(names, column.Name+"/"+string('0'+rune(column.Priority)))
+		names = append(names, fmt.Sprintf("%s/%d", column.Name, column.Priority))
 	}
 	return strings.Join(names, " ")
 }

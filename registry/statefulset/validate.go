@@ -6,6 +6,7 @@ package statefulset
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -114,10 +115,8 @@ func validateRetentionType(value appsv1.PersistentVolumeClaimRetentionPolicyType
 		appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
 		appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
 	}
-	for _, v := range valid {
-		if value == v {
-			return nil
-		}
+	if slices.Contains(valid, value) {
+		return nil
 	}
 	return field.ErrorList{field.NotSupported(path, value, valid)}
 }

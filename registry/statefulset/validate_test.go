@@ -241,7 +241,7 @@ func TestAClaimTemplate(t *testing.T) {
 		},
 		"of a class and a mode that cannot be": {
 			change: claim(func(c *corev1.PersistentVolumeClaim) {
-				c.Spec.StorageClassName, c.Spec.VolumeMode = ptr.To("Fast"), ptr.To[corev1.PersistentVolumeMode]("Tape")
+				c.Spec.StorageClassName, c.Spec.VolumeMode = new("Fast"), ptr.To[corev1.PersistentVolumeMode]("Tape")
 			}),
 			want: []string{
 				path + `.spec.storageClassName: Invalid value: "Fast"`,

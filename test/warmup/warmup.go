@@ -45,7 +45,9 @@ func Wait(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return fmt.Errorf("creating a namespace: %w", err)
 	}
-	defer func() { _ = host.CoreV1().Namespaces().Delete(context.WithoutCancel(ctx), ns.Name, metav1.DeleteOptions{}) }()
+	defer func() {
+		_ = host.CoreV1().Namespaces().Delete(context.WithoutCancel(ctx), ns.Name, metav1.DeleteOptions{})
+	}()
 
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{
 		"count/statefulsets.apps.statefulset.dev": resource.MustParse("1"),
