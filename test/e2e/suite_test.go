@@ -34,6 +34,7 @@ const patience = 2 * time.Minute
 // suite is what every test uses. It is set once, before the first test runs.
 var suite struct {
 	dir    string
+	cache  string // what kubectl remembers of the cluster
 	config *rest.Config
 	host   kubernetes.Interface
 	sets   versioned.Interface
@@ -44,7 +45,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintf(os.Stderr, "e2e: %v\n", err)
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	_ = os.RemoveAll(suite.cache)
+	os.Exit(code)
 }
 
 func connect() error {
@@ -57,6 +60,9 @@ func connect() error {
 		return fmt.Errorf("reading the cluster's kubeconfig: %w", err)
 	}
 	config.QPS = -1
+	if suite.cache, err = os.MkdirTemp("", "e2e-kubectl-"); err != nil {
+		return fmt.Errorf("creating a directory for kubectl: %w", err)
+	}
 	suite.config = config
 	if suite.host, err = kubernetes.NewForConfig(config); err != nil {
 		return fmt.Errorf("creating the host client: %w", err)
@@ -112,7 +118,7 @@ func tryKubectl(t *testing.T, stdin string, args ...string) (stdout, stderr stri
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	args = append([]string{"--kubeconfig", filepath.Join(suite.dir, "kubeconfig"), "--cache-dir", filepath.Join(suite.dir, "kubectl-cache")}, args...)
+	args = append([]string{"--kubeconfig", filepath.Join(suite.dir, "kubeconfig"), "--cache-dir", suite.cache}, args...)
 	cmd := exec.CommandContext(ctx, filepath.Join(suite.dir, "kubectl"), args...)
 	var out, errOut bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errOut

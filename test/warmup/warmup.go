@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	interval = 200 * time.Millisecond
+	interval = 2 * time.Second
 	patience = 2 * time.Minute
 	name     = "warm-up"
 )
@@ -49,32 +49,49 @@ func Wait(ctx context.Context, config *rest.Config) error {
 		_ = host.CoreV1().Namespaces().Delete(context.WithoutCancel(ctx), ns.Name, metav1.DeleteOptions{})
 	}()
 
-	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{
-		"count/statefulsets.apps.statefulset.dev": resource.MustParse("1"),
-	}}}
-	if _, err := host.CoreV1().ResourceQuotas(ns.Name).Create(ctx, quota, metav1.CreateOptions{}); err != nil {
-		return fmt.Errorf("creating a quota: %w", err)
+	if err := counted(ctx, host, sets, ns.Name); err != nil {
+		return err
 	}
-	return counted(ctx, sets, ns.Name)
+	return collected(ctx, sets, ns.Name)
 }
 
-// counted waits until a set can be created under the quota, and then until it can
-// be deleted with its members left alone.
-func counted(ctx context.Context, sets versioned.Interface, ns string) error {
-	ours := sets.AppsV1().StatefulSets(ns)
-	var last error
+// counted waits until a set can be created under a quota. A quota that is older than
+// the quota controller's knowledge of our group is not looked at again for minutes,
+// so each attempt is made with a new one.
+func counted(ctx context.Context, host kubernetes.Interface, sets versioned.Interface, ns string) error {
+	quotas := host.CoreV1().ResourceQuotas(ns)
+	if _, err := quotas.Create(ctx, limit(), metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("creating a quota: %w", err)
+	}
+	var refusal error
 	err := wait.PollUntilContextTimeout(ctx, interval, patience, true, func(ctx context.Context) (bool, error) {
-		_, last = ours.Create(ctx, smallest(), metav1.CreateOptions{})
-		return last == nil, nil
+		_, err := sets.AppsV1().StatefulSets(ns).Create(ctx, smallest(), metav1.CreateOptions{})
+		if err == nil {
+			return true, nil
+		}
+		if ctx.Err() == nil {
+			refusal = err
+		}
+		if err := quotas.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+			return false, err
+		}
+		_, err = quotas.Create(ctx, limit(), metav1.CreateOptions{})
+		return false, err
 	})
 	if err != nil {
-		return fmt.Errorf("waiting until the quota controller counts sets: %w: %w", err, last)
+		return fmt.Errorf("waiting until the quota controller counts sets: %w; last refusal: %v", err, refusal)
 	}
+	return nil
+}
+
+// collected waits until the set can be deleted with its members left alone.
+func collected(ctx context.Context, sets versioned.Interface, ns string) error {
+	ours := sets.AppsV1().StatefulSets(ns)
 	orphan := metav1.DeletePropagationOrphan
 	if err := ours.Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &orphan}); err != nil {
 		return fmt.Errorf("deleting the set: %w", err)
 	}
-	err = wait.PollUntilContextTimeout(ctx, interval, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, interval, patience, true, func(ctx context.Context) (bool, error) {
 		_, err := ours.Get(ctx, name, metav1.GetOptions{})
 		return apierrors.IsNotFound(err), nil
 	})
@@ -82,6 +99,13 @@ func counted(ctx context.Context, sets versioned.Interface, ns string) error {
 		return fmt.Errorf("waiting until the garbage collector has released the set: %w", err)
 	}
 	return nil
+}
+
+func limit() *corev1.ResourceQuota {
+	return &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: name + "-"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/statefulsets.apps.statefulset.dev": resource.MustParse("1")}},
+	}
 }
 
 func smallest() *v1.StatefulSet {
