@@ -9,6 +9,7 @@ package warmup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -79,7 +80,7 @@ func counted(ctx context.Context, host kubernetes.Interface, sets versioned.Inte
 		return false, err
 	})
 	if err != nil {
-		return fmt.Errorf("waiting until the quota controller counts sets: %w; last refusal: %v", err, refusal)
+		return fmt.Errorf("waiting until the quota controller counts sets: %w", errors.Join(err, refusal))
 	}
 	return nil
 }
