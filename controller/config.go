@@ -14,6 +14,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/component-base/metrics"
 	"k8s.io/utils/clock"
 
 	"statefulset.dev/client/clientset/versioned"
@@ -35,6 +36,8 @@ type Config struct {
 	Events record.EventSink
 	// Clock tells the time; nil stands for the real one.
 	Clock clock.WithTicker
+	// RegisterMetric makes a metric known to whoever serves it; nil stands for nobody.
+	RegisterMetric func(metrics.Registerable) error
 	// Tracer makes one span for each sync; nil stands for none.
 	Tracer trace.Tracer
 }

@@ -17,6 +17,7 @@ import (
 // Controller keeps the host cluster as the sets want it.
 type Controller struct {
 	config Config
+	gauges *gauges
 
 	mu      sync.Mutex
 	running bool
@@ -28,7 +29,11 @@ func New(config Config) (*Controller, error) {
 	if err := config.complete(); err != nil {
 		return nil, err
 	}
-	return &Controller{config: config}, nil
+	gauges, err := newGauges(config.RegisterMetric)
+	if err != nil {
+		return nil, err
+	}
+	return &Controller{config: config, gauges: gauges}, nil
 }
 
 // Run controls, or waits for its turn to, until the context ends. It returns when
@@ -107,7 +112,7 @@ func (c *Controller) serve(ctx context.Context, mayWrite func() error) {
 	if ctx.Err() != nil {
 		return
 	}
-	term := newTerm(c.config, mayWrite)
+	term := newTerm(c.config, c.gauges, mayWrite)
 	c.setTerm(term)
 	defer c.setTerm(nil)
 	term.run(ctx)

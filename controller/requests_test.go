@@ -33,7 +33,11 @@ func newTestTerm(t *testing.T, set *v1.StatefulSet, objects ...metav1.Object) (*
 	if err := config.complete(); err != nil {
 		t.Fatalf("completing configuration: %v", err)
 	}
-	term := newTerm(config, func() error { return nil })
+	gauges, err := newGauges(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := newTerm(config, gauges, func() error { return nil })
 	term.caches = filled(t, append(objects, set)...)
 	t.Cleanup(term.queue.ShutDown)
 	return term, host

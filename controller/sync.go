@@ -70,6 +70,7 @@ func (t *term) sync(ctx context.Context, key cache.ObjectName) (again time.Durat
 		return 0, nil
 	}
 	if unseen := t.writes.unseen(key, t.caches); len(unseen) > 0 {
+		t.gauges.skipped(unseen)
 		klog.FromContext(ctx).V(4).Info("Waiting to see own writes", "set", key, "unseen", unseen)
 		return staleViewInterval, nil
 	}
@@ -79,6 +80,7 @@ func (t *term) sync(ctx context.Context, key cache.ObjectName) (again time.Durat
 		return 0, err
 	}
 	decided := plan.Compute(world)
+	t.gauges.show(set, decided)
 	done := t.execute(ctx, set, decided.Steps)
 	t.untold.add(key, append(warningEvents(decided.Warnings), done.events...))
 
@@ -107,6 +109,7 @@ func soonest(delays ...time.Duration) time.Duration {
 
 // forget drops all that is remembered of a set that is gone.
 func (t *term) forget(key cache.ObjectName) {
+	t.gauges.forget(key)
 	t.writes.forget(key)
 	t.retries.forget(key)
 	t.hidden.forget(key)

@@ -28,14 +28,16 @@ type term struct {
 	writes   *ownWrites
 	retries  *retries
 	hidden   *hiddenPods
+	gauges   *gauges
 	untold   *untoldEvents
 	recorder record.EventRecorder
 }
 
-func newTerm(config Config, holds func() error) *term {
+func newTerm(config Config, gauges *gauges, holds func() error) *term {
 	return &term{
 		Config: config,
 		holds:  holds,
+		gauges: gauges,
 		caches: newCaches(config.Host, config.Sets),
 		host:   clientHost{config.Host},
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
@@ -57,6 +59,7 @@ func (t *term) run(ctx context.Context) {
 	t.recorder = broadcaster.NewRecorder(runtime.NewScheme(), corev1.EventSource{Component: "statefulset-apiserver"})
 
 	var running sync.WaitGroup
+	defer t.gauges.reset()
 	defer running.Wait()
 	defer t.queue.ShutDown()
 	t.handleEvents()

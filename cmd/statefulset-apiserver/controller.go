@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/rest"
+	"k8s.io/component-base/metrics/legacyregistry"
 
 	"statefulset.dev/apiserver"
 	"statefulset.dev/controller"
@@ -33,7 +34,7 @@ func (c *colocated) run(ctx context.Context, host, loopback *rest.Config) error 
 	if err != nil {
 		return fmt.Errorf("reading the name of this machine: %w", err)
 	}
-	config := controller.Config{Options: c.options, Identity: hostname + "_" + string(uuid.NewUUID())}
+	config := controller.Config{Options: c.options, RegisterMetric: legacyregistry.Register, Identity: hostname + "_" + string(uuid.NewUUID())}
 	if config.Host, err = controller.NewHostClient(host); err != nil {
 		return err
 	}

@@ -26,7 +26,10 @@ func Compute(world World) Plan {
 	p.sortMembers(selector)
 	p.findRevisions(selector)
 	p.decide()
-	return Plan{Steps: p.steps, Warnings: p.warnings, Status: p.status(), LookAgain: p.nextAvailability()}
+	return Plan{
+		Steps: p.steps, Warnings: p.warnings, Status: p.status(), LookAgain: p.nextAvailability(),
+		Unavailable: p.wanted - p.available(), MaxUnavailable: p.maxUnavailable(),
+	}
 }
 
 // decide applies the rules in order. A rule that returns false has found

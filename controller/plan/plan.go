@@ -44,6 +44,9 @@ type Plan struct {
 	// Status is the status of the set in this world. If actions fail, Failed says
 	// what it becomes.
 	Status v1.StatefulSetStatus
+	// Unavailable is how many wanted members serve nobody, MaxUnavailable how many may
+	// because of an update.
+	Unavailable, MaxUnavailable int
 	// LookAgain is how long it takes until the same world needs another look
 	// although nothing in it has changed; zero if that never happens.
 	LookAgain time.Duration
