@@ -21,14 +21,7 @@ func (e *execution) createClaims(ctx context.Context, claims []*corev1.Persisten
 
 func (e *execution) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
 	what := fmt.Sprintf("claim %q", claim.Name)
-	err := e.do(ctx, create, what, func(ctx context.Context) error {
-		version, err := e.host.create(ctx, claim)
-		if err != nil {
-			return err
-		}
-		e.writes.wrote(e.key, claimsResource, version)
-		return nil
-	})
+	err := e.add(ctx, claimsResource, what, claim)
 	if err == nil {
 		e.tellSuccess(create, what)
 	}

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
@@ -24,19 +25,12 @@ func (e *execution) createMember(ctx context.Context, action plan.CreateMember) 
 
 func (e *execution) createPod(ctx context.Context, pod *corev1.Pod) error {
 	what := fmt.Sprintf("pod %q", pod.Name)
-	err := e.do(ctx, create, what, func(ctx context.Context) error {
-		version, err := e.host.create(ctx, pod)
-		if apierrors.IsAlreadyExists(err) {
-			e.hidden.add(e.key, pod.Name)
-		}
-		if err != nil {
-			return err
-		}
-		e.writes.wrote(e.key, podsResource, version)
-		return nil
-	})
-	if err == nil {
+	err := e.add(ctx, podsResource, what, pod)
+	switch {
+	case err == nil:
 		e.tellSuccess(create, what)
+	case apierrors.IsAlreadyExists(err):
+		e.hidden.add(e.key, pod.Name)
 	}
 	return err
 }
@@ -75,6 +69,17 @@ func (e *execution) adopt(ctx context.Context, kind resource, what string, objec
 	}
 	owner := identity.Owner(e.set)
 	return e.change(ctx, kind, what, object, change{addOwner: &owner})
+}
+
+func (e *execution) add(ctx context.Context, kind resource, what string, object metav1.Object) error {
+	return e.do(ctx, create, what, func(ctx context.Context) error {
+		version, err := e.host.create(ctx, object)
+		if err != nil {
+			return err
+		}
+		e.writes.wrote(e.key, kind, version)
+		return nil
+	})
 }
 
 func (e *execution) change(ctx context.Context, kind resource, what string, object plan.Target, change change) error {

@@ -11,15 +11,7 @@ import (
 )
 
 func (e *execution) createRevision(ctx context.Context, action plan.CreateRevision) error {
-	what := fmt.Sprintf("revision %q", action.Revision.Name)
-	return e.do(ctx, create, what, func(ctx context.Context) error {
-		version, err := e.host.create(ctx, action.Revision)
-		if err != nil {
-			return err
-		}
-		e.writes.wrote(e.key, revisionsResource, version)
-		return nil
-	})
+	return e.add(ctx, revisionsResource, fmt.Sprintf("revision %q", action.Revision.Name), action.Revision)
 }
 
 func (e *execution) raiseRevision(ctx context.Context, action plan.RaiseRevision) error {

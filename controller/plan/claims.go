@@ -41,10 +41,20 @@ func (p *planner) lackingClaims(m member) (lacking []*corev1.PersistentVolumeCla
 	return lacking, true
 }
 
+// claimOf is the member's claim from the template of that index, nil if it does not
+// exist.
+func (p *planner) claimOf(m member, template int) *corev1.PersistentVolumeClaim {
+	return p.claims[identity.ClaimName(p.Set.Spec.VolumeClaimTemplates[template].Name, p.Set.Name, m.ordinal)]
+}
+
 // conflicts reports whether a claim has a controller that is neither the set nor
 // the member's pod, so that the retention policy cannot be applied.
 func (p *planner) conflicts(claim *corev1.PersistentVolumeClaim, m member) bool {
-	return len(p.wantedOwners(m, true)) > 0 && slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool {
+	return len(p.wantedOwners(m, true)) > 0 && p.hasOtherController(claim, m)
+}
+
+func (p *planner) hasOtherController(claim *corev1.PersistentVolumeClaim, m member) bool {
+	return slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool {
 		return isController(ref) && ref.UID != p.Set.UID && !p.isPod(ref, m)
 	})
 }
@@ -66,7 +76,7 @@ func (p *planner) isFormer(ref metav1.OwnerReference, m member) bool {
 func (p *planner) ownClaims(m member, wanted bool) []Action {
 	var actions []Action
 	for i := range p.Set.Spec.VolumeClaimTemplates {
-		claim := p.claims[identity.ClaimName(p.Set.Spec.VolumeClaimTemplates[i].Name, p.Set.Name, m.ordinal)]
+		claim := p.claimOf(m, i)
 		if claim == nil {
 			continue
 		}
@@ -84,7 +94,6 @@ func (p *planner) ownClaims(m member, wanted bool) []Action {
 // another controller gets none of our references.
 func (p *planner) claimOwners(claim *corev1.PersistentVolumeClaim, m member, wanted bool) ([]metav1.OwnerReference, bool) {
 	var others, ours []metav1.OwnerReference
-	foreignController := false
 	for _, ref := range claim.OwnerReferences {
 		switch {
 		case p.isFormer(ref, m):
@@ -93,11 +102,10 @@ func (p *planner) claimOwners(claim *corev1.PersistentVolumeClaim, m member, wan
 			ours = append(ours, ref)
 		default:
 			others = append(others, ref)
-			foreignController = foreignController || isController(ref)
 		}
 	}
 	var want []metav1.OwnerReference
-	if !foreignController {
+	if !p.hasOtherController(claim, m) {
 		want = p.wantedOwners(m, wanted)
 	}
 	same := slices.EqualFunc(ours, want, func(a, b metav1.OwnerReference) bool {

@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"statefulset.dev/identity"
 )
 
 // scaleDown removes the condemned pods, the highest ordinal first. The claims of
@@ -79,7 +77,10 @@ func (p *planner) isHopeless(m member) bool {
 	if m.pod.Status.Phase != corev1.PodPending {
 		return isFinished(m.pod)
 	}
-	return slices.ContainsFunc(identity.Claims(p.Set, m.ordinal), func(claim *corev1.PersistentVolumeClaim) bool {
-		return p.claims[claim.Name] == nil
-	})
+	for i := range p.Set.Spec.VolumeClaimTemplates {
+		if p.claimOf(m, i) == nil {
+			return true
+		}
+	}
+	return false
 }
