@@ -62,10 +62,10 @@ func (c *Controller) Run(ctx context.Context) error {
 func (c *Controller) contend(ctx context.Context) error {
 	elected, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
-	var serving sync.Mutex
+	serving := make(turn, 1)
 	stop := context.AfterFunc(ctx, func() {
-		serving.Lock()
-		defer serving.Unlock()
+		serving.take()
+		defer serving.give()
 		release()
 	})
 	defer stop()
@@ -80,8 +80,8 @@ func (c *Controller) contend(ctx context.Context) error {
 		ReleaseOnCancel: true,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(leading context.Context) {
-				serving.Lock()
-				defer serving.Unlock()
+				serving.take()
+				defer serving.give()
 				leading, cancel := context.WithCancel(leading)
 				defer cancel()
 				defer context.AfterFunc(ctx, cancel)()
@@ -94,10 +94,17 @@ func (c *Controller) contend(ctx context.Context) error {
 		return fmt.Errorf("setting up leader election: %w", err)
 	}
 	elector.Run(elected)
-	serving.Lock()
-	defer serving.Unlock()
+	serving.take()
+	defer serving.give()
 	return nil
 }
+
+// turn is taken by one at a time. It is no mutex because it is kept for as long as
+// a term lasts, and simulated time passes only while everybody waits for channels.
+type turn chan struct{}
+
+func (t turn) take() { t <- struct{}{} }
+func (t turn) give() { <-t }
 
 func (c *Controller) newLease() *lease {
 	return newLease(&resourcelock.LeaseLock{

@@ -4,6 +4,10 @@
 package controller
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,38 +17,93 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// event is something to tell about a set. The reasons are those of apps/v1.
+// event is something to tell about a set. The reasons are those of apps/v1. The
+// message is text, object and rest, one after the other; events that differ in the
+// name of the object only are told as one.
 type event struct {
-	kind    string
-	reason  string
-	message string
+	kind, reason string
+	text         string
+	// objectKind and object are what the event is about, empty if it is the set.
+	objectKind, object string
+	rest               string
 }
 
-func warningEvents(warnings []plan.Warning) []event {
-	events := make([]event, 0, len(warnings))
-	for _, w := range warnings {
-		events = append(events, event{corev1.EventTypeWarning, w.Reason, w.Message})
+// topic is what events that are told as one have in common.
+func (e event) topic() event {
+	e.object = ""
+	return e
+}
+
+// mostNames is how many objects one event names.
+const mostNames = 10
+
+// summarized joins the events of one topic. The topics stay in their order.
+func summarized(events []event) []event {
+	objects := map[event][]string{}
+	var topics []event
+	for _, e := range events {
+		topic := e.topic()
+		if _, known := objects[topic]; !known {
+			topics = append(topics, topic)
+		}
+		objects[topic] = append(objects[topic], e.object)
 	}
-	return events
+	for i, topic := range topics {
+		topics[i].object = listed(topic.objectKind, objects[topic])
+	}
+	return topics
 }
 
-// untoldEvents keeps the events of a set until its status could be written.
+// listed names objects of a kind, those of low ordinals first.
+func listed(kind string, names []string) string {
+	if kind == "" {
+		return ""
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	names = slices.Compact(names)
+	var parts []string
+	for _, name := range names[:min(len(names), mostNames)] {
+		parts = append(parts, fmt.Sprintf("%s %q", kind, name))
+	}
+	text := strings.Join(parts, ", ")
+	if more := len(names) - mostNames; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func (e event) message() string { return e.text + e.object + e.rest }
+
+// untoldEvents keeps the events of a set until its status could be written, and
+// remembers which warnings have been told: they hold until they are no longer given,
+// and to tell them at every look would be noise.
 type untoldEvents struct {
-	mu     sync.Mutex
-	events map[cache.ObjectName][]event
+	mu       sync.Mutex
+	events   map[cache.ObjectName][]event
+	warnings map[cache.ObjectName][]plan.Warning
 }
 
 func newUntoldEvents() *untoldEvents {
-	return &untoldEvents{events: map[cache.ObjectName][]event{}}
+	return &untoldEvents{events: map[cache.ObjectName][]event{}, warnings: map[cache.ObjectName][]plan.Warning{}}
 }
 
-func (u *untoldEvents) add(key cache.ObjectName, events []event) {
-	if len(events) == 0 {
-		return
-	}
+// add keeps events, and those of the warnings that were not given at the look before.
+func (u *untoldEvents) add(key cache.ObjectName, warnings []plan.Warning, events []event) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.events[key] = append(u.events[key], events...)
+	for _, w := range warnings {
+		if !slices.Contains(u.warnings[key], w) {
+			u.events[key] = append(u.events[key], event{kind: corev1.EventTypeWarning, reason: w.Reason, text: w.Message})
+		}
+	}
+	if len(warnings) > 0 {
+		u.warnings[key] = warnings
+	} else {
+		delete(u.warnings, key)
+	}
+	if len(events) > 0 {
+		u.events[key] = append(u.events[key], events...)
+	}
 }
 
 func (u *untoldEvents) take(key cache.ObjectName) []event {
@@ -53,6 +112,12 @@ func (u *untoldEvents) take(key cache.ObjectName) []event {
 	events := u.events[key]
 	delete(u.events, key)
 	return events
+}
+
+// forget drops what is remembered of a set that is gone.
+func (u *untoldEvents) forget(key cache.ObjectName) {
+	u.take(key)
+	u.add(key, nil, nil)
 }
 
 // tell sends the set's events to the host.
@@ -65,7 +130,7 @@ func (t *term) tell(set *v1.StatefulSet) {
 		UID:             set.UID,
 		ResourceVersion: set.ResourceVersion,
 	}
-	for _, e := range t.untold.take(cache.MetaObjectToName(set)) {
-		t.recorder.Event(about, e.kind, e.reason, e.message)
+	for _, e := range summarized(t.untold.take(cache.MetaObjectToName(set))) {
+		t.recorder.Event(about, e.kind, e.reason, e.message())
 	}
 }

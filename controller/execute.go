@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,9 +53,10 @@ type execution struct {
 
 	set *v1.StatefulSet
 	key cache.ObjectName
-	// confirmed reads the set past the cache, once, and returns an error if it may
-	// not adopt anything any more.
-	confirmed func() error
+	// confirmed is true once the set was read past the cache, and adopting is why it
+	// may not adopt anything any more.
+	confirmed bool
+	adopting  error
 	// began is when the execution did, earlier what had failed before, and failed
 	// what still does.
 	began           time.Time
@@ -78,8 +80,8 @@ type report struct {
 func (t *term) execute(ctx context.Context, set *v1.StatefulSet, steps []plan.Step) report {
 	e := &execution{term: t, set: set, key: cache.MetaObjectToName(set), began: t.Clock.Now(), failed: map[string]attempt{}}
 	e.earlier = t.retries.of(set)
-	e.confirmed = sync.OnceValue(func() error { return t.confirm(ctx, set) })
 	for _, step := range steps {
+		e.confirmBefore(ctx, step)
 		errs := inParallel(ctx, len(step), concurrentActions, func(i int) error { return e.attempt(ctx, step[i]) })
 		if !e.succeeded(step, errs) {
 			break
@@ -193,7 +195,10 @@ func (v verb) reason() string { return strings.ToUpper(string(v[:1])) + string(v
 
 // do begins a write to the host, unless the term is over or the set is not what
 // the plan was made for, and tells refusals from answers that mean look again.
-func (e *execution) do(ctx context.Context, verb verb, what string, call func(context.Context) error) error {
+func (e *execution) do(ctx context.Context, verb verb, what subject, call func(context.Context) error) error {
+	if err := e.cover(ctx, e.key, e.set); err != nil {
+		return err
+	}
 	if err := e.unchanged(); err != nil {
 		return err
 	}
@@ -207,8 +212,7 @@ func (e *execution) do(ctx context.Context, verb verb, what string, call func(co
 		}
 		// A namespace that is going away takes the set with it: nothing to tell.
 		if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-			e.note(event{corev1.EventTypeWarning, "Failed" + verb.reason(),
-				fmt.Sprintf("Failed to %s %s of set %s: %v", verb, what, e.set.Name, err)})
+			e.note(corev1.EventTypeWarning, "Failed"+verb.reason(), fmt.Sprintf("Failed to %s ", verb), what, ": "+plan.Cause(err))
 		}
 		err = fmt.Errorf("%s %s: %w", verb.doing(), what, err)
 		klog.FromContext(ctx).Info("A write to the host failed", "set", e.key, "err", err)
@@ -234,10 +238,31 @@ func (t *term) write(ctx context.Context, call func(context.Context) error) erro
 // plan of thousands of actions takes a while.
 func (e *execution) unchanged() error {
 	now, ok := get[*v1.StatefulSet](e.caches, setsResource, e.set.Namespace, e.set.Name)
-	if !ok || now.UID != e.set.UID || now.Generation != e.set.Generation || (now.DeletionTimestamp == nil) != (e.set.DeletionTimestamp == nil) {
+	if !ok || held(now) || now.UID != e.set.UID || now.Generation != e.set.Generation || (now.DeletionTimestamp == nil) != (e.set.DeletionTimestamp == nil) {
 		return &outdated{errors.New("the set has changed")}
 	}
 	return nil
+}
+
+func held(set *v1.StatefulSet) bool {
+	_, held := v1.Held(set)
+	return held
+}
+
+// confirmBefore confirms the set before the first step that adopts something.
+func (e *execution) confirmBefore(ctx context.Context, step plan.Step) {
+	if !e.confirmed && slices.ContainsFunc(step, adopts) {
+		e.confirmed, e.adopting = true, e.confirm(ctx, e.set)
+	}
+}
+
+func adopts(action plan.Action) bool {
+	switch action.(type) {
+	case plan.AdoptPod, plan.AdoptRevision:
+		return true
+	default:
+		return false
+	}
 }
 
 // confirm makes sure that the set is still there, past all caches, before anything
@@ -273,12 +298,20 @@ func saysOutdated(verb verb, err error) bool {
 }
 
 // tellSuccess notes the event of a write that succeeded.
-func (e *execution) tellSuccess(verb verb, what string) {
-	e.note(event{corev1.EventTypeNormal, "Successful" + verb.reason(), fmt.Sprintf("%s %s of set %s", verb.done(), what, e.set.Name)})
+func (e *execution) tellSuccess(verb verb, what subject) {
+	e.note(corev1.EventTypeNormal, "Successful"+verb.reason(), verb.done()+" ", what, "")
 }
 
-func (e *execution) note(event event) {
+// note keeps an event: the text, then the subject and whose it is, then the rest.
+func (e *execution) note(kind, reason, text string, what subject, rest string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.done.events = append(e.done.events, event)
+	e.done.events = append(e.done.events, event{kind: kind, reason: reason, text: text + what.part,
+		objectKind: what.kind, object: what.name, rest: what.why + " of set " + e.set.Name + rest})
 }
+
+// subject is what a write is about, in the words of errors and events: an object, or
+// a part of it, and why it is written.
+type subject struct{ part, kind, name, why string }
+
+func (s subject) String() string { return fmt.Sprintf("%s%s %q%s", s.part, s.kind, s.name, s.why) }

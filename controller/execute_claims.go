@@ -5,7 +5,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,7 +19,7 @@ func (e *execution) createClaims(ctx context.Context, claims []*corev1.Persisten
 }
 
 func (e *execution) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
-	what := fmt.Sprintf("claim %q", claim.Name)
+	what := subject{kind: "claim", name: claim.Name}
 	err := e.add(ctx, claimsResource, what, claim)
 	if err == nil {
 		e.tellSuccess(create, what)
@@ -33,6 +32,6 @@ func (e *execution) setClaimOwners(ctx context.Context, action plan.SetClaimOwne
 	if owners == nil {
 		owners = []metav1.OwnerReference{}
 	}
-	what := fmt.Sprintf("owners of claim %q", action.Claim.Name)
+	what := subject{part: "owners of ", kind: "claim", name: action.Claim.Name}
 	return e.change(ctx, claimsResource, what, action.Claim, change{owners: owners})
 }

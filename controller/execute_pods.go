@@ -5,7 +5,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,7 +23,7 @@ func (e *execution) createMember(ctx context.Context, action plan.CreateMember) 
 }
 
 func (e *execution) createPod(ctx context.Context, pod *corev1.Pod) error {
-	what := fmt.Sprintf("pod %q", pod.Name)
+	what := subject{kind: "pod", name: pod.Name}
 	err := e.add(ctx, podsResource, what, pod)
 	switch {
 	case err == nil:
@@ -36,7 +35,7 @@ func (e *execution) createPod(ctx context.Context, pod *corev1.Pod) error {
 }
 
 func (e *execution) repairPod(ctx context.Context, action plan.RepairPod) error {
-	what := fmt.Sprintf("labels of pod %q", action.Pod.Name)
+	what := subject{part: "labels of ", kind: "pod", name: action.Pod.Name}
 	err := e.change(ctx, podsResource, what, action.Pod, change{labels: action.Labels})
 	if err == nil {
 		e.tellSuccess(update, what)
@@ -45,7 +44,7 @@ func (e *execution) repairPod(ctx context.Context, action plan.RepairPod) error 
 }
 
 func (e *execution) deletePod(ctx context.Context, action plan.DeletePod) error {
-	what := fmt.Sprintf("pod %q (%s)", action.Pod.Name, action.Reason)
+	what := subject{kind: "pod", name: action.Pod.Name, why: " (" + string(action.Reason) + ")"}
 	err := e.remove(ctx, podsResource, what, action.Pod)
 	if err == nil {
 		e.tellSuccess(deletion, what)
@@ -54,24 +53,24 @@ func (e *execution) deletePod(ctx context.Context, action plan.DeletePod) error 
 }
 
 func (e *execution) adoptPod(ctx context.Context, action plan.AdoptPod) error {
-	return e.adopt(ctx, podsResource, fmt.Sprintf("owner of pod %q", action.Pod.Name), action.Pod)
+	return e.adopt(ctx, podsResource, subject{part: "owner of ", kind: "pod", name: action.Pod.Name}, action.Pod)
 }
 
 func (e *execution) releasePod(ctx context.Context, action plan.ReleasePod) error {
-	what := fmt.Sprintf("owner of pod %q", action.Pod.Name)
+	what := subject{part: "owner of ", kind: "pod", name: action.Pod.Name}
 	return e.change(ctx, podsResource, what, action.Pod, change{dropOwner: e.set.UID})
 }
 
 // adopt makes the set the controller of an object that has none.
-func (e *execution) adopt(ctx context.Context, kind resource, what string, object plan.Target) error {
-	if err := e.confirmed(); err != nil {
-		return err
+func (e *execution) adopt(ctx context.Context, kind resource, what subject, object plan.Target) error {
+	if e.adopting != nil {
+		return e.adopting
 	}
 	owner := identity.Owner(e.set)
 	return e.change(ctx, kind, what, object, change{addOwner: &owner})
 }
 
-func (e *execution) add(ctx context.Context, kind resource, what string, object metav1.Object) error {
+func (e *execution) add(ctx context.Context, kind resource, what subject, object metav1.Object) error {
 	return e.do(ctx, create, what, func(ctx context.Context) error {
 		version, err := e.host.create(ctx, object)
 		if err != nil {
@@ -82,7 +81,7 @@ func (e *execution) add(ctx context.Context, kind resource, what string, object 
 	})
 }
 
-func (e *execution) change(ctx context.Context, kind resource, what string, object plan.Target, change change) error {
+func (e *execution) change(ctx context.Context, kind resource, what subject, object plan.Target, change change) error {
 	return e.do(ctx, update, what, func(ctx context.Context) error {
 		version, err := e.host.change(ctx, kind, e.set.Namespace, object, change)
 		if err != nil {
@@ -93,7 +92,7 @@ func (e *execution) change(ctx context.Context, kind resource, what string, obje
 	})
 }
 
-func (e *execution) remove(ctx context.Context, kind resource, what string, object plan.Target) error {
+func (e *execution) remove(ctx context.Context, kind resource, what subject, object plan.Target) error {
 	return e.do(ctx, deletion, what, func(ctx context.Context) error {
 		if err := e.host.remove(ctx, kind, e.set.Namespace, object); err != nil {
 			return err

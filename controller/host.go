@@ -28,6 +28,8 @@ type host interface {
 	remove(ctx context.Context, kind resource, namespace string, object plan.Target) error
 	// pod reads a pod past the cache.
 	pod(ctx context.Context, namespace, name string) (*corev1.Pod, error)
+	// revision reads a revision past the cache.
+	revision(ctx context.Context, namespace, name string) (*appsv1.ControllerRevision, error)
 }
 
 // change is what a patch changes. Nil fields stay as they are.
@@ -92,6 +94,14 @@ func (h clientHost) pod(ctx context.Context, namespace, name string) (*corev1.Po
 		return nil, fmt.Errorf("reading pod %q: %w", name, err)
 	}
 	return pod, nil
+}
+
+func (h clientHost) revision(ctx context.Context, namespace, name string) (*appsv1.ControllerRevision, error) {
+	revision, err := h.AppsV1().ControllerRevisions(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("reading revision %q: %w", name, err)
+	}
+	return revision, nil
 }
 
 func versionOf[T metav1.Object](object T, err error) (string, error) {

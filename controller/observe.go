@@ -9,12 +9,14 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
 )
 
 // observe gathers what the planner may see of a set.
@@ -23,14 +25,61 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 	if err != nil {
 		return plan.World{}, err
 	}
+	pods := append(t.caches.podsOf(set), hidden...)
+	revisions := t.caches.revisionsOf(set)
+	unseen, err := t.readRevisions(ctx, set, missingRevisions(set, pods, revisions))
+	if err != nil {
+		return plan.World{}, err
+	}
 	return plan.World{
 		Set:       set,
-		Revisions: t.caches.revisionsOf(set),
-		Pods:      append(t.caches.podsOf(set), hidden...),
+		Revisions: append(revisions, unseen...),
+		Pods:      pods,
 		Claims:    t.caches.claimsOf(set),
 		Rivals:    t.caches.rivalsOf(set),
 		Now:       t.Clock.Now(),
 	}, nil
+}
+
+// missingRevisions are the names of the revisions that the set's pods have, or its
+// status names as the current one, and that are not among those found. Pods and
+// revisions reach the caches on different ways: a set that takes over the pods of
+// another must not decide on them before it knows their revisions.
+func missingRevisions(set *v1.StatefulSet, pods []*corev1.Pod, found []*appsv1.ControllerRevision) []string {
+	known := map[string]bool{"": true}
+	for _, revision := range found {
+		known[revision.Name] = true
+	}
+	var missing []string
+	note := func(name string) {
+		if !known[name] {
+			known[name] = true
+			missing = append(missing, name)
+		}
+	}
+	note(set.Status.CurrentRevision)
+	for _, pod := range pods {
+		if controller := metav1.GetControllerOfNoCopy(pod); controller == nil || controller.UID == set.UID {
+			note(pod.Labels[identity.RevisionLabel])
+		}
+	}
+	return missing
+}
+
+// readRevisions reads revisions past the cache; those that do not exist are left out.
+func (t *term) readRevisions(ctx context.Context, set *v1.StatefulSet, names []string) ([]*appsv1.ControllerRevision, error) {
+	var all []*appsv1.ControllerRevision
+	for _, name := range names {
+		revision, err := t.host.revision(ctx, set.Namespace, name)
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return nil, err
+		default:
+			all = append(all, revision)
+		}
+	}
+	return all, nil
 }
 
 func (c caches) podsOf(set *v1.StatefulSet) []*corev1.Pod {

@@ -69,6 +69,10 @@ func (t *term) sync(ctx context.Context, key cache.ObjectName) (again time.Durat
 		t.forget(key)
 		return 0, nil
 	}
+	if v1.IsDamaged(set) {
+		klog.FromContext(ctx).Info("Leaving a damaged set alone", "set", key, "UID", set.UID)
+		return 0, nil
+	}
 	if unseen := t.writes.unseen(key, t.caches); len(unseen) > 0 {
 		t.gauges.skipped(unseen)
 		klog.FromContext(ctx).V(4).Info("Waiting to see own writes", "set", key, "unseen", unseen)
@@ -82,11 +86,11 @@ func (t *term) sync(ctx context.Context, key cache.ObjectName) (again time.Durat
 	decided := plan.Compute(world)
 	t.gauges.show(set, decided)
 	done := t.execute(ctx, set, decided.Steps)
-	t.untold.add(key, append(warningEvents(decided.Warnings), done.events...))
+	t.untold.add(key, decided.Warnings, done.events)
 
 	status := decided.Status
 	if len(done.failures) > 0 {
-		status = plan.WithFailures(status, done.failures, world.Now)
+		status = plan.WithFailures(set.Status, status, done.failures, world.Now)
 	}
 	if err := t.writeStatus(ctx, set, status); err != nil {
 		return 0, err
@@ -113,6 +117,7 @@ func (t *term) forget(key cache.ObjectName) {
 	t.writes.forget(key)
 	t.retries.forget(key)
 	t.hidden.forget(key)
-	t.untold.take(key)
+	t.covered.forget(key)
+	t.untold.forget(key)
 	t.queue.Forget(key)
 }

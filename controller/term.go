@@ -28,6 +28,7 @@ type term struct {
 	writes   *ownWrites
 	retries  *retries
 	hidden   *hiddenPods
+	covered  *coveredSets
 	gauges   *gauges
 	untold   *untoldEvents
 	recorder record.EventRecorder
@@ -46,6 +47,7 @@ func newTerm(config Config, gauges *gauges, holds func() error) *term {
 		writes:  newOwnWrites(),
 		retries: newRetries(),
 		hidden:  newHiddenPods(),
+		covered: newCoveredSets(),
 		untold:  newUntoldEvents(),
 	}
 }

@@ -33,10 +33,9 @@ func trimPod(object any) (any, error) {
 		Spec:       corev1.PodSpec{Volumes: claimVolumes(pod.Spec.Volumes)},
 		Status: corev1.PodStatus{
 			Phase:                 pod.Status.Phase,
-			Reason:                pod.Status.Reason,
-			Conditions:            readyCondition(pod.Status.Conditions),
-			InitContainerStatuses: waitingReasons(pod.Status.InitContainerStatuses),
-			ContainerStatuses:     waitingReasons(pod.Status.ContainerStatuses),
+			Conditions:            telling(pod.Status.Conditions),
+			InitContainerStatuses: ailing(pod.Status.InitContainerStatuses),
+			ContainerStatuses:     ailing(pod.Status.ContainerStatuses),
 		},
 	}, nil
 }
@@ -88,28 +87,40 @@ func claimVolumes(volumes []corev1.Volume) []corev1.Volume {
 	return kept
 }
 
-// readyCondition leaves out the time of the last probe, which says nothing new.
-func readyCondition(conditions []corev1.PodCondition) []corev1.PodCondition {
+// telling are the conditions that say whether a pod is ready, and why it has no node.
+// The time of the last probe says nothing new.
+func telling(conditions []corev1.PodCondition) []corev1.PodCondition {
+	var kept []corev1.PodCondition
 	for _, condition := range conditions {
-		if condition.Type == corev1.PodReady {
+		if condition.Type == corev1.PodReady || condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
 			condition.LastProbeTime = metav1.Time{}
-			return []corev1.PodCondition{condition}
-		}
-	}
-	return nil
-}
-
-// waitingReasons leaves out the messages: they count seconds, and each would be
-// a change.
-func waitingReasons(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
-	var kept []corev1.ContainerStatus
-	for _, status := range statuses {
-		if waiting := status.State.Waiting; waiting != nil {
-			kept = append(kept, corev1.ContainerStatus{
-				Name:  status.Name,
-				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: waiting.Reason}},
-			})
+			kept = append(kept, condition)
 		}
 	}
 	return kept
+}
+
+// ailing are the containers that wait or have ended badly. Their messages are left
+// out: they count seconds, and each would be a change.
+func ailing(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+	var kept []corev1.ContainerStatus
+	for _, status := range statuses {
+		short := corev1.ContainerStatus{Name: status.Name,
+			State:                corev1.ContainerState{Terminated: shortEnd(status.State.Terminated)},
+			LastTerminationState: corev1.ContainerState{Terminated: shortEnd(status.LastTerminationState.Terminated)}}
+		if waiting := status.State.Waiting; waiting != nil {
+			short.State.Waiting = &corev1.ContainerStateWaiting{Reason: waiting.Reason}
+		}
+		if short.State.Waiting != nil || short.State.Terminated != nil || short.LastTerminationState.Terminated != nil {
+			kept = append(kept, short)
+		}
+	}
+	return kept
+}
+
+func shortEnd(ended *corev1.ContainerStateTerminated) *corev1.ContainerStateTerminated {
+	if ended == nil || ended.ExitCode == 0 {
+		return nil
+	}
+	return &corev1.ContainerStateTerminated{ExitCode: ended.ExitCode, Reason: ended.Reason}
 }

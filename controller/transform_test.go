@@ -33,6 +33,18 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 				{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "in 10s"}}},
 			}}
 		},
+		"a pod has no node": func(w *plan.World) {
+			w.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
+				{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available", LastTransitionTime: metav1.Time{Time: now}},
+			}}
+		},
+		"a pod keeps ending": func(w *plan.World) {
+			w.Pods[0].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: now}}}
+			w.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{
+				{Name: "sidecar", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 0, Reason: "Completed"}}},
+				{Name: "main", LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", Message: "at 10:41"}}},
+			}
+		},
 		"pods become available later": func(w *plan.World) {
 			w.Set.Spec.MinReadySeconds = 60
 			w.Pods[2].Status.Conditions[1].LastTransitionTime = metav1.Time{Time: now.Add(-20 * time.Second)}

@@ -43,7 +43,7 @@ func (p *planner) bringUpMember(m member) bool {
 
 // create plans the creation of a member that has no pod.
 func (p *planner) create(m member) {
-	name := identity.PodName(p.Set.Name, m.ordinal)
+	name := p.podName(m)
 	if m.taken != nil {
 		p.explainTaken(m.taken)
 		return
@@ -55,7 +55,7 @@ func (p *planner) create(m member) {
 	revision := p.revisionFor(m)
 	template, err := p.templateAt(revision)
 	if err != nil {
-		p.blocked("RevisionUnreadable", "pod %s needs revision %s: %v", name, revision.name, err)
+		p.blocked(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", name, revision.name, err)
 		return
 	}
 	p.act(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: identity.Pod(p.Set, template, revision.name, m.ordinal)})
@@ -108,13 +108,13 @@ func (p *planner) explainTaken(pod *corev1.Pod) {
 	case isTerminating(pod):
 		p.wait("NameTaken", "another pod named %s is terminating", pod.Name)
 	case controller == nil:
-		p.blocked("NameTaken", "pod %s exists and is not the set's: nobody controls it, and its labels do not match the set's selector", pod.Name)
+		p.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: nobody controls it, and its labels do not match the set's selector", pod.Name)
 	case controller.UID == p.Set.UID:
 		p.wait("NameTaken", "pod %s is being released, because its labels no longer match the set's selector", pod.Name)
 	case p.refersToSet(*controller):
 		p.wait("NameTaken", "pod %s belongs to an earlier set of this name and is about to be removed", pod.Name)
 	default:
-		p.blocked("NameTaken", "pod %s exists and is not the set's: it is controlled by %s %s %s", pod.Name, controller.APIVersion, controller.Kind, controller.Name)
+		p.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: it is controlled by %s %s %s", pod.Name, controller.APIVersion, controller.Kind, controller.Name)
 	}
 }
 
@@ -136,7 +136,7 @@ func (p *planner) complete(m member) {
 		p.repairing = true
 	}
 	if !identity.MountsClaims(p.Set, m.ordinal, m.pod) {
-		p.blocked("ClaimsNotMounted", "pod %s does not mount the claims of member %d; delete the pod to have it created with them", m.pod.Name, m.ordinal)
+		p.blocked(v1.ReasonClaimsNotMounted, "pod %s does not mount the claims of member %d; delete the pod to have it created with them", m.pod.Name, m.ordinal)
 	}
 }
 
@@ -146,9 +146,10 @@ func (p *planner) waitFor(m member) bool {
 	case isTerminating(m.pod):
 		p.wait("MemberTerminating", "pod %s is terminating; it is created anew when it is gone", m.pod.Name)
 	case !isReady(m.pod):
-		p.wait("MemberNotReady", "waiting for pod %s to be ready", m.pod.Name)
+		p.wait("MemberNotReady", "%s: %s", m.pod.Name, diagnose(m.pod))
 	case !p.isAvailable(m.pod):
-		p.wait("MemberNotAvailable", "waiting for pod %s to have been ready for %d s", m.pod.Name, p.Set.Spec.MinReadySeconds)
+		at, _ := p.availableAt(m.pod)
+		p.wait("MemberNotAvailable", "waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, clock(at), p.Set.Spec.MinReadySeconds)
 	default:
 		return true
 	}

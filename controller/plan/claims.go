@@ -23,7 +23,7 @@ func (p *planner) lackingClaims(m member) (lacking []*corev1.PersistentVolumeCla
 		existing := p.claims[claim.Name]
 		switch {
 		case p.Rivals[template] != "":
-			p.blocked("ClaimShared", "claim %s of member %d is also a claim of set %s, which is older; the names of the sets and of their claim templates must not join to the same", claim.Name, m.ordinal, p.Rivals[template])
+			p.blocked(v1.ReasonClaimShared, "claim %s of member %d is also a claim of set %s, which is older; the names of the sets and of their claim templates must not join to the same", claim.Name, m.ordinal, p.Rivals[template])
 			return nil, false
 		case existing == nil:
 			claim.OwnerReferences = p.wantedOwners(m, true)

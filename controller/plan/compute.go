@@ -4,6 +4,9 @@
 package plan
 
 import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -13,21 +16,24 @@ import (
 
 // Compute says what to do about a world.
 func Compute(world World) Plan {
-	p := &planner{World: world, ordered: world.Set.Spec.PodManagementPolicy != v1.ParallelPodManagement,
+	_, held := v1.Held(world.Set)
+	p := &planner{World: world, held: held, ordered: world.Set.Spec.PodManagementPolicy != v1.ParallelPodManagement,
 		claims: make(map[string]*corev1.PersistentVolumeClaim, len(world.Claims))}
 	for _, claim := range world.Claims {
 		p.claims[claim.Name] = claim
 	}
 	selector, err := metav1.LabelSelectorAsSelector(world.Set.Spec.Selector)
 	if err != nil {
-		p.blocked("InvalidSelector", "spec.selector cannot be used: %v", err)
+		p.blocked(v1.ReasonInvalidSelector, "spec.selector cannot be used: %v", err)
 		selector = labels.Nothing()
 	}
 	p.sortMembers(selector)
 	p.findRevisions(selector)
+	p.freezeRevisions()
 	p.decide()
+	status := p.status()
 	return Plan{
-		Steps: p.steps, Warnings: p.warnings, Status: p.status(), LookAgain: p.nextAvailability(),
+		Steps: p.steps, Warnings: p.warnings, Status: status, LookAgain: p.nextLook(), Waiting: p.waitingFor(),
 		Unavailable: p.wanted - p.available(), MaxUnavailable: p.maxUnavailable(),
 	}
 }
@@ -35,10 +41,7 @@ func Compute(world World) Plan {
 // decide applies the rules in order. A rule that returns false has found
 // something that later rules must wait for.
 func (p *planner) decide() {
-	if p.Set.DeletionTimestamp != nil || p.stalled != nil {
-		return
-	}
-	if p.keepRevisions() || p.keepMembership() {
+	if !p.mayAct() || p.keepRevisions() || p.keepMembership() {
 		return
 	}
 	for _, rule := range []func() bool{p.recreate, p.bringUp, p.scaleDown, p.rollOut} {
@@ -55,6 +58,14 @@ type planner struct {
 	World
 	// ordered is true for a set whose members wait for each other.
 	ordered bool
+	// held is true for a set for which nothing is done.
+	held bool
+	// frozen is true if it cannot be said yet which revisions are the set's, so that
+	// its status keeps those that it names.
+	frozen bool
+	// awaiting is a revision that somebody else has to give up before anything can be
+	// decided, nil if there is none.
+	awaiting *appsv1.ControllerRevision
 	// wanted is the number of members that the user asks for. members are those of
 	// them that have a pod, and the first of those that do not, in ascending order;
 	// condemned are the pods that are not wanted, in descending order.
@@ -85,6 +96,9 @@ type planner struct {
 	waiting     *reason
 	stalled     *reason
 	progressing *v1.StatefulSetCondition
+	// deadlineIn is how long it takes until the set's progress is overdue, zero if it
+	// cannot become so.
+	deadlineIn time.Duration
 }
 
 // act plans actions for members. In an ordered set each has to succeed before the

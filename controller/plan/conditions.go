@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,25 +15,61 @@ import (
 )
 
 // setConditions says in words where the set stands. Conditions of types that are
-// not the controller's stay as they are.
+// not the controller's stay as they are. Messages give times, not durations: a
+// duration would be another one at every look, and each would be written.
 func (p *planner) setConditions(status *v1.StatefulSetStatus) {
-	now := p.Now
-	if open := p.openWork(); open != nil {
-		set(status, now, condition(v1.StatefulSetReady, corev1.ConditionFalse, open.word, open.message))
-		set(status, now, condition(v1.StatefulSetReconciling, corev1.ConditionTrue, open.word, open.message))
+	say := func(kind v1.StatefulSetConditionType, is corev1.ConditionStatus, why reason) {
+		set(status, p.Now, v1.StatefulSetCondition{Type: kind, Status: is, Reason: why.word, Message: why.message})
+	}
+	open := p.openWork()
+	stalled := p.stalled
+	p.noteProgress(status, open)
+	overdue := p.overdue(status, open)
+	if stalled == nil {
+		stalled = overdue
+	}
+
+	serves, enough := p.servesEnough()
+	say(v1.StatefulSetAvailable, serves, enough)
+	switch {
+	case p.held && p.Set.DeletionTimestamp == nil:
+		held := reason{v1.ReasonHeld, p.holdMessage()}
+		say(v1.StatefulSetReady, corev1.ConditionUnknown, held)
+		say(v1.StatefulSetProgressing, corev1.ConditionUnknown, held)
+		say(v1.StatefulSetReconciling, corev1.ConditionFalse, held)
+		say(v1.StatefulSetStalled, corev1.ConditionFalse, held)
+		return
+	case open == nil:
+		done := reason{v1.ReasonMembersAvailable, fmt.Sprintf("%d of %d members are available", p.wanted, p.wanted)}
+		say(v1.StatefulSetReady, corev1.ConditionTrue, done)
+		say(v1.StatefulSetProgressing, corev1.ConditionTrue, done)
+		say(v1.StatefulSetReconciling, corev1.ConditionFalse, done)
+	case stalled != nil:
+		say(v1.StatefulSetReady, corev1.ConditionFalse, *open)
+		say(v1.StatefulSetProgressing, corev1.ConditionFalse, *first(overdue, stalled))
+		say(v1.StatefulSetReconciling, corev1.ConditionFalse, *stalled)
+	default:
+		say(v1.StatefulSetReady, corev1.ConditionFalse, *open)
+		say(v1.StatefulSetProgressing, corev1.ConditionTrue, *open)
+		say(v1.StatefulSetReconciling, corev1.ConditionTrue, *open)
+	}
+	if stalled != nil && open != nil {
+		say(v1.StatefulSetStalled, corev1.ConditionTrue, *stalled)
 	} else {
-		message := fmt.Sprintf("%d of %d members are available", p.wanted, p.wanted)
-		set(status, now, condition(v1.StatefulSetReady, corev1.ConditionTrue, "MembersAvailable", message))
-		set(status, now, condition(v1.StatefulSetReconciling, corev1.ConditionFalse, "MembersAvailable", message))
+		say(v1.StatefulSetStalled, corev1.ConditionFalse, reason{v1.ReasonNoObstacle, "nothing keeps the controller from going on"})
 	}
-	if p.stalled != nil {
-		set(status, now, condition(v1.StatefulSetStalled, corev1.ConditionTrue, p.stalled.word, p.stalled.message))
-	} else {
-		set(status, now, condition(v1.StatefulSetStalled, corev1.ConditionFalse, "NoObstacle", "nothing keeps the controller from going on"))
+	if recreating, ok := p.recreating(); ok && overdue == nil {
+		set(status, p.Now, recreating)
 	}
-	if p.progressing != nil {
-		set(status, now, *p.progressing)
+}
+
+func first(reasons ...*reason) *reason {
+	for _, r := range reasons {
+		if r != nil {
+			return r
+		}
 	}
+	return nil
 }
 
 // openWork says what remains to be done until the set is as the user wants it,
@@ -47,17 +84,19 @@ func (p *planner) openWork() *reason {
 	word := ""
 	switch {
 	case p.Set.DeletionTimestamp != nil:
-		return &reason{"Deleting", "the set is being deleted"}
+		return &reason{v1.ReasonDeleting, "the set is being deleted"}
 	case p.stalled != nil:
 		return p.stalled
+	case p.awaiting != nil:
+		return p.waiting
 	case p.toUpdate() > 0:
-		word = "Updating"
+		word = v1.ReasonUpdating
 	case existing < p.wanted:
-		word = "CreatingMembers"
+		word = v1.ReasonCreatingMembers
 	case len(p.condemned) > 0:
-		word = "RemovingMembers"
+		word = v1.ReasonRemovingMembers
 	case available < p.wanted:
-		word = "WaitingForMembers"
+		word = v1.ReasonWaitingForMembers
 	default:
 		return nil
 	}
@@ -77,43 +116,34 @@ func (p *planner) toUpdate() int {
 	return len(p.updatable())
 }
 
-// Failure is an action that the host cluster did not carry out.
-type Failure struct {
-	Action Action
-	Err    error
+// servesEnough reports whether no more members are unavailable than an update may
+// make so, and whether at least one serves, if any is wanted.
+func (p *planner) servesEnough() (corev1.ConditionStatus, reason) {
+	available := p.available()
+	needed := max(p.wanted-p.maxUnavailable(), min(p.wanted, 1))
+	message := fmt.Sprintf("%d of %d members are available, and at least %d must be", available, p.wanted, needed)
+	if available >= needed {
+		return corev1.ConditionTrue, reason{v1.ReasonMinimumAvailable, message}
+	}
+	return corev1.ConditionFalse, reason{v1.ReasonMinimumUnavailable, message + "; unavailable: " + p.namesOfUnavailable()}
 }
 
-// WithFailures is what a status becomes when actions of its plan have failed. The
-// set is stalled if the host understood the request and refused it, because then
-// somebody has to change something; it is not if the host was merely in trouble.
-func WithFailures(status v1.StatefulSetStatus, failures []Failure, now time.Time) v1.StatefulSetStatus {
-	if len(failures) == 0 {
-		return status
-	}
-	status = *status.DeepCopy()
-	worst := failures[0]
-	for _, failure := range failures {
-		if isRefusal(failure.Err) {
-			worst = failure
-			break
+// fewNames is how many names a message lists.
+const fewNames = 3
+
+// namesOfUnavailable lists the unavailable members of the lowest ordinals.
+func (p *planner) namesOfUnavailable() string {
+	var names []string
+	for _, m := range p.members {
+		if p.unavailable(m) && len(names) < fewNames {
+			names = append(names, p.podName(m))
 		}
 	}
-	message := fmt.Sprintf("could not %s: %v", worst.Action, worst.Err)
-	if len(failures) > 1 {
-		message += fmt.Sprintf(" (and %d more)", len(failures)-1)
+	text := strings.Join(names, ", ")
+	if more := p.wanted - p.available() - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
-	word := "HostUnavailable"
-	if isRefusal(worst.Err) {
-		word = "HostRefused"
-		set(&status, now, condition(v1.StatefulSetStalled, corev1.ConditionTrue, word, message))
-	}
-	set(&status, now, condition(v1.StatefulSetReady, corev1.ConditionFalse, word, message))
-	set(&status, now, condition(v1.StatefulSetReconciling, corev1.ConditionTrue, word, message))
-	return status
-}
-
-func condition(kind v1.StatefulSetConditionType, status corev1.ConditionStatus, word, message string) v1.StatefulSetCondition {
-	return v1.StatefulSetCondition{Type: kind, Status: status, Reason: word, Message: message}
+	return text
 }
 
 func findCondition(status *v1.StatefulSetStatus, kind v1.StatefulSetConditionType) *v1.StatefulSetCondition {

@@ -21,6 +21,10 @@
 //	            from the highest ordinal down to the partition
 //	history     delete revisions that nobody runs beyond the limit
 //
+// Nothing at all is done for a set that is deleted or held, or as long as a set of the
+// same name in another group has pods, or somebody else still has a revision that the
+// set's pods run (hold.go). The status is true all the same.
+//
 // A member is created only when no pod of its name is left: replacing a pod means
 // removing it in one plan and creating the member in a later one, after the
 // removal has been observed to its end.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -34,6 +33,9 @@ func (j *judged) revisionsKept() {
 // revisionsMade: the present template is recorded once, under a free name and with
 // the highest number, or its record is made the latest, before a member is touched.
 func (j *judged) revisionsMade() {
+	if j.undecided() {
+		return
+	}
 	var highest int64
 	for _, revision := range j.Revisions {
 		if controller := metav1.GetControllerOfNoCopy(revision); controller == nil || controller.UID == j.Set.UID {
@@ -71,6 +73,10 @@ func (j *judged) imageOf(name string) string {
 			data = action.Revision.Data.Raw
 		}
 	}
+	return recordedImage(data)
+}
+
+func recordedImage(data []byte) string {
 	_, rest, _ := bytes.Cut(data, []byte(`"image":"`))
 	image, _, _ := bytes.Cut(rest, []byte(`"`))
 	return string(image)
@@ -108,57 +114,24 @@ func (j *judged) counters() {
 	}
 }
 
-// conditions: those of others stay as they are, ours are there, none is twice, and
-// each says why.
-func (j *judged) conditions() {
-	count := map[v1.StatefulSetConditionType]int{}
-	kept := map[v1.StatefulSetCondition]bool{}
-	for _, condition := range j.plan.Status.Conditions {
-		count[condition.Type]++
-		kept[condition] = true
-		if condition.Reason == "" || condition.LastTransitionTime.IsZero() {
-			j.broke("conditions", "condition %v says too little", condition)
-		}
-		if count[condition.Type] > 1 {
-			j.broke("conditions", "condition %s is there twice", condition.Type)
-		}
-	}
-	own := map[v1.StatefulSetConditionType]bool{v1.StatefulSetReady: true, v1.StatefulSetReconciling: true, v1.StatefulSetStalled: true}
-	for kind := range own {
-		if count[kind] == 0 {
-			j.broke("conditions", "condition %s is missing", kind)
-		}
-	}
-	for _, condition := range j.Set.Status.Conditions {
-		if !own[condition.Type] && condition.Type != v1.StatefulSetProgressing && !kept[condition] {
-			j.broke("conditions of others", "condition %v is lost", condition)
-		}
-	}
-}
-
-// readyOnlyIfSo: Ready is true only if the set is as the user wants it.
-func (j *judged) readyOnlyIfSo() {
-	for _, condition := range j.plan.Status.Conditions {
-		if condition.Type != v1.StatefulSetReady || condition.Status != corev1.ConditionTrue {
-			continue
-		}
-		if lacks := j.notDesired(); len(lacks) > 0 || j.Set.DeletionTimestamp != nil {
-			j.broke("ready", "Ready is true although %v", lacks)
-		}
-	}
-}
-
-// nextLook: the next look comes when the first ready member becomes available.
+// nextLook: the next look comes when the first ready member becomes available, or the
+// set's progress becomes overdue.
 func (j *judged) nextLook() {
 	var next time.Duration
+	sooner := func(left time.Duration) {
+		if next == 0 || left < next {
+			next = left
+		}
+	}
 	for _, pod := range j.Pods {
 		since, ok := ready(pod)
 		if !ok || !j.mine(pod) || j.readyLongEnough(pod) {
 			continue
 		}
-		if left := time.Duration(j.Set.Spec.MinReadySeconds)*time.Second - j.Now.Sub(since); next == 0 || left < next {
-			next = left
-		}
+		sooner(time.Duration(j.Set.Spec.MinReadySeconds)*time.Second - j.Now.Sub(since))
+	}
+	if left := j.deadline(); j.mustProgress() && left > 0 {
+		sooner(left)
 	}
 	if j.plan.LookAgain != next {
 		j.broke("next look", "the next look is due in %s, and planned in %s", next, j.plan.LookAgain)

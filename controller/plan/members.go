@@ -24,6 +24,8 @@ type member struct {
 	taken *corev1.Pod
 }
 
+func (p *planner) podName(m member) string { return identity.PodName(p.Set.Name, m.ordinal) }
+
 // unavailable reports whether the member serves nobody: it has no pod, or one that
 // is not available or about to go.
 func (p *planner) unavailable(m member) bool {

@@ -41,8 +41,10 @@ type Plan struct {
 	Steps []Step
 	// Warnings are what people should know about although nothing is done about it.
 	Warnings []Warning
-	// Status is the status of the set in this world. If actions fail, Failed says
-	// what it becomes.
+	// Waiting says what keeps the set from more, empty if nothing does.
+	Waiting string
+	// Status is the status of the set in this world. If actions fail, WithFailures
+	// says what it becomes.
 	Status v1.StatefulSetStatus
 	// Unavailable is how many wanted members serve nobody, MaxUnavailable how many may
 	// because of an update.

@@ -32,7 +32,7 @@ var kinds = weighted([]kind{
 	{1, "fail"}, {1, "succeed"}, {1, "evict"}, {1, "orphan"}, {1, "orphanrevisions"}, {1, "steal"}, {1, "unlabel"}, {1, "mislabel"},
 	{1, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
-	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "deleteset"}, {3, "newset"},
+	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
 
 type kind struct {
@@ -105,11 +105,11 @@ func (s *stage) commandFor(e event) []string {
 	switch e.Kind {
 	case "nothing":
 		return nil
-	case "look", "gc", "allow", "orphanrevisions":
+	case "look", "gc", "allow", "orphanrevisions", "hold", "unhold":
 		return []string{e.Kind}
 	case "converge":
-		// With refusals a run is not fair.
-		if len(s.refuse) > 0 {
+		// With refusals, or while the set is held, a run is not fair.
+		if len(s.refuse) > 0 || s.set.Annotations != nil {
 			return nil
 		}
 		return append([]string{e.Kind}, pace(e.Value)...)
@@ -213,6 +213,7 @@ func (s *stage) live(fields []string, inPeace bool, events []event) {
 		}
 	}
 	s.happen("allow")
+	s.happen("unhold")
 	s.happen("converge", pace(events[0].Value)...)
 	if taken := blockers(s.world()); len(taken) > 0 && s.set.DeletionTimestamp == nil {
 		s.happen("kill", taken...)

@@ -128,7 +128,36 @@ func alwaysReady(_ World, p Plan) Plan {
 }
 
 func wipesConditions(_ World, p Plan) Plan {
-	p.Status.Conditions = p.Status.Conditions[len(p.Status.Conditions)-3:]
+	p.Status.Conditions = p.Status.Conditions[len(p.Status.Conditions)-len(ownConditions()):]
+	return p
+}
+
+func alwaysAvailable(_ World, p Plan) Plan {
+	for i := range p.Status.Conditions {
+		if p.Status.Conditions[i].Type == v1.StatefulSetAvailable {
+			p.Status.Conditions[i].Status = corev1.ConditionTrue
+		}
+	}
+	return p
+}
+
+// saying is the plan with one reason in the place of another.
+func saying(p Plan, reason, instead string) Plan {
+	for i := range p.Status.Conditions {
+		if p.Status.Conditions[i].Reason == reason {
+			p.Status.Conditions[i].Reason = instead
+		}
+	}
+	return p
+}
+
+// worksOnHeld goes on as if the set were not held.
+func worksOnHeld(world World, p Plan) Plan {
+	if _, held := v1.Held(world.Set); held {
+		world.Set = world.Set.DeepCopy()
+		world.Set.Annotations = nil
+		return Compute(world)
+	}
 	return p
 }
 

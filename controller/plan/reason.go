@@ -24,6 +24,14 @@ func (p *planner) wait(word, format string, args ...any) {
 	}
 }
 
+// waitingFor says what keeps the set from more, empty if nothing does.
+func (p *planner) waitingFor() string {
+	if why := first(p.stalled, p.waiting); why != nil {
+		return why.message
+	}
+	return ""
+}
+
 // blocked notes what somebody has to do before the set can go on; the first note
 // stands.
 func (p *planner) blocked(word, format string, args ...any) {

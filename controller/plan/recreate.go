@@ -27,11 +27,11 @@ func (p *planner) recreate() bool {
 	}
 	if old > 0 {
 		p.wait("MemberOutdated", "waiting for %d pods of earlier revisions to be gone", old)
-		p.progress(corev1.ConditionTrue, "RecreateInProgress", "pods of earlier revisions are being removed")
+		p.progress(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of earlier revisions are being removed")
 		return false
 	}
 	if p.current.name != p.update.name {
-		p.progress(corev1.ConditionTrue, "RecreateInProgress", "pods of the present revision are being created")
+		p.progress(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of the present revision are being created")
 	}
 	return true
 }
@@ -39,6 +39,5 @@ func (p *planner) recreate() bool {
 // progress notes what the condition Progressing says, as apps/v1 has it for this
 // strategy.
 func (p *planner) progress(status corev1.ConditionStatus, word, message string) {
-	progressing := condition(v1.StatefulSetProgressing, status, word, message)
-	p.progressing = &progressing
+	p.progressing = &v1.StatefulSetCondition{Type: v1.StatefulSetProgressing, Status: status, Reason: word, Message: message}
 }

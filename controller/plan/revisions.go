@@ -86,16 +86,32 @@ func (p *planner) findRevisions(selector labels.Selector) {
 // is going to be recorded. A record that differs only in how the template was
 // written down (by another release, or before a default was known) is the same
 // revision: members are not restarted because of an encoding.
+// Of several, the one that members have is preferred, for the same reason; then the
+// one that the status names, so that the choice stays; then the one that is the same
+// to the letter; then the latest.
 func (p *planner) recorded(data []byte) *revision {
-	for _, r := range slices.Backward(p.history) {
-		if bytes.Equal(r.Data.Raw, data) {
-			return &revision{r.Name, data}
+	var found *revision
+	best, carried := 0, p.carried()
+	for i, r := range slices.Backward(p.history) {
+		inUse, equal := carried[r.Name] > 0, bytes.Equal(r.Data.Raw, data)
+		if !equal && (!inUse && i < len(p.history)-1 || !p.sameTemplate(r, data)) {
+			continue
+		}
+		if score := 1 + 4*one(inUse) + 2*one(r.Name == p.Set.Status.UpdateRevision) + one(equal); score > best {
+			found, best = &revision{r.Name, data}, score
 		}
 	}
-	if latest := p.history.latest(); latest != nil && p.sameTemplate(latest, data) {
-		return &revision{latest.Name, data}
+	if found != nil {
+		return found
 	}
 	return &revision{p.freeName(data), data}
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // freeName is the name under which a template can be recorded. A record of the

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -34,7 +36,9 @@ const separator = "----------\n"
 // plan; "settle" lets a willing kubelet work until nothing is left to do; "ready",
 // "unready", "fail", "succeed", "kill" and "gone" happen to the pods named; "wait
 // 10s" lets time pass; "refuse TEXT: ERROR" makes actions fail; "allow" ends that;
-// "show" prints what is there; trouble, below, has those that make a run unfair.
+// "hold" and "unhold" set and remove the annotation; "show" prints what is there; move has the
+// commands about sets that come from another group, ail those about pods that do not
+// start, and trouble those that make a run unfair.
 func TestSequences(t *testing.T) {
 	files, err := filepath.Glob("testdata/sequences/*.txt")
 	if err != nil || len(files) == 0 {
@@ -96,6 +100,8 @@ type stage struct {
 	script []string
 	log    strings.Builder
 	seen   []string
+	// left is the status of the set that the present one takes over from.
+	left v1.StatefulSetStatus
 }
 
 func (s *stage) command(name string, args []string) {
@@ -126,6 +132,10 @@ func (s *stage) command(name string, args []string) {
 		s.eachPod(args, func(pod *corev1.Pod) { delete(pod.Labels, "app") })
 	case "mislabel":
 		s.eachPod(args, func(pod *corev1.Pod) { pod.Labels["statefulset.kubernetes.io/pod-name"] = "x" })
+	case "hold":
+		s.hold(args)
+	case "unhold":
+		s.set.Annotations = nil
 	case "deleteset":
 		s.set.DeletionTimestamp = &metav1.Time{Time: s.now}
 	case "killclaim":
@@ -146,7 +156,9 @@ func (s *stage) command(name string, args []string) {
 	case "show":
 		s.show()
 	default:
-		s.trouble(name, args)
+		if !s.move(name, args) && !s.ail(name, args) {
+			s.trouble(name, args)
+		}
 	}
 }
 
@@ -172,6 +184,10 @@ func (s *stage) lookAndTell() (acted bool) {
 	return len(done)+len(failed) > 0
 }
 
+// farLook is from when on a story does not tell of the next look: nearly every plan
+// has to see whether the set still moves.
+const farLook = 9 * time.Minute
+
 func (s *stage) report(p Plan, done []Action, failed []Failure) {
 	for _, action := range done {
 		fmt.Fprintf(&s.log, "  %s\n", action)
@@ -186,19 +202,37 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 	s.name(status.CurrentRevision)
 	s.name(status.UpdateRevision)
 	fmt.Fprintf(&s.log, "  status %d pods, %d ready, %d available, %d of current %s, %d of update %s\n", status.Replicas, status.ReadyReplicas,
-		status.AvailableReplicas, status.CurrentReplicas, status.CurrentRevision, status.UpdatedReplicas, status.UpdateRevision)
+		status.AvailableReplicas, status.CurrentReplicas, cmp.Or(status.CurrentRevision, "none"), status.UpdatedReplicas, cmp.Or(status.UpdateRevision, "none"))
 	for _, c := range status.Conditions {
-		if c.Type != "Reconciling" && (c.Type != "Stalled" || c.Status == corev1.ConditionTrue) {
+		if tells(status.Conditions, c) {
 			fmt.Fprintf(&s.log, "  %s=%s %s: %s\n", c.Type, c.Status, c.Reason, c.Message)
 		}
 	}
-	if p.LookAgain > 0 {
+	if p.LookAgain > 0 && p.LookAgain < farLook {
 		fmt.Fprintf(&s.log, "  look again in %s\n", p.LookAgain)
 	}
 }
 
+// tells reports whether a condition says more than those before it: Ready always
+// does, another when it is not as expected or gives another reason.
+func tells(all []v1.StatefulSetCondition, c v1.StatefulSetCondition) bool {
+	ready := all[slices.IndexFunc(all, func(c v1.StatefulSetCondition) bool { return c.Type == v1.StatefulSetReady })]
+	switch c.Type {
+	case v1.StatefulSetReconciling:
+		return false
+	case v1.StatefulSetAvailable:
+		return c.Status != corev1.ConditionTrue
+	case v1.StatefulSetStalled:
+		return c.Status == corev1.ConditionTrue
+	case v1.StatefulSetProgressing:
+		return c.Reason != ready.Reason
+	default:
+		return true
+	}
+}
+
 func (s *stage) name(revision string) {
-	if !slices.Contains(s.seen, revision) {
+	if revision != "" && !slices.Contains(s.seen, revision) {
 		s.seen = append(s.seen, revision)
 	}
 }

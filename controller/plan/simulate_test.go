@@ -106,6 +106,8 @@ func (h *host) configure(settings []string) {
 			h.rolling().MaxUnavailable = new(intstr.Parse(value))
 		case "minReadySeconds":
 			spec.MinReadySeconds = int32(h.number(value))
+		case "progressDeadlineSeconds":
+			spec.ProgressDeadlineSeconds = new(int32(h.number(value)))
 		case "start":
 			spec.Ordinals = &v1.StatefulSetOrdinals{Start: int32(h.number(value))}
 		case "historyLimit":
@@ -191,7 +193,8 @@ func (h *host) lookAt(view World, outdated func(Action, error)) (p Plan, done []
 			break
 		}
 	}
-	h.set.Status = WithFailures(p.Status, failed, h.now)
+	h.set.Status = WithFailures(h.set.Status, p.Status, failed, h.now)
+	h.checkWord(view, failed)
 	return p, done, failed
 }
 

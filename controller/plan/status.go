@@ -20,6 +20,9 @@ func (p *planner) status() v1.StatefulSetStatus {
 		UpdateRevision:     p.update.name,
 		Conditions:         append([]v1.StatefulSetCondition(nil), p.Set.Status.Conditions...),
 	}
+	if p.frozen {
+		status.CollisionCount = p.Set.Status.CollisionCount
+	}
 	for _, m := range p.all() {
 		if m.pod != nil {
 			p.count(&status, m.pod)
@@ -54,12 +57,12 @@ func (p *planner) count(status *v1.StatefulSetStatus, pod *corev1.Pod) {
 // member, and no other, is there, ready and updated.
 func (p *planner) completeUpdate(status *v1.StatefulSetStatus) {
 	wanted := int32(p.wanted)
-	if status.UpdatedReplicas != wanted || status.ReadyReplicas != wanted || status.Replicas != wanted {
+	if p.frozen || status.UpdatedReplicas != wanted || status.ReadyReplicas != wanted || status.Replicas != wanted {
 		return
 	}
 	status.CurrentReplicas = status.UpdatedReplicas
 	status.CurrentRevision = status.UpdateRevision
-	if p.Set.Spec.UpdateStrategy.Type == v1.RecreateStatefulSetStrategyType && findCondition(status, v1.StatefulSetProgressing) != nil {
-		p.progress(corev1.ConditionFalse, "RecreateCompleted", "all pods run the present revision")
+	if _, recreated := p.recreating(); recreated {
+		p.progress(corev1.ConditionFalse, v1.ReasonRecreateCompleted, "all pods run the present revision")
 	}
 }

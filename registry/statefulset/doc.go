@@ -9,6 +9,7 @@
 //	strategy.go  what the server fills in and guards when a set is written
 //	status.go    the same for /status, which only the controller writes
 //	scale.go     /scale: the set seen as an autoscaling/v1 Scale
+//	plan.go      /plan: what the controller does, or would do, asked of a Planner
 //	validate*.go which sets are refused, as pure functions
 //	preflight*.go what the host says of the pods and claims of a set that is written
 //	warnings.go  which sets are accepted with a warning

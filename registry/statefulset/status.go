@@ -41,7 +41,8 @@ func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOp
 // Update changes the status of an existing set. It never creates one, whatever
 // forceAllowCreate says.
 func (r *StatusREST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.store.Update(ctx, name, info, createValidation, updateValidation, false, options)
+	set, created, err := r.store.Update(ctx, name, info, createValidation, updateValidation, false, options)
+	return set, created, explainTooLarge(err)
 }
 
 // GetResetFields names what a write to /status cannot change.

@@ -7,8 +7,10 @@ import (
 	"context"
 	"fmt"
 
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -49,12 +51,32 @@ func (*REST) ShortNames() []string { return []string{"sset"} }
 
 // Create stores a new set that the host finds no fault in.
 func (r *REST) Create(ctx context.Context, obj runtime.Object, admit rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
-	return r.Store.Create(ctx, obj, r.preflight.beforeCreate(admit), options)
+	set, err := r.Store.Create(ctx, obj, r.preflight.beforeCreate(admit), options)
+	return set, explainTooLarge(err)
 }
 
 // Update changes a set into one that the host finds no fault in.
 func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, admitCreate rest.ValidateObjectFunc, admitUpdate rest.ValidateObjectUpdateFunc, mayCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.Store.Update(ctx, name, info, admitCreate, r.preflight.beforeUpdate(admitUpdate), mayCreate, options)
+	set, created, err := r.Store.Update(ctx, name, info, admitCreate, r.preflight.beforeUpdate(admitUpdate), mayCreate, options)
+	return set, created, explainTooLarge(err)
+}
+
+// Get reads a set.
+func (r *REST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
+	set, err := r.Store.Get(ctx, name, options)
+	return set, explainVersion(err)
+}
+
+// List reads sets.
+func (r *REST) List(ctx context.Context, options *metainternalversion.ListOptions) (runtime.Object, error) {
+	sets, err := r.Store.List(ctx, options)
+	return sets, explainVersion(err)
+}
+
+// Watch follows sets.
+func (r *REST) Watch(ctx context.Context, options *metainternalversion.ListOptions) (watch.Interface, error) {
+	watcher, err := r.Store.Watch(ctx, options)
+	return watcher, explainVersion(err)
 }
 
 // NewStorage connects the endpoints to the storage that getter offers. Of scheme

@@ -68,7 +68,7 @@ func (strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 			Type:               appsv1.StatefulSetReady,
 			Status:             corev1.ConditionUnknown,
 			LastTransitionTime: metav1.Now(),
-			Reason:             "Pending",
+			Reason:             appsv1.ReasonPending,
 			Message:            "The controller has not looked at this set yet.",
 		}},
 	}

@@ -112,7 +112,8 @@ func (d *duel) compare() []difference {
 	return slices.Concat(
 		compareHistories(d.builtin.history(d.marks[0]), d.ours.history(d.marks[1])),
 		compareSnapshots(d.builtin.snapshot(), d.ours.snapshot()),
-		compareCourses(d.builtin.courses(d.marks[0]), d.ours.courses(d.marks[1])))
+		compareCourses(d.builtin.courses(d.marks[0]), d.ours.courses(d.marks[1])),
+		d.ours.misreadings(d.marks[1]))
 }
 
 // settle waits until both sides are at rest, and, if they are not the same, as long

@@ -97,8 +97,22 @@ func listed(lines []string) string {
 
 var named = regexp.MustCompile(`(?i)\b(pod|claim|persistentvolumeclaim) "?([a-z0-9.-]*[a-z0-9])`)
 
+// namedIn are the pods or claims that a message is about. Our messages list those that
+// the same happened to, before they say whose they are; in others, the first one counts.
+func namedIn(message string) []string {
+	list, _, ours := strings.Cut(message, " of set ")
+	var objects []string
+	for _, object := range named.FindAllStringSubmatch(list, -1) {
+		objects = append(objects, strings.TrimPrefix(strings.ToLower(object[1]), "persistentvolume")+" "+object[2])
+		if !ours {
+			break
+		}
+	}
+	return objects
+}
+
 // told is the set of the events about the side's objects: of which object, the
-// reason, and which pod or claim the message names first.
+// reason, and which pods or claims the message names.
 func (s *side) told() map[string]string {
 	all := map[string]string{}
 	for _, event := range s.all(events) {
@@ -107,10 +121,13 @@ func (s *side) told() map[string]string {
 		kind, _, _ := unstructured.NestedString(event.Object, "type")
 		message, _, _ := unstructured.NestedString(event.Object, "message")
 		line := fmt.Sprintf("event %s %s about %s %s", kind, reason, strings.ToLower(about["kind"]), about["name"])
-		if object := named.FindStringSubmatch(message); object != nil {
-			line += " naming " + strings.TrimPrefix(strings.ToLower(object[1]), "persistentvolume") + " " + object[2]
+		objects := namedIn(message)
+		for _, object := range objects {
+			all[line+" naming "+object] = "told"
 		}
-		all[line] = "told"
+		if len(objects) == 0 {
+			all[line] = "told"
+		}
 	}
 	return all
 }

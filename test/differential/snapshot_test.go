@@ -18,8 +18,8 @@ import (
 // object by kind, name and path. An object is in it as a whole under an empty path.
 type snapshot map[string]map[string]string
 
-// ourConditions are those that apps/v1 does not have. Progressing is compared,
-// because apps/v1 has it for one strategy.
+// ourConditions are those that apps/v1 does not have. Progressing is compared where it
+// speaks of the one strategy for which apps/v1 has it.
 func ourConditions() []string { return []string{"Ready", "Available", "Reconciling", "Stalled"} }
 
 func (s *side) snapshot() snapshot {
@@ -88,9 +88,13 @@ func (s *side) comparableSet(set map[string]any) {
 	if !ok {
 		return
 	}
+	delete(status, "lastProgressTime")
 	conditions := conditionsOf(status)
 	for _, kind := range ourConditions() {
 		delete(conditions, kind)
+	}
+	if progressing, ok := conditions["Progressing"].(map[string]any); ok && !strings.HasPrefix(fmt.Sprint(progressing["reason"]), "Recreate") {
+		delete(conditions, "Progressing")
 	}
 	status["conditions"] = conditions
 }

@@ -14,6 +14,9 @@ import (
 // +genclient
 // +genclient:method=GetScale,verb=get,subresource=scale,result=k8s.io/api/autoscaling/v1.Scale
 // +genclient:method=UpdateScale,verb=update,subresource=scale,input=k8s.io/api/autoscaling/v1.Scale,result=k8s.io/api/autoscaling/v1.Scale
+// +genclient:method=GetPlan,verb=get,subresource=plan,result=statefulset.dev/api/apps/v1.StatefulSetPlan
+// +genclient:method=CreatePlan,verb=create,subresource=plan,input=statefulset.dev/api/apps/v1.StatefulSet,result=statefulset.dev/api/apps/v1.StatefulSetPlan
+// +genclient:method=CreatePlanOfScale,verb=create,subresource=plan,input=k8s.io/api/autoscaling/v1.Scale,result=statefulset.dev/api/apps/v1.StatefulSetPlan
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 // +k8s:supportsSubresource="/status"
 // +k8s:supportsSubresource="/scale"
@@ -139,7 +142,19 @@ type StatefulSetSpec struct {
 	// +optional
 	// +k8s:optional
 	Ordinals *StatefulSetOrdinals `json:"ordinals,omitempty" protobuf:"bytes,11,opt,name=ordinals"`
+
+	// progressDeadlineSeconds is for how many seconds nothing may move, while the set
+	// is not as its spec wants it, before the conditions Progressing and Stalled say
+	// so. The controller goes on all the same. Without it, 600.
+	// +optional
+	// +k8s:optional
+	// +k8s:minimum=1
+	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty" protobuf:"varint,1000,opt,name=progressDeadlineSeconds"`
 }
+
+// DefaultProgressDeadlineSeconds stands for spec.progressDeadlineSeconds where a set
+// says nothing. It is not filled in, so that a set of apps/v1 comes back as it went in.
+const DefaultProgressDeadlineSeconds = 600
 
 // StatefulSetOrdinals says how members are numbered.
 type StatefulSetOrdinals struct {

@@ -52,6 +52,12 @@ type StatefulSetStatus struct {
 	// availableReplicas is how many pods have been ready for minReadySeconds.
 	// +optional
 	AvailableReplicas int32 `json:"availableReplicas" protobuf:"varint,11,opt,name=availableReplicas"`
+
+	// lastProgressTime is when a counter, a revision or the observed generation last
+	// changed. spec.progressDeadlineSeconds counts from it.
+	// +optional
+	// +k8s:opaqueType
+	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty" protobuf:"bytes,1000,opt,name=lastProgressTime"`
 }
 
 // StatefulSetConditionType names a condition.
@@ -60,16 +66,22 @@ type StatefulSetConditionType string
 const (
 	// StatefulSetReady is True when every wanted member is available at the wanted
 	// revision and nothing else remains to be done; Unknown until the controller
-	// has looked at the set for the first time.
+	// has looked at the set for the first time, and while the set is held.
 	StatefulSetReady StatefulSetConditionType = "Ready"
+	// StatefulSetAvailable is True when no more wanted members are unavailable than the
+	// update strategy allows, and at least one serves, if any is wanted. It stays True
+	// during an update that goes well.
+	StatefulSetAvailable StatefulSetConditionType = "Available"
 	// StatefulSetReconciling is True while the controller works on the set or
 	// waits for something that it expects to happen.
 	StatefulSetReconciling StatefulSetConditionType = "Reconciling"
-	// StatefulSetStalled is True when the host cluster refused what the set needs,
-	// so that somebody has to act. The controller retries with back-off.
+	// StatefulSetStalled is True when somebody has to act: the host cluster refused
+	// what the set needs, something is in its way, or nothing has moved for
+	// spec.progressDeadlineSeconds. The controller tries on, with back-off.
 	StatefulSetStalled StatefulSetConditionType = "Stalled"
-	// StatefulSetProgressing reports on an update of the type Recreate, as apps/v1
-	// does: True while old members are being removed.
+	// StatefulSetProgressing is True while the set moves towards its spec and when it
+	// is there, and False when nothing has moved for spec.progressDeadlineSeconds. As
+	// in apps/v1, it is also False when an update of the type Recreate is complete.
 	StatefulSetProgressing StatefulSetConditionType = "Progressing"
 )
 

@@ -9,6 +9,26 @@
 package v1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlanAction) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.PlanAction"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlanRound) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.PlanRound"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlanStep) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.PlanStep"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlanWarning) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.PlanWarning"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in RollingUpdateStatefulSetStrategy) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.RollingUpdateStatefulSetStrategy"
 }
@@ -36,6 +56,11 @@ func (in StatefulSetOrdinals) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in StatefulSetPersistentVolumeClaimRetentionPolicy) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in StatefulSetPlan) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.StatefulSetPlan"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -354,5 +354,36 @@ func Validate_StatefulSetSpec(
 		errs = append(errs, fn(fldPath.Child("ordinals"), obj.Ordinals, oldVal, oldObj != nil)...)
 	}
 
+	{ // field StatefulSetSpec.ProgressDeadlineSeconds
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 1); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *StatefulSetSpec) *int32 {
+				return oldObj.ProgressDeadlineSeconds
+			})
+		errs = append(errs, fn(fldPath.Child("progressDeadlineSeconds"), obj.ProgressDeadlineSeconds, oldVal, oldObj != nil)...)
+	}
+
 	return errs
 }

@@ -37,6 +37,9 @@ type StatefulSetInterface interface {
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (result *appsv1.StatefulSet, err error)
 	GetScale(ctx context.Context, statefulSetName string, options metav1.GetOptions) (*autoscalingv1.Scale, error)
 	UpdateScale(ctx context.Context, statefulSetName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
+	GetPlan(ctx context.Context, statefulSetName string, options metav1.GetOptions) (*appsv1.StatefulSetPlan, error)
+	CreatePlan(ctx context.Context, statefulSetName string, statefulSet *appsv1.StatefulSet, opts metav1.CreateOptions) (*appsv1.StatefulSetPlan, error)
+	CreatePlanOfScale(ctx context.Context, statefulSetName string, scale *autoscalingv1.Scale, opts metav1.CreateOptions) (*appsv1.StatefulSetPlan, error)
 
 	StatefulSetExpansion
 }
@@ -82,6 +85,50 @@ func (c *statefulSets) UpdateScale(ctx context.Context, statefulSetName string, 
 		Resource("statefulsets").
 		Name(statefulSetName).
 		SubResource("scale").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(scale).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// GetPlan takes name of the statefulSet, and returns the corresponding appsv1.StatefulSetPlan object, and an error if there is any.
+func (c *statefulSets) GetPlan(ctx context.Context, statefulSetName string, options metav1.GetOptions) (result *appsv1.StatefulSetPlan, err error) {
+	result = &appsv1.StatefulSetPlan{}
+	err = c.GetClient().Get().
+		Namespace(c.GetNamespace()).
+		Resource("statefulsets").
+		Name(statefulSetName).
+		SubResource("plan").
+		VersionedParams(&options, scheme.ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreatePlan takes the representation of a statefulSet and creates it.  Returns the server's representation of the statefulSetPlan, and an error, if there is any.
+func (c *statefulSets) CreatePlan(ctx context.Context, statefulSetName string, statefulSet *appsv1.StatefulSet, opts metav1.CreateOptions) (result *appsv1.StatefulSetPlan, err error) {
+	result = &appsv1.StatefulSetPlan{}
+	err = c.GetClient().Post().
+		Namespace(c.GetNamespace()).
+		Resource("statefulsets").
+		Name(statefulSetName).
+		SubResource("plan").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(statefulSet).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreatePlanOfScale takes the representation of a scale and creates it.  Returns the server's representation of the statefulSetPlan, and an error, if there is any.
+func (c *statefulSets) CreatePlanOfScale(ctx context.Context, statefulSetName string, scale *autoscalingv1.Scale, opts metav1.CreateOptions) (result *appsv1.StatefulSetPlan, err error) {
+	result = &appsv1.StatefulSetPlan{}
+	err = c.GetClient().Post().
+		Namespace(c.GetNamespace()).
+		Resource("statefulsets").
+		Name(statefulSetName).
+		SubResource("plan").
 		VersionedParams(&opts, scheme.ParameterCodec).
 		Body(scale).
 		Do(ctx).

@@ -62,3 +62,39 @@ func (c *fakeStatefulSets) UpdateScale(ctx context.Context, statefulSetName stri
 	}
 	return obj.(*autoscalingv1.Scale), err
 }
+
+// GetPlan takes name of the statefulSet, and returns the corresponding statefulSetPlan object, and an error if there is any.
+func (c *fakeStatefulSets) GetPlan(ctx context.Context, statefulSetName string, options metav1.GetOptions) (result *v1.StatefulSetPlan, err error) {
+	emptyResult := &v1.StatefulSetPlan{}
+	obj, err := c.Fake.
+		Invokes(testing.NewGetSubresourceActionWithOptions(c.Resource(), c.Namespace(), "plan", statefulSetName, options), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.StatefulSetPlan), err
+}
+
+// CreatePlan takes the representation of a statefulSet and creates it.  Returns the server's representation of the statefulSetPlan, and an error, if there is any.
+func (c *fakeStatefulSets) CreatePlan(ctx context.Context, statefulSetName string, statefulSet *v1.StatefulSet, opts metav1.CreateOptions) (result *v1.StatefulSetPlan, err error) {
+	emptyResult := &v1.StatefulSetPlan{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), statefulSetName, "plan", c.Namespace(), statefulSet, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.StatefulSetPlan), err
+}
+
+// CreatePlanOfScale takes the representation of a scale and creates it.  Returns the server's representation of the statefulSetPlan, and an error, if there is any.
+func (c *fakeStatefulSets) CreatePlanOfScale(ctx context.Context, statefulSetName string, scale *autoscalingv1.Scale, opts metav1.CreateOptions) (result *v1.StatefulSetPlan, err error) {
+	emptyResult := &v1.StatefulSetPlan{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), statefulSetName, "plan", c.Namespace(), scale, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.StatefulSetPlan), err
+}

@@ -1,0 +1,63 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+// The reasons that conditions of a set give. Programs may rely on them; the messages
+// beside them are for people.
+const (
+	// ReasonPending: the controller has not looked at the set yet.
+	ReasonPending = "Pending"
+	// ReasonHeld: the annotation HoldAnnotation keeps the controller from acting.
+	ReasonHeld = "Held"
+	// ReasonDeleting: the set is being deleted.
+	ReasonDeleting = "Deleting"
+	// ReasonWaitingForRevisions: revisions that the set's pods run still belong to
+	// another owner, who is about to give them up.
+	ReasonWaitingForRevisions = "WaitingForRevisions"
+
+	// ReasonCreatingMembers: wanted members have no pod yet.
+	ReasonCreatingMembers = "CreatingMembers"
+	// ReasonRemovingMembers: pods of members that are not wanted are being removed.
+	ReasonRemovingMembers = "RemovingMembers"
+	// ReasonUpdating: members are being replaced at the present revision.
+	ReasonUpdating = "Updating"
+	// ReasonWaitingForMembers: every member has a pod, and not all are available.
+	ReasonWaitingForMembers = "WaitingForMembers"
+	// ReasonMembersAvailable: the set is as its spec wants it.
+	ReasonMembersAvailable = "MembersAvailable"
+
+	// ReasonMinimumAvailable: no more members are unavailable than the update strategy
+	// allows, and at least one serves.
+	ReasonMinimumAvailable = "MinimumAvailable"
+	// ReasonMinimumUnavailable: more members are unavailable than the update strategy
+	// allows, or none serves.
+	ReasonMinimumUnavailable = "MinimumUnavailable"
+
+	// ReasonRecreateInProgress: an update of the type Recreate is under way.
+	ReasonRecreateInProgress = "RecreateInProgress"
+	// ReasonRecreateCompleted: an update of the type Recreate is complete.
+	ReasonRecreateCompleted = "RecreateCompleted"
+
+	// ReasonNoObstacle: nothing keeps the controller from going on.
+	ReasonNoObstacle = "NoObstacle"
+	// ReasonProgressDeadlineExceeded: the set is not as its spec wants it, and nothing
+	// has moved for spec.progressDeadlineSeconds.
+	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
+	// ReasonHostRefused: the host cluster understood a request and refused it. It is
+	// tried again, with back-off.
+	ReasonHostRefused = "HostRefused"
+	// ReasonHostUnavailable: the host cluster could not be asked. It is tried again,
+	// with back-off.
+	ReasonHostUnavailable = "HostUnavailable"
+	// ReasonInvalidSelector: spec.selector cannot be used.
+	ReasonInvalidSelector = "InvalidSelector"
+	// ReasonNameTaken: a pod that is not the set's has the name of a member.
+	ReasonNameTaken = "NameTaken"
+	// ReasonClaimShared: another, older set has claims of the same names.
+	ReasonClaimShared = "ClaimShared"
+	// ReasonClaimsNotMounted: a pod does not mount the claims of its member.
+	ReasonClaimsNotMounted = "ClaimsNotMounted"
+	// ReasonRevisionUnreadable: the record of a revision cannot be read.
+	ReasonRevisionUnreadable = "RevisionUnreadable"
+)

@@ -1,0 +1,168 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// StatefulSetPlan says what the controller does for a set, in which order and why,
+// and what keeps it from doing more. It is computed when it is asked for, and never
+// stored.
+//
+// GET statefulsets/NAME/plan gives the one round that the controller is in. POST
+// with a StatefulSet, or a Scale, of that name gives all rounds that it would lead
+// to, played against a host that does what it is asked: pods start and become
+// available, terminating pods go. Nothing is changed by either.
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+type StatefulSetPlan struct {
+	// +k8s:opaqueType
+	metav1.TypeMeta `json:",inline"`
+	// metadata has the name and the namespace of the set, and its UID, resource
+	// version and generation if it exists.
+	// +optional
+	// +k8s:opaqueType
+	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
+
+	// rounds are what the controller does each time that it looks at the set, in
+	// their order. It looks again when what a round has asked for has happened. In the
+	// plan of a proposed set, a round in which nothing is done and nothing else is
+	// waited for is left out.
+	// +listType=atomic
+	Rounds []PlanRound `json:"rounds" protobuf:"bytes,2,rep,name=rounds"`
+
+	// outcome says how it ends.
+	Outcome PlanOutcome `json:"outcome" protobuf:"bytes,3,opt,name=outcome,casttype=PlanOutcome"`
+	// reason is one CamelCase word for the outcome, as in the set's conditions.
+	// +optional
+	Reason string `json:"reason,omitempty" protobuf:"bytes,4,opt,name=reason"`
+	// message is a sentence for people that says the same.
+	// +optional
+	Message string `json:"message,omitempty" protobuf:"bytes,5,opt,name=message"`
+
+	// truncated is true if rounds or actions are missing, because there are more than
+	// a plan lists.
+	// +optional
+	Truncated bool `json:"truncated,omitempty" protobuf:"varint,6,opt,name=truncated"`
+
+	// status is the status of the set at the beginning of the last round.
+	// +optional
+	Status StatefulSetStatus `json:"status,omitempty" protobuf:"bytes,7,opt,name=status"`
+}
+
+// PlanOutcome says how a plan ends.
+// +enum
+type PlanOutcome string
+
+const (
+	// PlanConverged says that the set is as its spec wants it, and nothing is left to do.
+	PlanConverged PlanOutcome = "Converged"
+	// PlanInProgress says that the round does, or waits for, what leads on. Only a plan that
+	// was not played to its end has this outcome.
+	PlanInProgress PlanOutcome = "InProgress"
+	// PlanStuck says that nothing leads on unless somebody acts; reason and message say what
+	// is in the way.
+	PlanStuck PlanOutcome = "Stuck"
+	// PlanHeld says that the set is held by its annotation.
+	PlanHeld PlanOutcome = "Held"
+)
+
+// PlanRound is what the controller does when it looks at a set.
+type PlanRound struct {
+	// steps are carried out one after the other; each begins when every action of the
+	// one before has succeeded.
+	// +optional
+	// +listType=atomic
+	Steps []PlanStep `json:"steps,omitempty" protobuf:"bytes,1,rep,name=steps"`
+	// waitingFor says what the set waits for then, empty if for nothing.
+	// +optional
+	WaitingFor string `json:"waitingFor,omitempty" protobuf:"bytes,2,opt,name=waitingFor"`
+	// warnings are what people should know although nothing is done about it.
+	// +optional
+	// +listType=atomic
+	Warnings []PlanWarning `json:"warnings,omitempty" protobuf:"bytes,3,rep,name=warnings"`
+	// unavailable is how many wanted members serve nobody when the round begins.
+	Unavailable int32 `json:"unavailable" protobuf:"varint,4,opt,name=unavailable"`
+	// maxUnavailable is how many may, because of an update.
+	MaxUnavailable int32 `json:"maxUnavailable" protobuf:"varint,5,opt,name=maxUnavailable"`
+	// lookAgainSeconds is how long it takes, rounded up, until the controller looks
+	// again although nothing has changed. Absent if it never does.
+	// +optional
+	LookAgainSeconds *int32 `json:"lookAgainSeconds,omitempty" protobuf:"varint,6,opt,name=lookAgainSeconds"`
+	// then are the events that the host is taken to answer the round with, such as
+	// "pod web-2 is gone". Always empty in the plan of the set as it is.
+	// +optional
+	// +listType=atomic
+	Then []string `json:"then,omitempty" protobuf:"bytes,7,rep,name=then"`
+}
+
+// PlanStep is a list of actions that are carried out at the same time.
+type PlanStep struct {
+	// actions are independent of each other: one that fails stops none of the others.
+	// +listType=atomic
+	Actions []PlanAction `json:"actions" protobuf:"bytes,1,rep,name=actions"`
+}
+
+// PlanActionType says what an action does.
+// +enum
+type PlanActionType string
+
+const (
+	// PlanCreateMember creates the claims that a member lacks, and then its pod.
+	PlanCreateMember PlanActionType = "CreateMember"
+	// PlanCreateClaims creates claims that an existing pod waits for.
+	PlanCreateClaims PlanActionType = "CreateClaims"
+	// PlanSetClaimOwners makes the owner references of a claim follow the retention
+	// policy.
+	PlanSetClaimOwners PlanActionType = "SetClaimOwners"
+	// PlanRepairPod restores the labels of a pod's identity.
+	PlanRepairPod PlanActionType = "RepairPod"
+	// PlanDeletePod removes a pod gracefully.
+	PlanDeletePod PlanActionType = "DeletePod"
+	// PlanAdoptPod makes the set the controller of a pod that has none.
+	PlanAdoptPod PlanActionType = "AdoptPod"
+	// PlanReleasePod gives up a pod that no longer matches the set.
+	PlanReleasePod PlanActionType = "ReleasePod"
+	// PlanCreateRevision records the set's template.
+	PlanCreateRevision PlanActionType = "CreateRevision"
+	// PlanRaiseRevision makes an earlier revision the latest again.
+	PlanRaiseRevision PlanActionType = "RaiseRevision"
+	// PlanAdoptRevision makes the set the controller of a revision that has none.
+	PlanAdoptRevision PlanActionType = "AdoptRevision"
+	// PlanDeleteRevision removes a revision that nothing needs any more.
+	PlanDeleteRevision PlanActionType = "DeleteRevision"
+)
+
+// PlanAction is one thing that the controller does in the host cluster.
+type PlanAction struct {
+	// type says what the action does.
+	Type PlanActionType `json:"type" protobuf:"bytes,1,opt,name=type,casttype=PlanActionType"`
+	// ordinal is the member that the action is for. Absent for actions on revisions
+	// and on pods that are no members any more.
+	// +optional
+	Ordinal *int32 `json:"ordinal,omitempty" protobuf:"varint,2,opt,name=ordinal"`
+	// pod is the name of the pod that the action creates, changes or removes.
+	// +optional
+	Pod string `json:"pod,omitempty" protobuf:"bytes,3,opt,name=pod"`
+	// claims are the names of the claims that the action creates or changes.
+	// +optional
+	// +listType=atomic
+	Claims []string `json:"claims,omitempty" protobuf:"bytes,4,rep,name=claims"`
+	// revision is the name of the revision that a pod is created at, or that the
+	// action is about.
+	// +optional
+	Revision string `json:"revision,omitempty" protobuf:"bytes,5,opt,name=revision"`
+	// why says in a few words for what reason the action is done.
+	Why string `json:"why" protobuf:"bytes,6,opt,name=why"`
+	// description says in one line what the action does.
+	Description string `json:"description" protobuf:"bytes,7,opt,name=description"`
+}
+
+// PlanWarning is a word for programs and a sentence for people.
+type PlanWarning struct {
+	// reason is one CamelCase word.
+	Reason string `json:"reason" protobuf:"bytes,1,opt,name=reason"`
+	// message is a sentence that names the object and the cause.
+	Message string `json:"message" protobuf:"bytes,2,opt,name=message"`
+}

@@ -1,0 +1,86 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// diagnose says why a pod that is not ready is not, and since when.
+func diagnose(pod *corev1.Pod) string {
+	if unscheduled := withoutNode(pod); unscheduled != nil {
+		return "unschedulable" + since(unscheduled.LastTransitionTime) + ": " + unscheduled.Message
+	}
+	begun := pod.CreationTimestamp
+	if ready := readyCondition(pod); ready != nil && !ready.LastTransitionTime.IsZero() {
+		begun = ready.LastTransitionTime
+	}
+	what := symptom(pod)
+	switch {
+	case what != "":
+	case pod.Status.Phase == corev1.PodRunning:
+		what = "running, and not ready"
+	default:
+		what = "starting"
+	}
+	return what + since(begun)
+}
+
+// CannotStart reports whether something is known to keep a pod from becoming ready.
+func CannotStart(pod *corev1.Pod) bool {
+	return !isReady(pod) && (withoutNode(pod) != nil || symptom(pod) != "")
+}
+
+// IsReady reports whether a pod runs and is ready.
+func IsReady(pod *corev1.Pod) bool { return isReady(pod) }
+
+func withoutNode(pod *corev1.Pod) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return c
+		}
+	}
+	return nil
+}
+
+// symptom names the first container with something wrong, and what; empty if none has.
+func symptom(pod *corev1.Pod) string {
+	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if ailment := ailment(container); ailment != "" {
+			return fmt.Sprintf("container %s: %s", container.Name, ailment)
+		}
+	}
+	return ""
+}
+
+func since(begun metav1.Time) string {
+	if begun.IsZero() {
+		return ""
+	}
+	return " since " + clock(begun.Time)
+}
+
+// ailment says what is wrong with a container, empty if nothing is. What the kubelet
+// alternates between while nothing changes is called by one name.
+func ailment(container corev1.ContainerStatus) string {
+	if waiting := container.State.Waiting; waiting != nil {
+		switch waiting.Reason {
+		case "", "ContainerCreating", "PodInitializing":
+		case "ErrImagePull":
+			return "ImagePullBackOff"
+		default:
+			return waiting.Reason
+		}
+	}
+	for _, ended := range []*corev1.ContainerStateTerminated{container.State.Terminated, container.LastTerminationState.Terminated} {
+		if ended != nil && ended.ExitCode != 0 {
+			return fmt.Sprintf("ended with exit code %d (%s)", ended.ExitCode, ended.Reason)
+		}
+	}
+	return ""
+}

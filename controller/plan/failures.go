@@ -1,0 +1,91 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// Failure is an action that the host cluster did not carry out.
+type Failure struct {
+	Action Action
+	Err    error
+}
+
+// WithFailures is what a status becomes when actions of its plan have failed; before
+// is the status that the set had, so that what stays as it was keeps its time. The
+// set is stalled if the host understood the request and refused it, because then
+// somebody has to change something; it is not if the host was merely in trouble.
+func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now time.Time) v1.StatefulSetStatus {
+	if len(failures) == 0 {
+		return status
+	}
+	status = *status.DeepCopy()
+	worst := failures[0]
+	for _, failure := range failures {
+		if isRefusal(failure.Err) {
+			worst = failure
+			break
+		}
+	}
+	message := fmt.Sprintf("could not %s: %s", worst.Action, Cause(worst.Err))
+	if len(failures) > 1 {
+		message += fmt.Sprintf(" (and %d more)", len(failures)-1)
+	}
+	say := func(kind v1.StatefulSetConditionType, is corev1.ConditionStatus, word string) {
+		set(&status, now, v1.StatefulSetCondition{Type: kind, Status: is, Reason: word, Message: message})
+	}
+	if isRefusal(worst.Err) {
+		say(v1.StatefulSetReady, corev1.ConditionFalse, v1.ReasonHostRefused)
+		say(v1.StatefulSetProgressing, corev1.ConditionFalse, v1.ReasonHostRefused)
+		say(v1.StatefulSetReconciling, corev1.ConditionFalse, v1.ReasonHostRefused)
+		say(v1.StatefulSetStalled, corev1.ConditionTrue, v1.ReasonHostRefused)
+		keepTransitions(before, &status)
+		return status
+	}
+	say(v1.StatefulSetReady, corev1.ConditionFalse, v1.ReasonHostUnavailable)
+	say(v1.StatefulSetReconciling, corev1.ConditionTrue, v1.ReasonHostUnavailable)
+	if stalled := findCondition(&status, v1.StatefulSetStalled); stalled != nil && stalled.Status == corev1.ConditionTrue {
+		say(v1.StatefulSetReconciling, corev1.ConditionFalse, v1.ReasonHostUnavailable)
+	}
+	keepTransitions(before, &status)
+	return status
+}
+
+// keepTransitions gives conditions whose status is the one before the time that they
+// had: on the way to the present status they may have had another for a moment.
+func keepTransitions(before v1.StatefulSetStatus, status *v1.StatefulSetStatus) {
+	for i := range status.Conditions {
+		now := &status.Conditions[i]
+		if was := findCondition(&before, now.Type); was != nil && was.Status == now.Status {
+			now.LastTransitionTime = was.LastTransitionTime
+		}
+	}
+}
+
+// Cause is an error without what the host repeats of the request: whose quota is
+// used up matters, and that creating pods is therefore forbidden is known.
+func Cause(err error) string {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return err.Error()
+	}
+	text := answer.Status().Message
+	what, ok := strings.CutSuffix(err.Error(), text)
+	if !ok {
+		return err.Error()
+	}
+	if _, reason, ok := strings.Cut(text, " is forbidden: "); ok {
+		text = reason
+	}
+	return what + text
+}

@@ -1,0 +1,131 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package forecast
+
+import (
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
+)
+
+// list collects the rounds of a plan, up to the limits.
+type list struct {
+	plan    *v1.StatefulSetPlan
+	actions int
+}
+
+// add lists a round, and reports false if not all of it finds room. A round in which
+// nothing is done and nothing new is said is left out, but for the first one.
+func (l *list) add(p plan.Plan) bool {
+	if len(l.plan.Rounds) == MostRounds {
+		return false
+	}
+	round := v1.PlanRound{
+		WaitingFor:       p.Waiting,
+		Unavailable:      int32(min(p.Unavailable, math.MaxInt32)),
+		MaxUnavailable:   int32(min(p.MaxUnavailable, math.MaxInt32)),
+		LookAgainSeconds: seconds(p),
+	}
+	for _, w := range p.Warnings {
+		round.Warnings = append(round.Warnings, v1.PlanWarning{Reason: w.Reason, Message: w.Message})
+	}
+	all := l.addSteps(&round, p.Steps)
+	if len(l.plan.Rounds) == 0 || len(round.Steps)+len(round.Warnings) > 0 {
+		l.plan.Rounds = append(l.plan.Rounds, round)
+	}
+	l.plan.Truncated = !all
+	return all
+}
+
+func (l *list) addSteps(round *v1.PlanRound, steps []plan.Step) bool {
+	for _, step := range steps {
+		var shown v1.PlanStep
+		for _, action := range step {
+			if l.actions == MostActions {
+				break
+			}
+			l.actions++
+			shown.Actions = append(shown.Actions, describe(action))
+		}
+		if len(shown.Actions) > 0 {
+			round.Steps = append(round.Steps, shown)
+		}
+		if len(shown.Actions) < len(step) {
+			return false
+		}
+	}
+	return true
+}
+
+// then notes what the host answers the last round with.
+func (l *list) then(happened []string) {
+	last := &l.plan.Rounds[len(l.plan.Rounds)-1]
+	last.Then = append(last.Then, happened...)
+}
+
+// seconds is the delay until the next look, rounded up, nil if there is none.
+func seconds(p plan.Plan) *int32 {
+	if p.LookAgain <= 0 {
+		return nil
+	}
+	return new(int32(math.Ceil(p.LookAgain.Seconds())))
+}
+
+// describe says what an action does, and why.
+func describe(action plan.Action) v1.PlanAction {
+	shown := v1.PlanAction{Description: action.String()}
+	switch a := action.(type) {
+	case plan.CreateMember:
+		shown.Type, shown.Ordinal, shown.Pod, shown.Claims = v1.PlanCreateMember, ordinal(a.Ordinal), a.Pod.Name, names(a.Claims)
+		shown.Revision, shown.Why = a.Pod.Labels[identity.RevisionLabel], "the member has no pod"
+	case plan.CreateClaims:
+		shown.Type, shown.Ordinal, shown.Claims = v1.PlanCreateClaims, ordinal(a.Ordinal), names(a.Claims)
+		shown.Why = "the member's pod cannot start without them"
+	case plan.SetClaimOwners:
+		shown.Type, shown.Ordinal, shown.Claims = v1.PlanSetClaimOwners, ordinal(a.Ordinal), []string{a.Claim.Name}
+		shown.Why = "the retention policy asks for it"
+	case plan.RepairPod:
+		shown.Type, shown.Ordinal, shown.Pod, shown.Why = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
+	case plan.DeletePod:
+		shown.Type, shown.Ordinal, shown.Pod, shown.Why = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, reasonToDelete(a.Reason)
+	case plan.AdoptPod:
+		shown.Type, shown.Ordinal, shown.Pod, shown.Why = v1.PlanAdoptPod, ordinal(a.Ordinal), a.Pod.Name, "nobody controls it, and it is a member by name and labels"
+	case plan.ReleasePod:
+		shown.Type, shown.Pod, shown.Why = v1.PlanReleasePod, a.Pod.Name, "its name or labels are no longer those of a member"
+	case plan.CreateRevision:
+		shown.Type, shown.Revision, shown.Why = v1.PlanCreateRevision, a.Revision.Name, "the template is new"
+	case plan.RaiseRevision:
+		shown.Type, shown.Revision, shown.Why = v1.PlanRaiseRevision, a.Revision.Name, "the template is that of an earlier revision again"
+	case plan.AdoptRevision:
+		shown.Type, shown.Revision, shown.Why = v1.PlanAdoptRevision, a.Revision.Name, "nobody controls it, and it matches the set"
+	case plan.DeleteRevision:
+		shown.Type, shown.Revision, shown.Why = v1.PlanDeleteRevision, a.Revision.Name, "no member runs it, and the history is full"
+	}
+	return shown
+}
+
+func reasonToDelete(reason plan.DeleteReason) string {
+	switch reason {
+	case plan.DeleteForScaleDown:
+		return "the set does not want the member any more"
+	case plan.DeleteForUpdate:
+		return "it does not run the present revision"
+	default:
+		return "it has ended, and is created anew"
+	}
+}
+
+func ordinal(n int) *int32 { return new(int32(n)) }
+
+func names(claims []*corev1.PersistentVolumeClaim) []string {
+	var all []string
+	for _, claim := range claims {
+		all = append(all, claim.Name)
+	}
+	return all
+}

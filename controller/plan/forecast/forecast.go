@@ -1,0 +1,106 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package forecast shows plans to people. Now describes what the planner does in a
+// world. Play asks the planner again and again, and lets a host in memory do what the
+// plans say, until nothing is left to do, nothing leads on, or the limits are reached.
+//
+// The host in memory is willing: pods start and become available, terminating pods
+// go, claims go with the pods that own them. It is not naive: a pod of the world that
+// cannot start now (no node, no image, a container that keeps ending) does not start
+// in the forecast either, nor does one whose claims do not exist.
+package forecast
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+)
+
+// A plan lists no more than this many rounds and actions. mostVisits bounds the work:
+// in each round every member is visited.
+const (
+	MostRounds  = 500
+	MostActions = 2000
+	mostVisits  = 4_000_000
+)
+
+// Now describes the round that the planner is in.
+func Now(world plan.World) *v1.StatefulSetPlan {
+	p := plan.Compute(world)
+	shown := begin(world)
+	(&list{plan: shown}).add(p)
+	shown.Status = p.Status
+	switch {
+	case conditionOf(p.Status, v1.StatefulSetStalled).Status == corev1.ConditionTrue:
+		end(shown, v1.PlanStuck, v1.StatefulSetStalled)
+	case len(p.Steps) == 0:
+		conclude(shown, v1.PlanInProgress)
+	default:
+		end(shown, v1.PlanInProgress, v1.StatefulSetReady)
+	}
+	return shown
+}
+
+// Play describes all rounds from a world on.
+func Play(world plan.World) *v1.StatefulSetPlan {
+	shown := begin(world)
+	l := &list{plan: shown}
+	h := newHost(world)
+	for range max(mostVisits/(1+len(world.Pods)+MostActions), 1) {
+		p := plan.Compute(h.world())
+		shown.Status = p.Status
+		h.carryOut(p)
+		happened := h.react(p)
+		if !l.add(p) {
+			break
+		}
+		l.then(happened)
+		if len(p.Steps) == 0 && len(happened) == 0 {
+			conclude(shown, v1.PlanStuck)
+			return shown
+		}
+	}
+	shown.Truncated = true
+	end(shown, v1.PlanInProgress, v1.StatefulSetReady)
+	return shown
+}
+
+func begin(world plan.World) *v1.StatefulSetPlan {
+	shown := &v1.StatefulSetPlan{Rounds: []v1.PlanRound{}}
+	shown.SetGroupVersionKind(v1.SchemeGroupVersion.WithKind("StatefulSetPlan"))
+	shown.Name, shown.Namespace, shown.UID = world.Set.Name, world.Set.Namespace, world.Set.UID
+	shown.ResourceVersion, shown.Generation = world.Set.ResourceVersion, world.Set.Generation
+	return shown
+}
+
+// conclude says how a plan ends after whose last round nothing is left to do.
+func conclude(shown *v1.StatefulSetPlan, otherwise v1.PlanOutcome) {
+	ready := conditionOf(shown.Status, v1.StatefulSetReady)
+	switch {
+	case ready.Reason == v1.ReasonHeld:
+		end(shown, v1.PlanHeld, v1.StatefulSetReady)
+	case ready.Status == corev1.ConditionTrue:
+		end(shown, v1.PlanConverged, v1.StatefulSetReady)
+	case conditionOf(shown.Status, v1.StatefulSetStalled).Status == corev1.ConditionTrue:
+		end(shown, otherwise, v1.StatefulSetStalled)
+	default:
+		end(shown, otherwise, v1.StatefulSetReady)
+	}
+}
+
+// end gives a plan its outcome, with the reason of a condition.
+func end(shown *v1.StatefulSetPlan, outcome v1.PlanOutcome, because v1.StatefulSetConditionType) {
+	condition := conditionOf(shown.Status, because)
+	shown.Outcome, shown.Reason, shown.Message = outcome, condition.Reason, condition.Message
+}
+
+func conditionOf(status v1.StatefulSetStatus, kind v1.StatefulSetConditionType) v1.StatefulSetCondition {
+	for _, condition := range status.Conditions {
+		if condition.Type == kind {
+			return condition
+		}
+	}
+	return v1.StatefulSetCondition{}
+}

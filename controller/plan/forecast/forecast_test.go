@@ -1,0 +1,229 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package forecast
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+)
+
+var update = flag.Bool("update", false, "write what is forecast now into testdata")
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// web is a set with three members and a claim each.
+func web() *v1.StatefulSet {
+	labels := map[string]string{"app": "web"}
+	set := &v1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "web-uid", Generation: 1},
+		Spec: v1.StatefulSetSpec{
+			Replicas: new(int32(3)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "db", Image: "db:1"}}}},
+			VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}},
+		},
+	}
+	v1.SetObjectDefaults_StatefulSet(set)
+	return set
+}
+
+// settled is the world in which a set has become what its spec wants.
+func settled(t *testing.T, set *v1.StatefulSet) plan.World {
+	t.Helper()
+	h := newHost(plan.World{Set: set, Now: noon})
+	for range MostRounds {
+		p := plan.Compute(h.world())
+		h.carryOut(p)
+		if happened := h.react(p); len(p.Steps)+len(happened) == 0 {
+			return h.world()
+		}
+	}
+	t.Fatal("the set does not settle")
+	return plan.World{}
+}
+
+// proposed is the world with a changed set.
+func proposed(world plan.World, change func(*v1.StatefulSet)) plan.World {
+	world.Set = world.Set.DeepCopy()
+	change(world.Set)
+	world.Set.Generation++
+	return world
+}
+
+func newImage(set *v1.StatefulSet) { set.Spec.Template.Spec.Containers[0].Image = "db:2" }
+
+// breakPod makes a pod of the world one that cannot start.
+func breakPod(world plan.World, name string) plan.World {
+	for i, pod := range world.Pods {
+		if pod.Name == name {
+			pod = pod.DeepCopy()
+			pod.Status.Conditions[0].Status = corev1.ConditionFalse
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "db", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}}
+			world.Pods[i] = pod
+		}
+	}
+	return world
+}
+
+// TestForecasts compares plans with the texts below testdata.
+func TestForecasts(t *testing.T) {
+	for name, forecast := range map[string]func(t *testing.T) *v1.StatefulSetPlan{
+		"new-set":      func(*testing.T) *v1.StatefulSetPlan { return Play(plan.World{Set: web(), Now: noon}) },
+		"nothing-open": func(t *testing.T) *v1.StatefulSetPlan { return Now(settled(t, web())) },
+		"new-image": func(t *testing.T) *v1.StatefulSetPlan {
+			return Play(proposed(settled(t, web()), newImage))
+		},
+		"new-image-now": func(t *testing.T) *v1.StatefulSetPlan {
+			return Now(proposed(settled(t, web()), newImage))
+		},
+		"new-image-in-parallel": func(t *testing.T) *v1.StatefulSetPlan {
+			return Play(proposed(settled(t, web()), func(set *v1.StatefulSet) {
+				newImage(set)
+				set.Spec.PodManagementPolicy = v1.ParallelPodManagement
+			}))
+		},
+		"new-image-slowly": func(t *testing.T) *v1.StatefulSetPlan {
+			return Play(proposed(settled(t, web()), func(set *v1.StatefulSet) {
+				newImage(set)
+				set.Spec.MinReadySeconds = 30
+				set.Spec.UpdateStrategy.RollingUpdate.Partition = new(int32(1))
+			}))
+		},
+		"recreate": func(t *testing.T) *v1.StatefulSetPlan {
+			return Play(proposed(settled(t, web()), func(set *v1.StatefulSet) {
+				newImage(set)
+				set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RecreateStatefulSetStrategyType}
+			}))
+		},
+		"scale-down-with-claims": func(t *testing.T) *v1.StatefulSetPlan {
+			return Play(proposed(settled(t, web()), func(set *v1.StatefulSet) {
+				set.Spec.Replicas = new(int32(1))
+				set.Spec.PersistentVolumeClaimRetentionPolicy.WhenScaled = v1.DeletePersistentVolumeClaimRetentionPolicyType
+			}))
+		},
+		"stuck-behind-a-broken-pod": func(t *testing.T) *v1.StatefulSetPlan {
+			return Play(proposed(breakPod(settled(t, web()), "web-1"), newImage))
+		},
+		"past-a-broken-pod-in-parallel": func(t *testing.T) *v1.StatefulSetPlan {
+			return Play(proposed(breakPod(settled(t, web()), "web-1"), func(set *v1.StatefulSet) {
+				newImage(set)
+				set.Spec.PodManagementPolicy = v1.ParallelPodManagement
+			}))
+		},
+		"name-taken": func(t *testing.T) *v1.StatefulSetPlan {
+			world := settled(t, web())
+			taken := world.Pods[2].DeepCopy()
+			taken.OwnerReferences[0].UID, taken.OwnerReferences[0].Name = "other", "other"
+			world.Pods[2] = taken
+			return Play(proposed(world, func(*v1.StatefulSet) {}))
+		},
+		"held": func(t *testing.T) *v1.StatefulSetPlan {
+			return Play(proposed(settled(t, web()), func(set *v1.StatefulSet) {
+				newImage(set)
+				set.Annotations = map[string]string{v1.HoldAnnotation: "migration"}
+			}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join("testdata", name+".txt")
+			got := text(forecast(t))
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(file)
+			if err != nil || got != string(want) {
+				t.Errorf("the forecast is\n%s\nwant (%v)\n%s", got, err, want)
+			}
+		})
+	}
+}
+
+// text is a plan for people to read.
+func text(p *v1.StatefulSetPlan) string {
+	var lines strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&lines, format+"\n", args...) }
+	say("plan of %s/%s, generation %d", p.Namespace, p.Name, p.Generation)
+	for i, round := range p.Rounds {
+		say("round %d: %d unavailable, %d may be", i+1, round.Unavailable, round.MaxUnavailable)
+		for n, step := range round.Steps {
+			for _, action := range step.Actions {
+				say("  %d. %s: %s, because %s", n+1, action.Type, action.Description, action.Why)
+			}
+		}
+		if round.WaitingFor != "" {
+			say("  waiting for: %s", round.WaitingFor)
+		}
+		if round.LookAgainSeconds != nil {
+			say("  look again in %d s", *round.LookAgainSeconds)
+		}
+		if len(round.Then) > 0 {
+			say("  then: %s", strings.Join(round.Then, ", "))
+		}
+	}
+	say("%s (%s): %s", p.Outcome, p.Reason, p.Message)
+	if p.Truncated {
+		say("truncated")
+	}
+	return lines.String()
+}
+
+func TestAPlanIsBounded(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy   v1.PodManagementPolicyType
+		replicas int32
+	}{
+		"many members one after the other": {v1.OrderedReadyPodManagement, 5000},
+		"many members at the same time":    {v1.ParallelPodManagement, 5000},
+		"more members than there can be":   {v1.ParallelPodManagement, 1<<31 - 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := web()
+			set.Spec.PodManagementPolicy, set.Spec.Replicas = c.policy, &c.replicas
+			p := Play(plan.World{Set: set, Now: noon})
+			actions := 0
+			for _, round := range p.Rounds {
+				for _, step := range round.Steps {
+					actions += len(step.Actions)
+				}
+			}
+			encoded, err := p.Marshal()
+			if err != nil || !p.Truncated || p.Outcome != v1.PlanInProgress || len(p.Rounds) > MostRounds || actions > MostActions || len(encoded) > 1<<20 {
+				t.Errorf("got %d rounds, %d actions, %d bytes, outcome %s, truncated %t, error %v; want at most %d, %d and 1 MiB, and truncated",
+					len(p.Rounds), actions, len(encoded), p.Outcome, p.Truncated, err, MostRounds, MostActions)
+			}
+		})
+	}
+}
+
+func TestAForecastChangesNothingAndIsAlwaysTheSame(t *testing.T) {
+	world := proposed(settled(t, web()), newImage)
+	before := world
+	before.Set = world.Set.DeepCopy()
+	before.Pods = nil
+	for _, pod := range world.Pods {
+		before.Pods = append(before.Pods, pod.DeepCopy())
+	}
+	one := Play(world)
+	if two := Play(world); !reflect.DeepEqual(one, two) {
+		t.Errorf("got %s and then %s for the same world", text(one), text(two))
+	}
+	if !reflect.DeepEqual(before.Set, world.Set) || !reflect.DeepEqual(before.Pods, world.Pods) {
+		t.Error("the forecast has changed the world")
+	}
+}

@@ -1,0 +1,75 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// restOfHeldSet: nothing is done for a set that is held, and it never says that it is
+// ready or worked on.
+func (j *judged) restOfHeldSet() {
+	if !j.held() {
+		return
+	}
+	if len(j.plan.Steps) > 0 {
+		j.broke("held set", "a set that is held gets the plan %v", j.plan.Steps)
+	}
+	for _, condition := range j.plan.Status.Conditions {
+		if condition.Status == corev1.ConditionTrue && (condition.Type == v1.StatefulSetReady || condition.Type == v1.StatefulSetReconciling && j.Set.DeletionTimestamp == nil) {
+			j.broke("held set", "a set that is held says %v", condition)
+		}
+	}
+	j.revisionsStay("held set")
+}
+
+// waitsForRevisions: as long as a revision that a member has belongs to somebody else,
+// nothing that could replace the member is done.
+func (j *judged) waitsForRevisions() {
+	if !j.awaits() {
+		return
+	}
+	if n := len(planned[DeletePod](j)) + len(planned[CreateMember](j)) + len(planned[CreateRevision](j)); n > 0 {
+		j.broke("revisions first", "a revision that members have is not the set's, and the plan is %v", j.plan.Steps)
+	}
+	j.revisionsStay("revisions first")
+}
+
+// awaits reports whether a member has, or the status names as the current one, a
+// revision that somebody else controls, and that is not the present one.
+func (f facts) awaits() bool {
+	for _, revision := range f.Revisions {
+		controller := metav1.GetControllerOfNoCopy(revision)
+		if controller == nil || controller.UID == f.Set.UID || recordedImage(revision.Data.Raw) == f.Set.Spec.Template.Spec.Containers[0].Image {
+			continue
+		}
+		if revision.Name == f.Set.Status.CurrentRevision {
+			return true
+		}
+		for _, pod := range f.Pods {
+			if f.mine(pod) && pod.Labels["controller-revision-hash"] == revision.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// revisionsStay: the status names the revisions that it has named.
+func (j *judged) revisionsStay(rule string) {
+	before, now := j.Set.Status, j.plan.Status
+	if before.CurrentRevision != now.CurrentRevision || before.UpdateRevision != now.UpdateRevision ||
+		(before.CollisionCount == nil) != (now.CollisionCount == nil) {
+		j.broke(rule, "the status named the revisions %s and %s, and names %s and %s now", before.CurrentRevision, before.UpdateRevision, now.CurrentRevision, now.UpdateRevision)
+	}
+}
+
+// undecided reports whether it is not known, or not asked, which revisions are the
+// set's.
+func (j *judged) undecided() bool {
+	return j.held() || j.says(v1.StatefulSetReady).Reason == v1.ReasonWaitingForRevisions
+}
