@@ -45,7 +45,10 @@ func (o *Options) applyServing(config *Config) error {
 func (o *Options) applyHost(config *Config, host *host) error {
 	generic := &config.Generic.Config
 	config.HostReady = host.ready
-
+	var err error
+	if config.Dependents, err = newDependents(host); err != nil {
+		return err
+	}
 	if err := o.Authentication.ApplyTo(&generic.Authentication, generic.SecureServing, generic.OpenAPIConfig); err != nil {
 		return fmt.Errorf("preparing authentication: %w", err)
 	}

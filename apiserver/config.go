@@ -12,6 +12,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/rest"
 
+	"statefulset.dev/registry/damaged"
 	"statefulset.dev/registry/statefulset"
 )
 
@@ -28,6 +29,13 @@ type Config struct {
 	// Preflight tries sets on the host before they are stored. By default none is.
 	Preflight statefulset.Preflight
 
+	// Dependents finds what belongs to a set in the host. Nil if the server has no
+	// host, as in tests.
+	Dependents damaged.Host
+
+	// Planner makes the plans that are served at /plan. Nil if none are.
+	Planner Planner
+
 	// RunController runs the controller until its context ends; it is given access
 	// to this very server. It must return only then, or with an error. Nil for a
 	// server without a controller.
@@ -40,6 +48,12 @@ type Config struct {
 	// ControllerState says what the controller is doing, for people who debug it.
 	// May be nil.
 	ControllerState func() ControllerState
+
+	// guard keeps anything from being served while the store is not the right one.
+	// Nil if nothing checks that, as in tests.
+	guard *guard
+
+	damaged *damaged.Sets
 
 	scheme *runtime.Scheme
 	codecs serializer.CodecFactory
@@ -67,6 +81,7 @@ func NewConfig() *Config {
 
 // Complete fills the gaps.
 func (c *Config) Complete() CompletedConfig {
+	c.handOverClients()
 	return CompletedConfig{config: c, generic: c.Generic.Complete()}
 }
 
@@ -76,17 +91,21 @@ func (c CompletedConfig) New() (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building the server: %w", err)
 	}
-	group, err := apiGroup(c.config.scheme, c.config.codecs, c.generic.RESTOptionsGetter, c.config.Preflight)
+	group, err := apiGroup(c.config.scheme, c.config.codecs, c.config.tolerate(c.generic.RESTOptionsGetter), c.config.Preflight, c.config.Planner)
 	if err != nil {
 		return nil, err
 	}
 	if err := server.InstallAPIGroup(group); err != nil {
 		return nil, fmt.Errorf("installing group %s: %w", group.PrioritizedVersions[0].Group, err)
 	}
+	showDamaged(server, c.config.damagedSets())
 	if err := c.addController(server); err != nil {
 		return nil, err
 	}
 	if err := addHostCheck(server, c.config.HostReady); err != nil {
+		return nil, err
+	}
+	if err := addStoreCheck(server, c.config.guard); err != nil {
 		return nil, err
 	}
 	return &Server{server}, nil

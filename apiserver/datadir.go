@@ -19,6 +19,8 @@ import (
 const (
 	lockFile    = "lock"
 	versionFile = "version.json"
+	// socketFile names the socket of the etcd that uses the directory.
+	socketFile = "socket"
 
 	// dataLayout counts incompatible changes of what the directory holds.
 	dataLayout = 1
@@ -74,7 +76,7 @@ func refuseForeign(path string) error {
 		switch name := entry.Name(); name {
 		case versionFile:
 			return nil
-		case lockFile, versionFile + ".next", "lost+found":
+		case lockFile, socketFile, versionFile + ".next", "lost+found":
 		default:
 			stranger = name
 		}
@@ -133,6 +135,22 @@ func (d *dataDir) writeVersion() error {
 		return fmt.Errorf("writing to the data directory %q: %w", d.path, err)
 	}
 	return nil
+}
+
+// writeSocket tells other processes of our user how to reach the etcd that uses
+// the directory.
+func (d *dataDir) writeSocket(endpoint string) error {
+	if err := os.WriteFile(filepath.Join(d.path, socketFile), []byte(endpoint+"\n"), fileutil.PrivateFileMode); err != nil {
+		return fmt.Errorf("writing to the data directory %q: %w", d.path, err)
+	}
+	return nil
+}
+
+func (d *dataDir) removeSocket() error { return os.RemoveAll(filepath.Join(d.path, socketFile)) }
+
+// unusable says what to do about a directory that is damaged.
+func (d *dataDir) unusable(err error) error {
+	return fmt.Errorf("the data directory %q cannot be used: %w; restore it from a backup, or choose another one with --data-dir", d.path, err)
 }
 
 func (d *dataDir) Close() error { return d.lock.Close() }

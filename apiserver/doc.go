@@ -11,6 +11,8 @@
 //	                             anonymous (anonymous.go)
 //	fairness, audit, tracing     options.go: the generic server's option groups
 //	may they do it               host.go: subject access reviews on the host
+//	is the store the right one   guard.go says how that is known, guard_filter.go answers
+//	                             503 if it is not
 //	which resource               install.go: the table of contents
 //	decoding, defaults           scheme.go
 //	admission                    admission.go: namespace life cycle, policies and
@@ -28,4 +30,6 @@
 // storage, build the server, serve until the context ends. The controller is
 // started by a hook once the server serves, and waited for before it stops
 // serving (hooks.go), because it reads and writes sets through this server.
+// Before it stops serving, the server gives its connections up in a way that loses
+// no request (handover.go).
 package apiserver

@@ -45,33 +45,40 @@ func startEmbeddedEtcd(ctx context.Context, path string) (*embeddedEtcd, error) 
 	if err != nil {
 		return nil, err
 	}
-	// The path of a socket is limited to about a hundred characters, so it cannot
-	// be in the data directory, whose path may be longer.
-	socketDir, err := os.MkdirTemp("", "statefulset-etcd-")
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("creating a directory for the etcd socket: %w", err), dir.Close())
+	if err := checkEtcdData(path); err != nil {
+		return nil, errors.Join(dir.unusable(err), dir.Close())
 	}
-	etcd := &embeddedEtcd{dir: dir, socketDir: socketDir, log: newEtcdLog()}
+	etcd, err := newEmbeddedEtcd(dir)
+	if err != nil {
+		return nil, err
+	}
 	if err := etcd.start(ctx); err != nil {
 		return nil, errors.Join(err, etcd.Close())
 	}
 	return etcd, nil
 }
 
-func (e *embeddedEtcd) start(ctx context.Context) error {
-	err := checkEtcdData(e.dir.path)
-	var server *embed.Etcd
-	if err == nil {
-		server, err = startWithoutPanic(e.config())
-	}
+// newEmbeddedEtcd takes over the directory, and closes it if it fails.
+func newEmbeddedEtcd(dir *dataDir) (*embeddedEtcd, error) {
+	// The path of a socket is limited to about a hundred characters, so it cannot
+	// be in the data directory, whose path may be longer.
+	socketDir, err := os.MkdirTemp("", "statefulset-etcd-")
 	if err != nil {
-		return fmt.Errorf("the data directory %q cannot be used: %w; restore it from a backup, or choose another one with --data-dir", e.dir.path, err)
+		return nil, errors.Join(fmt.Errorf("creating a directory for the etcd socket: %w", err), dir.Close())
+	}
+	return &embeddedEtcd{dir: dir, socketDir: socketDir, log: newEtcdLog()}, nil
+}
+
+func (e *embeddedEtcd) start(ctx context.Context) error {
+	server, err := startWithoutPanic(e.config())
+	if err != nil {
+		return e.dir.unusable(err)
 	}
 	e.server = server
 	select {
 	case <-server.Server.ReadyNotify():
 		e.log.SetLevel(whileRunning)
-		return e.dir.writeVersion()
+		return errors.Join(e.dir.writeVersion(), e.dir.writeSocket(e.Endpoint()))
 	case err := <-server.Err():
 		return fmt.Errorf("starting the embedded etcd: %w", err)
 	case <-ctx.Done():
@@ -102,7 +109,7 @@ func (e *embeddedEtcd) Close() error {
 	if e.server != nil {
 		e.server.Close()
 	}
-	return errors.Join(os.RemoveAll(e.socketDir), e.dir.Close())
+	return errors.Join(os.RemoveAll(e.socketDir), e.dir.removeSocket(), e.dir.Close())
 }
 
 func (e *embeddedEtcd) socket() string { return filepath.Join(e.socketDir, "etcd.sock") }

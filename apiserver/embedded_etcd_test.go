@@ -149,6 +149,18 @@ func TestADataDirectoryIsRefused(t *testing.T) {
 			},
 			want: "wal is damaged",
 		},
+		"whose log is cut off": {
+			spoil: func(t *testing.T, path string) {
+				logs, err := filepath.Glob(filepath.Join(path, "member", "wal", "*.wal"))
+				if err != nil || len(logs) == 0 {
+					t.Fatalf("finding the log: got %q, %v", logs, err)
+				}
+				if err := os.Truncate(logs[0], 500); err != nil {
+					t.Fatalf("damaging the log: %v", err)
+				}
+			},
+			want: "it was cut off: it ends with entry",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

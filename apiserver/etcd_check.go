@@ -4,6 +4,7 @@
 package apiserver
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"go.etcd.io/bbolt"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	"go.etcd.io/etcd/server/v3/storage/schema"
 	"go.etcd.io/etcd/server/v3/storage/wal"
 	"go.uber.org/zap"
 )
@@ -42,18 +44,20 @@ func checkEtcdData(dataDir string) error {
 	case !hasLog:
 		return fmt.Errorf("the log %s is missing", log)
 	}
-	if err := checkDatabase(database); err != nil {
+	applied, err := checkDatabase(database)
+	if err != nil {
 		return fmt.Errorf("the database %s is damaged: %w", database, err)
 	}
-	if err := checkLog(log); err != nil {
+	if err := checkLog(log, applied); err != nil {
 		return fmt.Errorf("the log %s is damaged: %w", log, err)
 	}
 	return nil
 }
 
 // checkLog reads the log from the last snapshot on. A torn record at its end is
-// what a power cut leaves behind, and no damage.
-func checkLog(path string) error {
+// what a power cut leaves behind, and no damage. But it has all that was applied
+// to the database, since that was on disk before.
+func checkLog(path string, applied uint64) error {
 	snapshots, err := wal.ValidSnapshotEntries(zap.NewNop(), path)
 	if err != nil {
 		return err
@@ -61,21 +65,50 @@ func checkLog(path string) error {
 	if len(snapshots) == 0 {
 		return errors.New("it has no beginning that can be read")
 	}
-	_, err = wal.Verify(zap.NewNop(), path, snapshots[len(snapshots)-1])
-	return err
-}
-
-func checkDatabase(path string) error {
-	info, err := os.Stat(path)
+	latest := snapshots[len(snapshots)-1]
+	if _, err := wal.Verify(zap.NewNop(), path, latest); err != nil {
+		return err
+	}
+	log, err := wal.OpenForRead(zap.NewNop(), path, latest)
 	if err != nil {
 		return err
+	}
+	_, _, entries, err := log.ReadAll() // which closes it
+	if err != nil {
+		return err
+	}
+	last := latest.GetIndex()
+	if len(entries) > 0 {
+		last = entries[len(entries)-1].GetIndex()
+	}
+	if last < applied {
+		return fmt.Errorf("it was cut off: it ends with entry %d, and the database has entry %d", last, applied)
+	}
+	return nil
+}
+
+// checkDatabase also returns up to which entry of the log it has all.
+func checkDatabase(path string) (applied uint64, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
 	}
 	db, err := bbolt.Open(path, fileutil.PrivateFileMode, &bbolt.Options{ReadOnly: true, Timeout: openTimeout})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	err = db.View(func(tx *bbolt.Tx) error { return checkPages(tx, info.Size()) })
-	return errors.Join(err, db.Close())
+	err = db.View(func(tx *bbolt.Tx) error {
+		if err := checkPages(tx, info.Size()); err != nil {
+			return err
+		}
+		if meta := tx.Bucket(schema.Meta.Name()); meta != nil {
+			if index := meta.Get(schema.MetaConsistentIndexKeyName); len(index) == 8 {
+				applied = binary.BigEndian.Uint64(index)
+			}
+		}
+		return nil
+	})
+	return applied, errors.Join(err, db.Close())
 }
 
 // checkPages reads what the database holds. The size comes first: reading beyond

@@ -6,6 +6,7 @@ package apiserver
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -17,9 +18,11 @@ import (
 // What etcd logs as its last words before it would panic or exit, as it does
 // when it finds its data damaged, is raised as a panic in full, so that
 // startWithoutPanic can report it: by itself the panic has only the message, and
-// leaves out the error and the file that it speaks of.
+// leaves out the error and the file that it speaks of. Once etcd is running such
+// a panic could not be caught, so the process is ended instead, as dieWith says.
 type etcdLog struct {
 	zap.AtomicLevel
+	die    *atomic.Pointer[func(error)]
 	fields []zapcore.Field
 }
 
@@ -32,7 +35,12 @@ const (
 	quietStop = zapcore.DPanicLevel
 )
 
-func newEtcdLog() etcdLog { return etcdLog{AtomicLevel: zap.NewAtomicLevelAt(quietStart)} }
+func newEtcdLog() etcdLog {
+	return etcdLog{AtomicLevel: zap.NewAtomicLevelAt(quietStart), die: &atomic.Pointer[func(error)]{}}
+}
+
+// dieWith says how the process ends when etcd cannot go on.
+func (l etcdLog) dieWith(die func(error)) { l.die.Store(&die) }
 
 // logger is what etcd is given.
 func (l etcdLog) logger() *zap.Logger { return zap.New(l).Named("etcd") }
@@ -58,7 +66,11 @@ func (l etcdLog) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 		f.AddTo(values)
 	}
 	if entry.Level >= zapcore.PanicLevel {
-		panic(fmt.Sprintf("%s: %v", entry.Message, values.Fields))
+		reason := fmt.Sprintf("%s: %v", entry.Message, values.Fields)
+		if die := l.die.Load(); die != nil {
+			(*die)(fmt.Errorf("the embedded etcd cannot go on: %s", reason))
+		}
+		panic(reason)
 	}
 	args := []any{"etcd", entry.LoggerName}
 	for key, value := range values.Fields {

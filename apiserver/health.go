@@ -33,6 +33,15 @@ func addHostCheck(server *genericapiserver.GenericAPIServer, ready func(context.
 	}))
 }
 
+// addStoreCheck makes the server unready while its store is not the right one. It
+// stays alive: a restart would not help, an operator does.
+func addStoreCheck(server *genericapiserver.GenericAPIServer, guard *guard) error {
+	if guard == nil {
+		return nil
+	}
+	return server.AddReadyzChecks(healthz.NamedCheck("store", func(*http.Request) error { return guard.check() }))
+}
+
 // addControllerChecks makes the server unready while its controller cannot work,
 // and not alive when the controller ended by itself: that is a fault of the
 // program which a restart may heal.

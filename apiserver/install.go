@@ -15,16 +15,21 @@ import (
 )
 
 // apiGroup is the table of contents of what is served under /apis.
-func apiGroup(scheme *runtime.Scheme, codecs serializer.CodecFactory, getter generic.RESTOptionsGetter, preflight statefulset.Preflight) (*genericapiserver.APIGroupInfo, error) {
+func apiGroup(scheme *runtime.Scheme, codecs serializer.CodecFactory, getter generic.RESTOptionsGetter, preflight statefulset.Preflight, planner Planner) (*genericapiserver.APIGroupInfo, error) {
 	sets, err := statefulset.NewStorage(scheme, getter, preflight)
 	if err != nil {
 		return nil, err
 	}
 	group := genericapiserver.NewDefaultAPIGroupInfo(appsv1.GroupName, scheme, runtime.NewParameterCodec(scheme), codecs)
-	group.VersionedResourcesStorageMap[appsv1.SchemeGroupVersion.Version] = map[string]rest.Storage{
+	group.NegotiatedSerializer = textOnly{codecs}
+	served := map[string]rest.Storage{
 		"statefulsets":        sets.StatefulSet,
 		"statefulsets/status": sets.Status,
 		"statefulsets/scale":  sets.Scale,
 	}
+	if planner != nil {
+		served["statefulsets/plan"] = statefulset.NewPlanREST(sets.StatefulSet, scheme, planner)
+	}
+	group.VersionedResourcesStorageMap[appsv1.SchemeGroupVersion.Version] = served
 	return &group, nil
 }

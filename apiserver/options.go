@@ -4,10 +4,12 @@
 package apiserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apiserver/pkg/server/options"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
@@ -34,15 +36,27 @@ type Options struct {
 	DataDir string
 	// HostTimeout is how long a starting server waits for the host cluster.
 	HostTimeout time.Duration
+	// NoteNamespace is where in the host cluster the note is that says which store
+	// the cluster knows.
+	NoteNamespace string
 	// Preflight is what is done with a set whose pods or claims the host finds
 	// invalid: "enforce", "warn" or "off".
 	Preflight string
+
+	// Die ends the process at once with an error, when the embedded etcd cannot go on,
+	// for example because the disk is full: nothing may be answered any more. Nil
+	// stands for a panic.
+	Die func(error)
+
+	// embedded is true once the server has started an etcd of its own.
+	embedded bool
 }
 
 const (
-	defaultPort    = 8443
-	defaultDataDir = "./statefulset-data"
-	minHostTimeout = time.Second
+	defaultPort          = 8443
+	defaultDataDir       = "./statefulset-data"
+	defaultNoteNamespace = "statefulset-system"
+	minHostTimeout       = time.Second
 )
 
 // NewOptions are the defaults.
@@ -60,6 +74,9 @@ func NewOptions() (*Options, error) {
 	serving.HTTP2MaxStreamsPerConnection = 1000 // the host sends all its users through a few connections
 
 	server := options.NewServerRunOptionsForComponent(basecompatibility.DefaultKubeComponent, registry)
+	// Clients repeat a request by themselves that is refused with 429, and not one that
+	// finds the port closed.
+	server.ShutdownSendRetryAfter = true
 	// Without it, open watches keep a server that shuts down for a whole minute.
 	server.ShutdownWatchTerminationGracePeriod = 2 * time.Second
 
@@ -79,6 +96,7 @@ func NewOptions() (*Options, error) {
 		Etcd:           newEtcdOptions(),
 		Traces:         options.NewTracingOptions(),
 		HostTimeout:    30 * time.Second,
+		NoteNamespace:  defaultNoteNamespace,
 		Preflight:      preflightEnforce,
 	}, nil
 }
@@ -101,9 +119,7 @@ func (o *Options) Complete() error {
 // Validate says what is wrong with the values, naming the flags.
 func (o *Options) Validate() error {
 	errs := append(o.validateStorage(), o.validateServing()...)
-	if o.HostTimeout < minHostTimeout {
-		errs = append(errs, fmt.Errorf("--host-timeout is %s, must be at least %s", o.HostTimeout, minHostTimeout))
-	}
+	errs = append(errs, o.validateHost()...)
 	errs = append(errs, o.validatePreflight()...)
 	errs = append(errs, o.Server.Validate()...)
 	errs = append(errs, o.Authentication.Validate()...)
@@ -114,6 +130,17 @@ func (o *Options) Validate() error {
 	errs = append(errs, o.Admission.Validate()...)
 	errs = append(errs, o.Traces.Validate()...)
 	return errors.Join(errs...)
+}
+
+func (o *Options) validateHost() []error {
+	var errs []error
+	if o.HostTimeout < minHostTimeout {
+		errs = append(errs, fmt.Errorf("--host-timeout is %s, must be at least %s", o.HostTimeout, minHostTimeout))
+	}
+	if problems := validation.IsDNS1123Label(o.NoteNamespace); len(problems) > 0 {
+		errs = append(errs, fmt.Errorf("--store-note-namespace is %q: %s", o.NoteNamespace, problems[0]))
+	}
+	return errs
 }
 
 func (o *Options) validateServing() []error {
@@ -147,6 +174,9 @@ func (o *Options) validateStorage() []error {
 // embedsEtcd says whether the server brings its own storage.
 func (o *Options) embedsEtcd() bool { return len(o.Etcd.StorageConfig.Transport.ServerList) == 0 }
 
+// dataDir is the directory of the embedded etcd.
+func (o *Options) dataDir() string { return cmp.Or(o.DataDir, defaultDataDir) }
+
 // Flags are all options, in sections for a help text.
 func (o *Options) Flags() cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
@@ -157,6 +187,9 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 		"How long to wait at start for the host cluster to answer, before giving up.")
 	hostFlags.StringVar(&o.Preflight, "preflight", o.Preflight,
 		"What to do with a set whose pod template or claim templates the host cluster finds invalid in a dry run: enforce refuses it, warn accepts it with a warning, off does not ask the host.")
+
+	hostFlags.StringVar(&o.NoteNamespace, "store-note-namespace", o.NoteNamespace,
+		"Namespace of the host cluster that holds the ConfigMap "+noteName+", the note of which store the cluster knows.")
 
 	storage := sections.FlagSet("storage")
 	storage.StringVar(&o.DataDir, "data-dir", o.DataDir,

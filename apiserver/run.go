@@ -10,18 +10,34 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
+
+	"statefulset.dev/registry/statefulset"
 )
 
 // Controller is what the server runs beside itself. Each function may be nil.
 type Controller struct {
-	// Run is called once the server serves. host leads to the host cluster,
-	// loopback to this server. It must run until ctx ends.
-	Run func(ctx context.Context, host, loopback *rest.Config) error
+	// Run is called once the server serves. It must run until ctx ends.
+	Run func(ctx context.Context, access Access) error
+	// Planner makes what answers requests for plans. host leads to the host cluster.
+	Planner func(host *rest.Config) (Planner, error)
 	// Ready says why the controller cannot do its work, nil if it can.
 	Ready func() error
 	// State says what the controller is doing.
 	State func() ControllerState
 }
+
+// Access is what a controller is given by the server.
+type Access struct {
+	// Host leads to the host cluster, Loopback to this server.
+	Host, Loopback *rest.Config
+	// Covered returns when the host cluster has noted that the store of this server
+	// has come to a resource version. Without an error, a store that does not have
+	// it will not be served again.
+	Covered func(ctx context.Context, resourceVersion string) error
+}
+
+// Planner says what the controller does for a set.
+type Planner = statefulset.Planner
 
 // Run serves with the given, completed and valid options until ctx ends.
 func Run(ctx context.Context, o *Options, controller Controller) (err error) {
@@ -54,7 +70,14 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 	if err := o.applyPreflight(config, host); err != nil {
 		return err
 	}
-	config.addController(controller, host)
+	closeGuard, err := o.applyGuard(ctx, config, host, fail)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeGuard()) }()
+	if err := config.addController(controller, host); err != nil {
+		return err
+	}
 	server, err := config.Complete().New()
 	if err != nil {
 		return err
@@ -71,13 +94,19 @@ func failure(ctx context.Context) error {
 }
 
 // addController gives the controller its way to the host.
-func (c *Config) addController(controller Controller, host *host) {
+func (c *Config) addController(controller Controller, host *host) (err error) {
 	if controller.Run != nil {
 		c.RunController = func(ctx context.Context, loopback *rest.Config) error {
-			return controller.Run(ctx, rest.CopyConfig(host.config), loopback)
+			return c.guard.whileRight(ctx, func(ctx context.Context) error {
+				return controller.Run(ctx, Access{Host: rest.CopyConfig(host.config), Loopback: loopback, Covered: c.guard.Covered})
+			})
 		}
 	}
 	c.ControllerReady, c.ControllerState = controller.Ready, controller.State
+	if controller.Planner != nil {
+		c.Planner, err = controller.Planner(rest.CopyConfig(host.config))
+	}
+	return err
 }
 
 // openStorage starts the embedded etcd, unless there is an external one, and
@@ -86,13 +115,14 @@ func (o *Options) openStorage(ctx context.Context, fail context.CancelCauseFunc)
 	if !o.embedsEtcd() {
 		return func() error { return nil }, nil
 	}
-	path := o.DataDir
-	if path == "" {
-		path = defaultDataDir
-	}
+	path := o.dataDir()
 	etcd, err := startEmbeddedEtcd(ctx, path)
 	if err != nil {
 		return nil, err
+	}
+	o.embedded = true
+	if o.Die != nil {
+		etcd.log.dieWith(o.Die)
 	}
 	o.Etcd.StorageConfig.Transport.ServerList = []string{etcd.Endpoint()}
 	klog.FromContext(ctx).Info("Embedded etcd is ready", "dataDir", path)

@@ -11,6 +11,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset"
 )
 
 // NewScheme knows everything that the server decodes, defaults and validates.
@@ -23,6 +24,7 @@ func NewScheme() *runtime.Scheme {
 	scheme := newNamingScheme()
 	scheme.AddKnownTypes(hub(appsv1.GroupName), appsv1.Types()...)
 	scheme.AddKnownTypes(hub(autoscalingv1.GroupName), &autoscalingv1.Scale{})
+	utilruntime.Must(statefulset.AddScaleProposals(scheme))
 	return scheme
 }
 

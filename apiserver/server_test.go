@@ -42,6 +42,16 @@ func startServer(t *testing.T, configure ...func(*Config)) *testServer {
 // startServerWith is startServer after a change of the options.
 func startServerWith(t *testing.T, choose func(*Options), configure ...func(*Config)) *testServer {
 	t.Helper()
+	s := startUnready(t, choose, configure...)
+	s.eventually(t, "the server is ready", func(ctx context.Context) error {
+		return s.clients.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+	})
+	return s
+}
+
+// startUnready is startServerWith for a server that may never be ready.
+func startUnready(t *testing.T, choose func(*Options), configure ...func(*Config)) *testServer {
+	t.Helper()
 	etcd, err := startEmbeddedEtcd(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatalf("starting etcd: %v", err)
@@ -67,11 +77,7 @@ func startServerWith(t *testing.T, choose func(*Options), configure ...func(*Con
 	if err != nil {
 		t.Fatalf("creating a client: %v", err)
 	}
-	s := &testServer{loopback, clients, etcd}
-	s.eventually(t, "the server is ready", func(ctx context.Context) error {
-		return clients.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
-	})
-	return s
+	return &testServer{loopback, clients, etcd}
 }
 
 func testConfig(t *testing.T, etcd *embeddedEtcd, choose func(*Options)) *Config {

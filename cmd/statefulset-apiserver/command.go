@@ -34,6 +34,7 @@ func newCommand() (*cobra.Command, error) {
 	if err != nil {
 		return nil, err
 	}
+	options.Die = die
 	logs := logsapi.NewLoggingConfiguration()
 	colocated := &colocated{options: controller.NewOptions()}
 
@@ -42,7 +43,8 @@ func newCommand() (*cobra.Command, error) {
 		Short: "Serve StatefulSets of the group apps.statefulset.dev, and run their members in a host cluster",
 		Long: "Serves StatefulSets of the group apps.statefulset.dev as an aggregated API of a Kubernetes\n" +
 			"cluster, and runs their members in that cluster. Without --etcd-servers it keeps its data in\n" +
-			"an etcd of its own, in --data-dir.",
+			"an etcd of its own, in --data-dir. How to back that up, and to restore it, is told by\n" +
+			name + " store --help.",
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -58,6 +60,12 @@ func newCommand() (*cobra.Command, error) {
 		return fmt.Errorf("%w; --help lists all flags", err)
 	})
 	addFlags(command, options, colocated, logs)
+	store, err := newStoreCommand()
+	if err != nil {
+		return nil, err
+	}
+	command.AddCommand(store)
+	command.CompletionOptions.DisableDefaultCmd = true
 	return command, nil
 }
 

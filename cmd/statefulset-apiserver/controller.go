@@ -26,19 +26,27 @@ type colocated struct {
 }
 
 func (c *colocated) forServer() apiserver.Controller {
-	return apiserver.Controller{Run: c.run, Ready: c.ready, State: c.state}
+	return apiserver.Controller{Run: c.run, Planner: planner, Ready: c.ready, State: c.state}
 }
 
-func (c *colocated) run(ctx context.Context, host, loopback *rest.Config) error {
+// planner answers requests for plans, whether this replica controls or not.
+func planner(host *rest.Config) (apiserver.Planner, error) { return controller.NewPreview(host) }
+
+func (c *colocated) run(ctx context.Context, access apiserver.Access) error {
 	hostname, err := os.Hostname()
 	if err != nil {
 		return fmt.Errorf("reading the name of this machine: %w", err)
 	}
-	config := controller.Config{Options: c.options, RegisterMetric: legacyregistry.Register, Identity: hostname + "_" + string(uuid.NewUUID())}
-	if config.Host, err = controller.NewHostClient(host); err != nil {
+	config := controller.Config{
+		Options:        c.options,
+		RegisterMetric: legacyregistry.Register,
+		Identity:       hostname + "_" + string(uuid.NewUUID()),
+		Covered:        access.Covered,
+	}
+	if config.Host, err = controller.NewHostClient(access.Host); err != nil {
 		return err
 	}
-	if config.Sets, err = controller.NewSetsClient(loopback); err != nil {
+	if config.Sets, err = controller.NewSetsClient(access.Loopback); err != nil {
 		return err
 	}
 	built, err := controller.New(config)

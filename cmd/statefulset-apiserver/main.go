@@ -18,7 +18,12 @@ func main() {
 		err = command.ExecuteContext(genericapiserver.SetupSignalContext())
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, oneLine(err))
-		os.Exit(1)
+		die(err)
 	}
+}
+
+// die is how the command ends in failure.
+func die(err error) {
+	fmt.Fprintln(os.Stderr, oneLine(err))
+	os.Exit(1)
 }

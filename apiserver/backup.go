@@ -1,0 +1,132 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+)
+
+// Backup writes a consistent copy of the store to a new file, or to out if the
+// file is "-". The server may be running; one with an embedded etcd is found by
+// its data directory. The format is that of etcd's snapshots.
+func Backup(ctx context.Context, o *Options, file string, out, messages io.Writer) error {
+	closeStorage, err := o.reachStorage(ctx)
+	if err != nil {
+		return err
+	}
+	err = o.backup(ctx, file, out, messages)
+	return errors.Join(err, closeStorage())
+}
+
+// reachStorage is openStorage for a server that may be running in another process.
+func (o *Options) reachStorage(ctx context.Context) (func() error, error) {
+	nothing := func() error { return nil }
+	if !o.embedsEtcd() {
+		return nothing, nil
+	}
+	if _, err := os.Stat(filepath.Join(o.dataDir(), versionFile)); err != nil {
+		return nil, fmt.Errorf("--data-dir %q holds no store: %w", o.dataDir(), err)
+	}
+	if !isInUse(o.dataDir()) {
+		return o.openStorage(ctx, func(error) {})
+	}
+	endpoint, err := runningEtcd(ctx, o.dataDir())
+	if err != nil {
+		return nil, fmt.Errorf("the server that uses --data-dir %q cannot be reached: %w; run this as its user, on its machine or in its container", o.dataDir(), err)
+	}
+	o.Etcd.StorageConfig.Transport.ServerList = []string{endpoint}
+	return nothing, nil
+}
+
+// isInUse reports whether a server uses the directory. The socket that a directory
+// names does not tell: the directory may be a copy.
+func isInUse(dataDir string) bool {
+	lock, err := fileutil.TryLockFile(filepath.Join(dataDir, lockFile), os.O_WRONLY, fileutil.PrivateFileMode)
+	if err == nil {
+		err = lock.Close()
+	}
+	return errors.Is(err, fileutil.ErrLocked)
+}
+
+// runningEtcd finds the socket of the server that uses the directory.
+func runningEtcd(ctx context.Context, dataDir string) (endpoint string, err error) {
+	content, err := os.ReadFile(filepath.Join(dataDir, socketFile))
+	if err != nil {
+		return "", err
+	}
+	endpoint = strings.TrimSpace(string(content))
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	_, err = client.Status(ctx, endpoint)
+	return endpoint, errors.Join(err, client.Close())
+}
+
+func (o *Options) backup(ctx context.Context, file string, out, messages io.Writer) error {
+	opened, err := openStore(o.Etcd.StorageConfig)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	seen, err := opened.look(ctx)
+	if err != nil {
+		return err
+	}
+	snapshot, err := opened.client.Snapshot(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the store: %w", err)
+	}
+	defer snapshot.Close()
+	size, err := save(snapshot, file, out)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(messages, "backed up store %s at revision %d or later, %d bytes\n", seen.Store, seen.revision, size)
+	return err
+}
+
+// save writes to a file that appears only when it is complete and on disk.
+func save(from io.Reader, file string, out io.Writer) (int64, error) {
+	if file == "-" {
+		size, err := io.Copy(out, from)
+		if err != nil {
+			return 0, fmt.Errorf("writing the backup: %w", err)
+		}
+		return size, nil
+	}
+	if fileutil.Exist(file) {
+		return 0, fmt.Errorf("--to %q exists already; choose another file", file)
+	}
+	partial := file + ".partial"
+	size, err := saveSynced(from, partial)
+	if err == nil {
+		err = os.Rename(partial, file)
+	}
+	if err != nil {
+		return 0, errors.Join(fmt.Errorf("writing --to %q: %w", file, err), os.RemoveAll(partial))
+	}
+	return size, nil
+}
+
+func saveSynced(from io.Reader, path string) (int64, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileutil.PrivateFileMode)
+	if err != nil {
+		return 0, err
+	}
+	size, err := io.Copy(file, from)
+	return size, errors.Join(err, file.Sync(), file.Close())
+}

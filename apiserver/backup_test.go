@@ -1,0 +1,143 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+func storeOptions(t *testing.T, dataDir string) *Options {
+	t.Helper()
+	options, err := NewOptions()
+	if err != nil {
+		t.Fatalf("making options: %v", err)
+	}
+	options.DataDir = dataDir
+	return options
+}
+
+func lookAt(t *testing.T, dataDir string) sight {
+	t.Helper()
+	var seen sight
+	useEtcd(t, dataDir, func(client *clientv3.Client) {
+		var err error
+		if seen, err = (&store{client, etcdPrefix + "/" + recordName}).look(t.Context()); err != nil {
+			t.Fatalf("reading the record: %v", err)
+		}
+	})
+	return seen
+}
+
+func TestABackupIsTheStoreAgain(t *testing.T) {
+	for name, running := range map[string]bool{"of a server that runs": true, "of a server that was stopped": false} {
+		t.Run(name, func(t *testing.T) {
+			from, file, to := filled(t), filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
+			before := lookAt(t, from)
+			backUp := func() {
+				var messages bytes.Buffer
+				if err := Backup(t.Context(), storeOptions(t, from), file, io.Discard, &messages); err != nil {
+					t.Fatalf("backing up: %v", err)
+				}
+				if !strings.Contains(messages.String(), before.Store) {
+					t.Errorf("message: got %q, want the name of the store, %s", &messages, before.Store)
+				}
+			}
+			if running {
+				useEtcd(t, from, func(*clientv3.Client) { backUp() })
+			} else {
+				backUp()
+			}
+			content, err := os.Open(file)
+			if err != nil {
+				t.Fatalf("opening the backup: %v", err)
+			}
+			defer content.Close()
+			if err := Restore(t.Context(), storeOptions(t, to), "-", content, io.Discard); err != nil {
+				t.Fatalf("restoring: %v", err)
+			}
+			if left, err := filepath.Glob(to + ".*"); err != nil || len(left) > 0 {
+				t.Errorf("files beside the directory: got %q, %v, want none", left, err)
+			}
+			after := lookAt(t, to)
+			if after.record != before.record || after.marked != before.marked || after.revision != before.revision {
+				t.Errorf("restored store: got %+v, want %+v", after, before)
+			}
+			useEtcd(t, to, func(client *clientv3.Client) {
+				put, err := client.Put(t.Context(), "key", "new")
+				if err != nil || put.Header.Revision != before.revision+1 {
+					t.Fatalf("writing: got %+v, %v, want revision %d", put, err, before.revision+1)
+				}
+			})
+			useEtcd(t, to, func(client *clientv3.Client) {
+				if got, err := client.Get(t.Context(), "key"); err != nil || len(got.Kvs) != 1 || string(got.Kvs[0].Value) != "new" {
+					t.Errorf("after another start: got %v, %v, want what was written", got, err)
+				}
+			})
+		})
+	}
+}
+
+func TestABackupThatIsDamagedIsNotRestored(t *testing.T) {
+	from, good := filled(t), filepath.Join(t.TempDir(), "backup")
+	if err := Backup(t.Context(), storeOptions(t, from), good, io.Discard, io.Discard); err != nil {
+		t.Fatalf("backing up: %v", err)
+	}
+	content, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatalf("reading the backup: %v", err)
+	}
+	flipped := bytes.Clone(content)
+	flipped[len(flipped)/2] ^= 1
+	for name, test := range map[string]struct {
+		content []byte
+		want    string
+	}{
+		"with a bit flipped": {flipped, "its hash is wrong"},
+		"that was cut off":   {content[:len(content)/2+1], "which no etcd snapshot has"},
+		"without its hash":   {content[:len(content)-32], "which no etcd snapshot has"},
+		"that is empty":      {nil, "it has 0 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file, to := filepath.Join(t.TempDir(), "bad"), filepath.Join(t.TempDir(), "restored")
+			if err := os.WriteFile(file, test.content, 0o600); err != nil {
+				t.Fatalf("preparing: %v", err)
+			}
+			err := Restore(t.Context(), storeOptions(t, to), file, nil, io.Discard)
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), file) {
+				t.Errorf("got %v, want an error with %q and the file", err, test.want)
+			}
+			if _, err := os.Stat(to); !os.IsNotExist(err) {
+				t.Errorf("the directory: got %v, want none", err)
+			}
+		})
+	}
+}
+
+func TestABackupOverwritesNothing(t *testing.T) {
+	from, file := filled(t), filepath.Join(t.TempDir(), "backup")
+	if err := os.WriteFile(file, []byte("precious"), 0o600); err != nil {
+		t.Fatalf("preparing: %v", err)
+	}
+	if err := Backup(t.Context(), storeOptions(t, from), file, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "exists already") {
+		t.Errorf("backing up over a file: got %v, want an error", err)
+	}
+	good := filepath.Join(t.TempDir(), "backup")
+	if err := Backup(context.WithoutCancel(t.Context()), storeOptions(t, from), good, io.Discard, io.Discard); err != nil {
+		t.Fatalf("backing up: %v", err)
+	}
+	if err := Restore(t.Context(), storeOptions(t, from), good, nil, io.Discard); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("restoring over a store: got %v, want an error", err)
+	}
+	if err := Backup(t.Context(), storeOptions(t, t.TempDir()), good+"2", io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "holds no store") {
+		t.Errorf("backing up an empty directory: got %v, want an error", err)
+	}
+}

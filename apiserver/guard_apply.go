@@ -1,0 +1,108 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/types"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+)
+
+// applyGuard puts the guard of the store before everything that is served, and
+// starts it. The func that it returns sets the last mark; it is called when
+// nothing is written any more, and before the storage is closed. When the server
+// must be started again, fail is told.
+func (o *Options) applyGuard(ctx context.Context, config *Config, host *host, fail context.CancelCauseFunc) (func() error, error) {
+	opened, err := openStore(o.Etcd.StorageConfig)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := newMetadataClient(host.config)
+	if err != nil {
+		return nil, err
+	}
+	guard := newGuard(opened, o.notes(host), objects, o.advice(), fail)
+	guard.stored = func(ctx context.Context) (map[types.UID]bool, error) {
+		sets, err := config.openSets(o.Etcd)
+		if err != nil {
+			return nil, err
+		}
+		defer sets.DestroyFunc()
+		return sets.uids(ctx)
+	}
+	config.guardWith(guard)
+
+	// It must outlive ctx: while the server shuts down, its controller still waits
+	// for marks.
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		guard.run(running)
+	}()
+	return func() error {
+		stop()
+		<-done
+		guard.finish(ctx)
+		return opened.Close()
+	}, nil
+}
+
+func (o *Options) notes(host *host) notes {
+	return notes{host.client.CoreV1().ConfigMaps(o.NoteNamespace)}
+}
+
+func (o *Options) advice() advice {
+	a := advice{namespace: o.NoteNamespace, kubeconfig: o.Host.CoreAPIKubeconfigPath}
+	if o.embedded {
+		a.dataDir = o.dataDir()
+	} else {
+		a.etcd = o.Etcd.StorageConfig.Transport.ServerList
+	}
+	return a
+}
+
+// newMetadataClient reads of objects only what all kinds have.
+func newMetadataClient(host *rest.Config) (metadata.Interface, error) {
+	config := metadata.ConfigFor(host)
+	config.QPS = -1
+	client, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("creating a client for the host cluster at %s: %w", host.Host, err)
+	}
+	return client, nil
+}
+
+// guardWith lets nothing be served, and no controller run, unless the store is
+// right.
+func (c *Config) guardWith(guard *guard) {
+	c.guard = guard
+	c.Generic.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
+		return genericapiserver.DefaultBuildHandlerChain(gate{guard, c.codecs, handler}, generic)
+	}
+}
+
+// whileRight runs the controller as long as the store is right. It returns no
+// error for a store that is not: that is no fault of the controller.
+func (g *guard) whileRight(ctx context.Context, run func(context.Context) error) error {
+	select {
+	case <-g.right:
+	case <-ctx.Done():
+		return nil
+	}
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(g.wrong, stop)()
+	err := run(running)
+	if g.isLost() {
+		<-ctx.Done()
+		return nil
+	}
+	return err
+}

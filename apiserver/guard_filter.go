@@ -1,0 +1,100 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/endpoints/responsewriter"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// gate stands before everything below /apis. While nothing may be served, it
+// answers 503 with the reason, discovery included, so that the cluster takes the
+// API for unavailable and nobody for empty.
+type gate struct {
+	guard      *guard
+	serializer runtime.NegotiatedSerializer
+	next       http.Handler
+}
+
+func (g gate) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	if req.URL.Path != "/apis" && !strings.HasPrefix(req.URL.Path, "/apis/") {
+		g.next.ServeHTTP(w, req)
+		return
+	}
+	if err := g.guard.check(); err != nil {
+		g.refuse(w, req, err)
+		return
+	}
+	// Watches end when the store is lost: what they would tell next may be wrong.
+	ctx, cancel := context.WithCancel(req.Context())
+	defer cancel()
+	defer context.AfterFunc(g.guard.wrong, cancel)()
+	req = req.WithContext(ctx)
+
+	info, ok := request.RequestInfoFrom(ctx)
+	if !ok || !info.IsResourceRequest || info.Verb == "watch" {
+		g.next.ServeHTTP(w, req)
+		return
+	}
+	answer := &doubtful{ResponseWriter: w, gate: g, request: req, list: info.Verb == "list"}
+	g.next.ServeHTTP(responsewriter.WrapForHTTP1Or2(answer), req)
+}
+
+func (g gate) refuse(w http.ResponseWriter, req *http.Request, why error) {
+	for _, header := range []string{"Content-Encoding", "Content-Length", "Content-Type"} {
+		w.Header().Del(header)
+	}
+	responsewriters.ErrorNegotiated(apierrors.NewServiceUnavailable(why.Error()), g.serializer, appsv1.SchemeGroupVersion, w, req)
+}
+
+// doubtful is an answer that may say that something does not exist. Before it
+// does, it makes sure that this was read from the right store: a store may be
+// exchanged while the server runs, and is not asked for its record before
+// everything that is read from it.
+type doubtful struct {
+	http.ResponseWriter
+	gate    gate
+	request *http.Request
+	list    bool
+
+	begun, refused bool
+}
+
+var _ responsewriter.UserProvidedDecorator = &doubtful{}
+
+// Unwrap is the writer below.
+func (d *doubtful) Unwrap() http.ResponseWriter { return d.ResponseWriter }
+
+// WriteHeader sends the code, or 503 with the reason why it cannot be trusted.
+func (d *doubtful) WriteHeader(code int) {
+	d.begun = true
+	if code == http.StatusNotFound || d.list && code == http.StatusOK {
+		if err := d.gate.guard.confirm(d.request.Context()); err != nil {
+			d.refused = true
+			d.gate.refuse(d.ResponseWriter, d.request, err)
+			return
+		}
+	}
+	d.ResponseWriter.WriteHeader(code)
+}
+
+// Write sends a part of the body, or drops it if the answer was refused.
+func (d *doubtful) Write(body []byte) (int, error) {
+	if !d.begun {
+		d.WriteHeader(http.StatusOK)
+	}
+	if d.refused {
+		return len(body), nil
+	}
+	return d.ResponseWriter.Write(body)
+}

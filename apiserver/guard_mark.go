@@ -1,0 +1,165 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+var errExchanged = errors.New("the store is not the one any more that this server was started with")
+
+// Covered returns when the note names a mark of the store that was set after the
+// resource version, which is one of a set. Many callers are served by one write.
+// An error means that this is not known, so the set may get lost unnoticed.
+func (g *guard) Covered(ctx context.Context, resourceVersion string) error {
+	version, err := strconv.ParseInt(resourceVersion, 10, 64)
+	if err != nil {
+		return fmt.Errorf("resource version %q of a set is no number: %w", resourceVersion, err)
+	}
+	for {
+		round, done, err := g.isCovered(version)
+		if done || err != nil {
+			return err
+		}
+		select {
+		case g.wake <- struct{}{}:
+		default: // it is awake
+		}
+		select {
+		case <-round:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting until the note about the store covers revision %d: %w", version, context.Cause(ctx))
+		}
+		if err := g.lastFailure(); err != nil {
+			return fmt.Errorf("waiting until the note about the store covers revision %d: %w", version, err)
+		}
+	}
+}
+
+func (g *guard) isCovered(version int64) (round <-chan struct{}, done bool, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.round, g.covered >= version, g.refused
+}
+
+func (g *guard) lastFailure() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.failed
+}
+
+func (g *guard) endRound(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.failed = err
+	close(g.round)
+	g.round = make(chan struct{})
+}
+
+// advance makes the note name a mark that covers all that is in the store now,
+// after it has made sure that the store is still the right one.
+func (g *guard) advance(ctx context.Context) error {
+	reached := g.hasReached()
+	noted, seen, err := g.compare(ctx)
+	if err != nil {
+		return err
+	}
+	if seen.revision < reached || !g.isRight(noted, seen) {
+		return g.isExchanged()
+	}
+	if noted.mark != seen.Mark {
+		// Here the note was deleted, or a mark was set and the writer of its note was
+		// interrupted.
+		return g.note(ctx, noted, seen)
+	}
+	g.remember(seen, seen.marked)
+	if seen.revision == seen.marked {
+		return nil
+	}
+	next, ok, err := g.store.mark(ctx, seen)
+	if err != nil || !ok {
+		return err
+	}
+	return g.note(ctx, noted, next)
+}
+
+// isRight judges a store that was right before. A note that was deleted meanwhile
+// does not make it wrong.
+func (g *guard) isRight(noted note, seen sight) bool {
+	if noted.blank() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return seen.Store == g.known.Store
+	}
+	return noted.knows(seen)
+}
+
+// note writes the note. If another replica was faster, the next round goes on
+// from what that one wrote.
+func (g *guard) note(ctx context.Context, noted note, seen sight) error {
+	err := g.notes.write(ctx, noted, seen)
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	if err == nil {
+		g.remember(seen, seen.marked)
+	}
+	return err
+}
+
+// confirm makes sure that what was just read came from the right store.
+func (g *guard) confirm(ctx context.Context) error {
+	g.mu.Lock()
+	known, reached, refused := g.known, g.reached, g.refused
+	g.mu.Unlock()
+	if refused != nil {
+		return refused
+	}
+	seen, err := g.store.look(ctx)
+	if err != nil {
+		return err
+	}
+	if seen.revision >= reached && seen.Store == known.Store && seen.holds(known.Mark) {
+		g.remember(seen, 0)
+		return nil
+	}
+	noted, seen, err := g.compare(ctx)
+	if err != nil {
+		return err
+	}
+	if seen.revision < reached || !g.isRight(noted, seen) {
+		return g.isExchanged()
+	}
+	g.remember(seen, 0)
+	return nil
+}
+
+// isExchanged stops serving at once. What exactly has happened is found out after
+// that.
+func (g *guard) isExchanged() error {
+	g.refuse(errExchanged)
+	g.lose()
+	return errExchanged
+}
+
+func (g *guard) hasReached() int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.reached
+}
+
+func (g *guard) remember(seen sight, covered int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if seen.marked > g.known.marked {
+		g.known = seen
+	}
+	g.reached = max(g.reached, seen.revision)
+	g.covered = max(g.covered, covered)
+}

@@ -1,0 +1,199 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"sigs.k8s.io/yaml"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset"
+)
+
+// Rebuild makes the sets again that objects of the host belong to and that are not
+// in the store, with their names and UIDs, so that the garbage collector finds
+// them. No server may use the store. What is made, and what was guessed, is
+// written to out as manifests with comments; with dryRun nothing else happens.
+//
+// When every missing set could be made, the cluster is told to know this store
+// from now on. Otherwise an operator still has to accept it.
+func Rebuild(ctx context.Context, o *Options, dryRun bool, out, messages io.Writer) error {
+	host, err := newHost(o.Host.CoreAPIKubeconfigPath)
+	if err != nil {
+		return err
+	}
+	if err := host.wait(ctx, o.HostTimeout); err != nil {
+		return err
+	}
+	closeStorage, err := o.openStorage(ctx, func(error) {})
+	if err != nil {
+		return err
+	}
+	return errors.Join(o.rebuild(ctx, host, dryRun, out, messages), closeStorage())
+}
+
+func (o *Options) rebuild(ctx context.Context, host *host, dryRun bool, out, messages io.Writer) error {
+	config := NewConfig()
+	o.Etcd.SkipHealthEndpoints = true // nobody asks, and their clients would outlive the etcd
+	if err := config.applyStorage(o.Etcd); err != nil {
+		return err
+	}
+	sets, err := config.openSets(o.Etcd)
+	if err != nil {
+		return err
+	}
+	defer sets.DestroyFunc()
+	opened, err := openStore(o.Etcd.StorageConfig)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+
+	r := rebuilding{config: config, sets: sets, guard: newGuard(opened, o.notes(host), nil, o.advice(), nil)}
+	noted, seen, err := r.guard.compare(ctx)
+	if err != nil {
+		return err
+	}
+	if noted.knows(seen) {
+		return fmt.Errorf("store %s is the one that the cluster knows: nothing was lost, and a set that is missing was deleted", seen.Store)
+	}
+	if err := r.plan(ctx, host); err != nil {
+		return err
+	}
+	if err := r.print(out); err != nil {
+		return err
+	}
+	if dryRun {
+		return nil
+	}
+	return r.store(ctx, messages)
+}
+
+// rebuilding is one rebuild of a store.
+type rebuilding struct {
+	config *Config
+	sets   setStore
+	guard  *guard
+
+	rebuilt []rebuiltSet
+	skipped []skippedSet
+}
+
+// skippedSet is a set that cannot be made again, and why.
+type skippedSet struct {
+	remains
+	why error
+}
+
+// plan finds out which sets are missing, and how they were.
+func (r *rebuilding) plan(ctx context.Context, host *host) error {
+	stored, err := r.sets.list(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := findRemains(ctx, host.client)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		switch rival := sameName(stored, f); {
+		case rival == nil:
+		case rival.UID == f.uid:
+			continue
+		default:
+			r.skipped = append(r.skipped, skippedSet{f, fmt.Errorf("the store has a set of this name with another UID, %s", rival.UID)})
+			continue
+		}
+		rebuilt, err := r.check(f.rebuild())
+		if err != nil {
+			r.skipped = append(r.skipped, skippedSet{f, err})
+			continue
+		}
+		r.rebuilt = append(r.rebuilt, rebuilt)
+	}
+	return nil
+}
+
+func sameName(sets []appsv1.StatefulSet, f remains) *appsv1.StatefulSet {
+	for i := range sets {
+		if sets[i].Namespace == f.namespace && sets[i].Name == f.name {
+			return &sets[i]
+		}
+	}
+	return nil
+}
+
+// check makes sure that the server would have taken the set from a user.
+func (r *rebuilding) check(rebuilt rebuiltSet, err error) (rebuiltSet, error) {
+	if err != nil {
+		return rebuilt, err
+	}
+	r.config.scheme.Default(rebuilt.set)
+	if errs := statefulset.Validate(rebuilt.set); len(errs) > 0 {
+		return rebuilt, fmt.Errorf("what is left of it makes no valid set: %w", errs.ToAggregate())
+	}
+	return rebuilt, nil
+}
+
+// print writes one document for each set.
+func (r *rebuilding) print(out io.Writer) error {
+	for _, s := range r.skipped {
+		if _, err := fmt.Fprintf(out, "# Not rebuilt: %s/%s, UID %s: %v\n", s.namespace, s.name, s.uid, s.why); err != nil {
+			return err
+		}
+	}
+	for _, rebuilt := range r.rebuilt {
+		content, err := yaml.Marshal(rebuilt.set)
+		if err != nil {
+			return fmt.Errorf("encoding set %s/%s: %w", rebuilt.set.Namespace, rebuilt.set.Name, err)
+		}
+		if _, err := fmt.Fprintf(out, "---\n# Rebuilt: %s/%s\n", rebuilt.set.Namespace, rebuilt.set.Name); err != nil {
+			return err
+		}
+		for _, guess := range rebuilt.guesses {
+			if _, err := fmt.Fprintf(out, "# Guessed: %s\n", guess); err != nil {
+				return err
+			}
+		}
+		if _, err := out.Write(content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// store writes the sets, and tells the cluster if they are all.
+func (r *rebuilding) store(ctx context.Context, messages io.Writer) error {
+	for _, rebuilt := range r.rebuilt {
+		if err := r.sets.create(ctx, rebuilt.set); err != nil {
+			return err
+		}
+	}
+	noted, seen, err := r.guard.compare(ctx)
+	if err != nil {
+		return err
+	}
+	// A new mark, so that a copy from before the rebuild does not pass for this one.
+	next, ok, err := r.guard.store.mark(ctx, seen)
+	if err == nil && !ok {
+		err = errors.New("another process writes to the store: stop the server and run this again")
+	}
+	if err != nil {
+		return err
+	}
+	done := fmt.Sprintf("rebuilt %s; each is held by the annotation %s until you remove it", count(len(r.rebuilt), "set"), appsv1.HoldAnnotation)
+	if len(r.skipped) > 0 {
+		_, err := fmt.Fprintf(messages, "%s; %s could not be rebuilt, so the server refuses the store until you accept it with the command that it prints\n", done, count(len(r.skipped), "set"))
+		return err
+	}
+	if _, _, err := r.guard.adopt(ctx, noted, next, "all missing sets were rebuilt"); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(messages, "%s; start the server\n", done)
+	return err
+}

@@ -1,0 +1,162 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// refusal is why nothing is served from a store, in one paragraph that says what
+// was found and what can be done. It names no object of the cluster, because
+// users read it who may not know of them; examples does.
+type refusal struct {
+	noted note
+	seen  sight
+	// owners are all sets that anything in the host belongs to, and missing those
+	// of them that are not in the store, which has as many sets as stored says.
+	owners  map[types.UID]owner
+	missing []owner
+	stored  int
+	advice  advice
+	at      time.Time
+}
+
+// advice is what the commands in a refusal are made of.
+type advice struct {
+	namespace  string // of the note
+	kubeconfig string // empty in a pod
+	dataDir    string // empty with an external etcd
+	etcd       []string
+}
+
+func (r *refusal) Error() string {
+	return strings.Join([]string{
+		"The store of this server is not the one that the cluster knows, so nothing of group apps.statefulset.dev is served.",
+		r.found(), r.atStake(),
+		"As long as every request is answered with 503 nothing is deleted; pods keep running, and nobody controls them. An operator has to choose one of three.",
+		r.restore(), r.rebuild(), r.accept(),
+	}, " ")
+}
+
+// found says what is wrong with the store.
+func (r *refusal) found() string {
+	here := fmt.Sprintf("store %s, marked last at revision %d, with %s", r.seen.Store, r.seen.marked, count(r.stored, "set"))
+	switch {
+	case r.noted.blank():
+		return fmt.Sprintf("Found: %s; the cluster has no note of any store.", here)
+	case r.noted.store != r.seen.Store:
+		return fmt.Sprintf("Found: %s; the cluster knows store %s, which had come to revision %d.", here, r.noted.store, r.noted.revision)
+	case r.seen.marked < r.noted.revision:
+		return fmt.Sprintf("Found: an older copy of the right store: %s; the cluster knows that it had come to revision %d.", here, r.noted.revision)
+	}
+	return fmt.Sprintf("Found: another copy of the right store, or one restored from a backup: %s; it does not hold the mark that the cluster noted at revision %d.", here, r.noted.revision)
+}
+
+// atStake says what would be deleted.
+func (r *refusal) atStake() string {
+	all := fmt.Sprintf("The cluster has %s.", objectsOf(ownersOf(r.owners)))
+	if len(r.missing) == 0 {
+		return all + " This store has all of these sets, but maybe in an earlier state, and going back to that may remove members and claims."
+	}
+	return fmt.Sprintf("%s %s of them %s not in this store: if it were served, the cluster's garbage collector would delete their %s.",
+		all, count(len(r.missing), "set"), isOrAre(len(r.missing)), objectsBelonging(r.missing))
+}
+
+func (r *refusal) restore() string {
+	if r.advice.dataDir == "" {
+		return fmt.Sprintf("(1) Put the right store back: let --etcd-servers (now %s) lead to it, or restore it from a backup made with `etcdctl snapshot save`; then restart this server.",
+			strings.Join(r.advice.etcd, ","))
+	}
+	return fmt.Sprintf("(1) Put the right store back: stop this server, and start it with the --data-dir that it had before (now %s), or with one made from a backup by `statefulset-apiserver store restore --from=BACKUP --data-dir=NEW_DIRECTORY`.",
+		r.advice.dataDir)
+}
+
+func (r *refusal) rebuild() string {
+	return fmt.Sprintf("(2) Make the missing sets again from what the cluster still has: stop this server, look at what `statefulset-apiserver store rebuild %s --dry-run` prints, and run it without --dry-run.", r.advice.flags())
+}
+
+func (r *refusal) accept() string {
+	cost := "going back to an earlier state of the sets"
+	if len(r.missing) > 0 {
+		cost = "the deletion of the " + objectsBelonging(r.missing)
+	}
+	return fmt.Sprintf("(3) Accept this store, and with it %s: `kubectl --namespace=%s annotate --overwrite configmap %s %s=%s`; this server then goes on by itself.",
+		cost, r.advice.namespace, noteName, acceptAnnotation, r.seen.name())
+}
+
+// flags are those of the server that lead to its store and its host.
+func (a advice) flags() string {
+	var flags []string
+	if a.kubeconfig != "" {
+		flags = append(flags, "--kubeconfig="+a.kubeconfig)
+	}
+	if a.dataDir != "" {
+		return strings.Join(append(flags, "--data-dir="+a.dataDir), " ")
+	}
+	return strings.Join(append(flags, "--etcd-servers="+strings.Join(a.etcd, ",")), " ")
+}
+
+// examples are names of sets that are not in the store, for the log.
+func (r *refusal) examples() []string {
+	const some = 5
+	if r == nil {
+		return nil
+	}
+	var names []string
+	for _, o := range r.missing {
+		names = append(names, o.String())
+	}
+	slices.Sort(names)
+	return names[:min(len(names), some)]
+}
+
+// stillHolds reports whether a refusal needs no second look.
+func (r *refusal) stillHolds(noted note, seen sight) bool {
+	return r != nil && time.Since(r.at) < weighInterval && r.seen.record == seen.record &&
+		r.noted.store == noted.store && r.noted.mark == noted.mark && r.noted.accepted == noted.accepted
+}
+
+func ownersOf(byUID map[types.UID]owner) []owner {
+	var all []owner
+	for _, o := range byUID {
+		all = append(all, o)
+	}
+	return all
+}
+
+// objectsOf is like "3 pods and 3 claims of 1 set".
+func objectsOf(owners []owner) string {
+	return objectsBelonging(owners) + " of " + count(len(owners), "set")
+}
+
+// objectsBelonging is like "3 pods, 3 claims and 1 revision".
+func objectsBelonging(owners []owner) string {
+	total := map[string]int{}
+	for _, o := range owners {
+		for resource, n := range o.objects {
+			total[resource] += n
+		}
+	}
+	return fmt.Sprintf("%s, %s and %s", count(total[pods], "pod"), count(total[claims], "claim"), count(total[revisions], "revision"))
+}
+
+func count(n int, what string) string {
+	text := fmt.Sprintf("%d %s", n, what)
+	if n != 1 {
+		text += "s"
+	}
+	return text
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}

@@ -1,0 +1,137 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"time"
+
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+)
+
+const (
+	// recordName is the key, below the prefix of all our keys and beside those of
+	// the sets, that holds the record.
+	recordName = "store"
+
+	// storeTimeout bounds a question to etcd.
+	storeTimeout = 5 * time.Second
+)
+
+// record is what a store says about itself. It is written over and over, each
+// time with another mark: a store that holds a mark also holds all that was
+// written before that mark.
+type record struct {
+	// Store is the name that the store got when it was first used.
+	Store string `json:"store"`
+	// Mark is a random word, and Before the one that it has replaced.
+	Mark   string `json:"mark"`
+	Before string `json:"before,omitempty"`
+}
+
+// sight is a record as it was found.
+type sight struct {
+	record
+	// marked is etcd's revision at which the record was written, and revision the
+	// one that etcd had come to when it was read.
+	marked, revision int64
+}
+
+// holds reports whether the store has come as far as a mark. Until a mark is
+// noted in the host, the next one is not set, so it is one of the last two.
+func (s sight) holds(mark string) bool { return mark != "" && (mark == s.Mark || mark == s.Before) }
+
+// name is how an operator calls this very store in this very state.
+func (s sight) name() string { return fmt.Sprintf("%s@%d", s.Store, s.marked) }
+
+// store reads and writes the record in etcd.
+type store struct {
+	client *clientv3.Client
+	key    string
+}
+
+func openStore(config storagebackend.Config) (*store, error) {
+	given := config.Transport
+	etcd := clientv3.Config{Endpoints: given.ServerList, DialTimeout: storeTimeout, Logger: zap.NewNop()}
+	if given.CertFile != "" || given.KeyFile != "" || given.TrustedCAFile != "" {
+		tls, err := (transport.TLSInfo{CertFile: given.CertFile, KeyFile: given.KeyFile, TrustedCAFile: given.TrustedCAFile}).ClientConfig()
+		if err != nil {
+			return nil, fmt.Errorf("reading --etcd-certfile, --etcd-keyfile and --etcd-cafile: %w", err)
+		}
+		etcd.TLS = tls
+	}
+	client, err := clientv3.New(etcd)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to etcd at %q: %w", given.ServerList, err)
+	}
+	return &store{client, path.Join("/", config.Prefix, recordName)}, nil
+}
+
+func (s *store) Close() error { return s.client.Close() }
+
+// look reads the record. A store that has none gets one.
+func (s *store) look(ctx context.Context) (sight, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	answer, err := s.client.Get(ctx, s.key)
+	if err == nil && len(answer.Kvs) == 0 {
+		if err := s.begin(ctx); err != nil {
+			return sight{}, err
+		}
+		answer, err = s.client.Get(ctx, s.key)
+	}
+	if err != nil {
+		return sight{}, fmt.Errorf("reading the record of the store: %w", err)
+	}
+	if len(answer.Kvs) == 0 {
+		return sight{}, errors.New("the record of the store has just been deleted")
+	}
+	found := sight{marked: answer.Kvs[0].ModRevision, revision: answer.Header.Revision}
+	if err := json.Unmarshal(answer.Kvs[0].Value, &found.record); err != nil || found.Store == "" || found.Mark == "" {
+		return sight{}, fmt.Errorf("the record of the store, etcd's key %q, is damaged: it holds %q; restore etcd from a backup", s.key, answer.Kvs[0].Value)
+	}
+	return found, nil
+}
+
+// begin names a store, unless another replica does so at the same time.
+func (s *store) begin(ctx context.Context) error {
+	first, err := json.Marshal(record{Store: string(uuid.NewUUID()), Mark: rand.Text()})
+	if err != nil {
+		return fmt.Errorf("encoding the record of the store: %w", err)
+	}
+	_, err = s.client.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(s.key), "=", 0)).
+		Then(clientv3.OpPut(s.key, string(first))).Commit()
+	if err != nil {
+		return fmt.Errorf("naming the store: %w", err)
+	}
+	return nil
+}
+
+// mark writes the record again, with another mark. It reports false if somebody
+// else did so meanwhile.
+func (s *store) mark(ctx context.Context, seen sight) (sight, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	next := sight{record: record{Store: seen.Store, Mark: rand.Text(), Before: seen.Mark}}
+	content, err := json.Marshal(next.record)
+	if err != nil {
+		return sight{}, false, fmt.Errorf("encoding the record of the store: %w", err)
+	}
+	answer, err := s.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(s.key), "=", seen.marked)).
+		Then(clientv3.OpPut(s.key, string(content))).Commit()
+	if err != nil {
+		return sight{}, false, fmt.Errorf("marking the store: %w", err)
+	}
+	next.marked, next.revision = answer.Header.Revision, answer.Header.Revision
+	return next, answer.Succeeded, nil
+}

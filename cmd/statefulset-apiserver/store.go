@@ -1,0 +1,100 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	cliflag "k8s.io/component-base/cli/flag"
+
+	"statefulset.dev/apiserver"
+)
+
+// newStoreCommand is the family of commands for the store of a server.
+func newStoreCommand() (*cobra.Command, error) {
+	family := &cobra.Command{
+		Use:   "store",
+		Short: "Back up, restore or rebuild the store of a server",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("store needs one of backup, restore and rebuild; --help tells more")
+		},
+	}
+	for _, build := range []func(*apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets){newBackupCommand, newRestoreCommand, newRebuildCommand} {
+		options, err := apiserver.NewOptions()
+		if err != nil {
+			return nil, err
+		}
+		command, sections := build(options)
+		command.Args, command.PreRunE = cobra.NoArgs, func(*cobra.Command, []string) error { return options.ValidateStore() }
+		for _, section := range sections.FlagSets {
+			command.Flags().AddFlagSet(section)
+		}
+		cliflag.SetUsageAndHelpFunc(command, sections, helpWidth)
+		family.AddCommand(command)
+	}
+	// The parent's help would list the flags of the server.
+	family.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		out := cmd.OutOrStdout()
+		fmt.Fprintf(out, "%s\n\nUsage:\n", cmd.Short)
+		for _, child := range cmd.Commands() {
+			fmt.Fprintf(out, "  %s\n        %s\n", child.UseLine(), child.Short)
+		}
+	})
+	return family, nil
+}
+
+func newBackupCommand(options *apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets) {
+	sections := options.StoreFlags(false)
+	file := sections.FlagSet("backup").String("to", "", "File to write, which must not exist; - stands for standard output.")
+	return &cobra.Command{
+		Use:   "backup --to=FILE",
+		Short: "Write a consistent copy of the store, also while the server runs",
+		Long: "Writes a consistent copy of the store to a file, in the format of etcd's snapshots. The server\n" +
+			"may run: give the same storage flags, as the same user and on the same machine, or in the same\n" +
+			"container if there is an embedded etcd.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if *file == "" {
+				return errors.New(`--to is "": name the file to write, or - for standard output`)
+			}
+			return apiserver.Backup(cmd.Context(), options, *file, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}, sections
+}
+
+func newRestoreCommand(options *apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets) {
+	sections := options.StoreFlags(false)
+	file := sections.FlagSet("restore").String("from", "", "Backup to read; - stands for standard input.")
+	return &cobra.Command{
+		Use:   "restore --from=FILE --data-dir=DIRECTORY",
+		Short: "Make a data directory for the embedded etcd from a backup",
+		Long: "Makes a new data directory for the embedded etcd from a backup of this command or of etcdctl.\n" +
+			"The server serves it only after an operator has accepted it, because what was written after\n" +
+			"the backup is missing; the server prints the command for that.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if *file == "" {
+				return errors.New(`--from is "": name the backup to restore`)
+			}
+			return apiserver.Restore(cmd.Context(), options, *file, cmd.InOrStdin(), cmd.ErrOrStderr())
+		},
+	}, sections
+}
+
+func newRebuildCommand(options *apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets) {
+	sections := options.StoreFlags(true)
+	dryRun := sections.FlagSet("rebuild").Bool("dry-run", false, "Print what would be stored, and store nothing.")
+	return &cobra.Command{
+		Use:   "rebuild",
+		Short: "Make missing sets again from the pods, claims and revisions in the host cluster",
+		Long: "Makes the sets that are missing in the store again, from the pods, claims and revisions that the\n" +
+			"host cluster still has, with their names and UIDs. The server must be stopped. Prints each set as\n" +
+			"a manifest, and as comments what was guessed. Rebuilt sets are held: nothing is done about them\n" +
+			"until their annotation apps.statefulset.dev/hold is removed.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return apiserver.Rebuild(cmd.Context(), options, *dryRun, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}, sections
+}

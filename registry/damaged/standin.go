@@ -1,0 +1,115 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package damaged
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// newStandIn has of the set what others may know it by, and says in its conditions what
+// it is. It does not ask for a deletion, though the set may have: whoever followed would
+// work on a set that cannot be written.
+func newStandIn(meta metav1.ObjectMeta, why string) *appsv1.StatefulSet {
+	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.Finalizers, meta.ManagedFields = nil, nil, nil, nil
+	if meta.Annotations == nil {
+		meta.Annotations = map[string]string{}
+	}
+	meta.Annotations[appsv1.DamagedAnnotation] = why
+	condition := func(kind appsv1.StatefulSetConditionType, status corev1.ConditionStatus) appsv1.StatefulSetCondition {
+		return appsv1.StatefulSetCondition{Type: kind, Status: status, LastTransitionTime: metav1.Now(), Reason: appsv1.ReasonDamaged, Message: why}
+	}
+	return &appsv1.StatefulSet{ObjectMeta: meta, Status: appsv1.StatefulSetStatus{
+		Conditions: []appsv1.StatefulSetCondition{
+			condition(appsv1.StatefulSetReady, corev1.ConditionUnknown),
+			condition(appsv1.StatefulSetStalled, corev1.ConditionTrue),
+		},
+	}}
+}
+
+// identify finds out who the damaged set is. Those are asked first who know most: the
+// watch cache, which may hold the set as it was; the value, whose beginning may be
+// intact, or only its spec strange to us; then what belongs to the set in the host. If
+// the host holds nothing of it, no garbage collector has anything to delete on its
+// behalf, and any UID will do that no other set has.
+func (s *Sets) identify(namespace, name string, value []byte) (metav1.ObjectMeta, error) {
+	if lastKnown := s.lastKnown.Load(); lastKnown != nil {
+		if set := (*lastKnown)(namespace, name); set != nil {
+			return *set.ObjectMeta.DeepCopy(), nil
+		}
+	}
+	for _, read := range []func([]byte) (metav1.ObjectMeta, bool){metaOfProtobuf, metaOfJSON} {
+		if meta, ok := read(value); ok && meta.Namespace == namespace && meta.Name == name && meta.UID != "" {
+			return meta, nil
+		}
+	}
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID("unknown/" + namespace + "/" + name)}
+	if s.host == nil {
+		return meta, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), hostPatience)
+	defer cancel()
+	uid, err := s.host.OwnerUID(ctx, namespace, name)
+	if err != nil {
+		return metav1.ObjectMeta{}, fmt.Errorf("asking the host for the UID of the damaged set: %w", err)
+	}
+	if uid != "" {
+		meta.UID = uid
+	}
+	return meta, nil
+}
+
+func metaOfJSON(value []byte) (metav1.ObjectMeta, bool) {
+	var object metav1.PartialObjectMetadata
+	err := json.Unmarshal(value, &object)
+	return object.ObjectMeta, err == nil
+}
+
+// metaOfProtobuf reads the metadata, which every kind has as its first field, whatever
+// is behind it, and even if the rest is missing.
+func metaOfProtobuf(value []byte) (meta metav1.ObjectMeta, ok bool) {
+	const head = "k8s\x00"
+	if len(value) < len(head) || string(value[:len(head)]) != head {
+		return meta, false
+	}
+	object, _ := field(value[len(head):], 2)
+	raw, whole := field(object, 1)
+	if !whole || len(raw) == 0 {
+		return meta, false
+	}
+	return meta, meta.Unmarshal(raw) == nil
+}
+
+// field is the first field of a protobuf message that has a number and a length, or of
+// it what is there: whole says whether that is all.
+func field(message []byte, number uint64) (content []byte, whole bool) {
+	for len(message) > 0 {
+		tag, n := binary.Uvarint(message)
+		if n <= 0 || tag&7 != 2 {
+			return nil, false
+		}
+		length, m := binary.Uvarint(message[n:])
+		if m <= 0 {
+			return nil, false
+		}
+		message = message[n+m:]
+		whole = length <= uint64(len(message))
+		if !whole {
+			length = uint64(len(message))
+		}
+		if tag>>3 == number {
+			return message[:length], whole
+		}
+		message = message[length:]
+	}
+	return nil, false
+}

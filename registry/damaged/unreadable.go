@@ -1,0 +1,65 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package damaged
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// unreadable is why a value cannot be read. The key is empty where it is not known.
+type unreadable struct {
+	key   string
+	cause error
+}
+
+func (e *unreadable) Error() string {
+	if e.key == "" {
+		return e.cause.Error()
+	}
+	return fmt.Sprintf("the value of %s cannot be read: %v", e.key, e.cause)
+}
+
+func (e *unreadable) Unwrap() error { return e.cause }
+
+// answer makes an error about a value that cannot be read one that a user can do
+// something about. Other errors stay as they are.
+func answer(err error, key string) error {
+	var reason *unreadable
+	if !errors.As(err, &reason) {
+		return err
+	}
+	if reason.key != "" {
+		key = reason.key
+	}
+	if isOutage(reason.cause) {
+		return apierrors.NewInternalError(fmt.Errorf("the value of the etcd key %q cannot be decrypted now: %w", key, reason.cause))
+	}
+	namespace, name, _ := namesOf(key)
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusInternalServerError,
+		Reason:  metav1.StatusReasonStoreReadError,
+		Message: message(namespace, name, key, reason.cause),
+		Details: &metav1.StatusDetails{
+			Group: appsv1.GroupName, Kind: "statefulsets", Name: name,
+			Causes: []metav1.StatusCause{{Type: metav1.CauseTypeUnexpectedServerResponse, Field: key, Message: reason.cause.Error()}},
+		},
+	}}
+}
+
+func message(namespace, name, key string, cause error) string {
+	return fmt.Sprintf("the StatefulSet %q of namespace %q is damaged: the value of the etcd key %q cannot be read: %v; "+
+		"nothing is done to its pods and claims; bring back what can read it (an encryption key, a newer server), or restore a backup, "+
+		"or delete exactly this value, which keeps pods and claims, with: "+
+		"kubectl delete --raw '/apis/%s/namespaces/%s/statefulsets/%s?ignoreStoreReadErrorWithClusterBreakingPotential=true', and create the set again; "+
+		"see docs/repair.md",
+		name, namespace, key, cause, appsv1.SchemeGroupVersion, namespace, name)
+}

@@ -1,0 +1,208 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/conversion"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	genericrequest "k8s.io/apiserver/pkg/endpoints/request"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// Planner says what the controller does for a set. Nothing is changed by asking.
+// neighbours are all sets of the namespace, as they are stored.
+type Planner interface {
+	// Current is what it does for a set as it is stored.
+	Current(ctx context.Context, set *appsv1.StatefulSet, neighbours []appsv1.StatefulSet) (*appsv1.StatefulSetPlan, error)
+	// Proposed is what it would do for a set that is not stored, or not stored so.
+	Proposed(ctx context.Context, set *appsv1.StatefulSet, neighbours []appsv1.StatefulSet) (*appsv1.StatefulSetPlan, error)
+}
+
+// PlanREST serves /plan. It shares the store, and so the life, of REST, and never
+// writes to it.
+type PlanREST struct {
+	store    *genericregistry.Store
+	strategy strategy
+	planner  Planner
+}
+
+var (
+	_ rest.Getter               = &PlanREST{}
+	_ rest.NamedCreater         = &PlanREST{}
+	_ rest.TableConvertor       = &PlanREST{}
+	_ rest.StorageMetadata      = &PlanREST{}
+	_ rest.GroupVersionAcceptor = &PlanREST{}
+)
+
+// NewPlanREST serves the plans that the planner makes of the sets of a store. Of
+// scheme it uses the generated validation of the API types.
+func NewPlanREST(sets *REST, scheme *runtime.Scheme, planner Planner) *PlanREST {
+	return &PlanREST{sets.Store, newStrategy(scheme), planner}
+}
+
+// New is an empty set, for a proposal to be decoded into.
+func (*PlanREST) New() runtime.Object { return &appsv1.StatefulSet{} }
+
+// Destroy does nothing: REST destroys the shared store.
+func (*PlanREST) Destroy() {}
+
+// ProducesMIMETypes adds none to the usual ones.
+func (*PlanREST) ProducesMIMETypes(string) []string { return nil }
+
+// ProducesObject says that the answer is a plan, whatever was sent.
+func (*PlanREST) ProducesObject(string) any { return appsv1.StatefulSetPlan{} }
+
+// AcceptsGroupVersion accepts sets, and Scales.
+func (*PlanREST) AcceptsGroupVersion(version schema.GroupVersion) bool {
+	return version == appsv1.SchemeGroupVersion || version == autoscalingv1.SchemeGroupVersion
+}
+
+// AddScaleProposals lets a Scale be decoded where a set is expected: as a set of
+// which only the replicas count.
+func AddScaleProposals(scheme *runtime.Scheme) error {
+	return scheme.AddConversionFunc((*autoscalingv1.Scale)(nil), (*appsv1.StatefulSet)(nil), func(from, to any, _ conversion.Scope) error {
+		scale, set := from.(*autoscalingv1.Scale), to.(*appsv1.StatefulSet)
+		*set = appsv1.StatefulSet{ObjectMeta: scale.ObjectMeta, Spec: appsv1.StatefulSetSpec{Replicas: &scale.Spec.Replicas}}
+		return nil
+	})
+}
+
+// isScale reports whether a proposal came as a Scale. One that came as a set has its
+// defaults, and with them a policy.
+func isScale(proposal *appsv1.StatefulSet) bool { return proposal.Spec.PodManagementPolicy == "" }
+
+// Get returns the plan of the set as it is.
+func (r *PlanREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
+	set, err := r.stored(ctx, name, options)
+	if err != nil {
+		return nil, err
+	}
+	neighbours, err := r.neighbours(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.planner.Current(ctx, set, neighbours)
+}
+
+// Create returns the plan that a proposed set would lead to.
+func (r *PlanREST) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
+	proposal, ok := obj.(*appsv1.StatefulSet)
+	if !ok {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a StatefulSet or a Scale, got %T", obj))
+	}
+	if proposal.Name != "" && proposal.Name != name {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("metadata.name is %q, must be %q or empty: the request is for the plan of that set", proposal.Name, name))
+	}
+	stored, err := r.stored(ctx, name, &metav1.GetOptions{})
+	if err != nil && (isScale(proposal) || !apierrors.IsNotFound(err)) {
+		return nil, err
+	}
+	set, err := r.proposed(ctx, name, proposal, stored)
+	if err != nil {
+		return nil, err
+	}
+	if admit != nil {
+		if err := admit(ctx, set.DeepCopy()); err != nil {
+			return nil, err
+		}
+	}
+	neighbours, err := r.neighbours(ctx)
+	if err != nil {
+		return nil, err
+	}
+	neighbours = slices.DeleteFunc(neighbours, func(other appsv1.StatefulSet) bool { return other.UID == set.UID })
+	return r.planner.Proposed(ctx, set, append(neighbours, *set))
+}
+
+// proposed is the set as it would be stored: new, or in the place of the one that is.
+func (r *PlanREST) proposed(ctx context.Context, name string, proposal, stored *appsv1.StatefulSet) (*appsv1.StatefulSet, error) {
+	ctx = asWriteOfSet(ctx)
+	if stored == nil {
+		set := proposal.DeepCopy()
+		set.Name = name
+		set.UID, set.CreationTimestamp = uuid.NewUUID(), metav1.Now()
+		return set, rest.BeforeCreate(r.strategy, ctx, set)
+	}
+	set := stored.DeepCopy()
+	if isScale(proposal) {
+		set.Spec.Replicas = proposal.Spec.Replicas
+	} else {
+		set.Labels, set.Annotations, set.Spec = proposal.Labels, proposal.Annotations, *proposal.Spec.DeepCopy()
+	}
+	return set, rest.BeforeUpdate(r.strategy, ctx, set, stored)
+}
+
+// asWriteOfSet makes the rules apply that a write of the set itself would meet.
+func asWriteOfSet(ctx context.Context) context.Context {
+	return genericrequest.WithRequestInfo(ctx, &genericrequest.RequestInfo{
+		IsResourceRequest: true, APIGroup: appsv1.GroupName, APIVersion: appsv1.SchemeGroupVersion.Version, Resource: "statefulsets"})
+}
+
+func (r *PlanREST) stored(ctx context.Context, name string, options *metav1.GetOptions) (*appsv1.StatefulSet, error) {
+	obj, err := r.store.Get(ctx, name, options)
+	if err != nil {
+		return nil, err
+	}
+	set, ok := obj.(*appsv1.StatefulSet)
+	if !ok {
+		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", obj))
+	}
+	return set, nil
+}
+
+func (r *PlanREST) neighbours(ctx context.Context) ([]appsv1.StatefulSet, error) {
+	obj, err := r.store.List(ctx, &metainternalversion.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	list, ok := obj.(*appsv1.StatefulSetList)
+	if !ok {
+		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSetList, got %T", obj))
+	}
+	return list.Items, nil
+}
+
+// ConvertToTable prints a plan in one line.
+func (*PlanREST) ConvertToTable(_ context.Context, object, options runtime.Object) (*metav1.Table, error) {
+	plan, ok := object.(*appsv1.StatefulSetPlan)
+	if !ok {
+		return nil, fmt.Errorf("cannot print %T as a table of plans", object)
+	}
+	table := &metav1.Table{Rows: []metav1.TableRow{{
+		Object: runtime.RawExtension{Object: plan},
+		Cells:  []any{plan.Name, string(plan.Outcome), countActions(plan), plan.Message},
+	}}}
+	if opts, ok := options.(*metav1.TableOptions); !ok || !opts.NoHeaders {
+		table.ColumnDefinitions = []metav1.TableColumnDefinition{
+			{Name: "Name", Type: "string", Format: "name", Description: "Name of the set."},
+			{Name: "Outcome", Type: "string", Description: "How the plan ends."},
+			{Name: "Actions", Type: "integer", Description: "How many actions it has."},
+			{Name: "Message", Type: "string", Description: "What it ends with, or waits for."},
+		}
+	}
+	return table, nil
+}
+
+func countActions(plan *appsv1.StatefulSetPlan) int64 {
+	var actions int64
+	for _, round := range plan.Rounds {
+		for _, step := range round.Steps {
+			actions += int64(len(step.Actions))
+		}
+	}
+	return actions
+}
