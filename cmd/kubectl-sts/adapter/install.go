@@ -1,0 +1,144 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package adapter
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/kubectl/pkg/describe"
+	"k8s.io/kubectl/pkg/polymorphichelpers"
+	"k8s.io/kubectl/pkg/scheme"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// Install teaches the commands of kubectl our kind. It belongs at the beginning of a program, once: what it sets is
+// shared by all commands in the process.
+//
+// expose, pause and resume are not taught anything. kubectl refuses them for the kind of apps/v1 too, and with our type
+// in its scheme it refuses them in the same words.
+func Install() {
+	// port-forward decodes by the scheme of client-go, all others by kubectl's own.
+	for _, types := range []*runtime.Scheme{scheme.Scheme, clientscheme.Scheme} {
+		types.AddKnownTypes(appsv1.SchemeGroupVersion, appsv1.Types()...)
+		metav1.AddToGroupVersion(types, appsv1.SchemeGroupVersion)
+	}
+	polymorphichelpers.UpdatePodSpecForObjectFn = updatePodSpec(polymorphichelpers.UpdatePodSpecForObjectFn)
+	polymorphichelpers.ObjectRestarterFn = restarter(polymorphichelpers.ObjectRestarterFn)
+	polymorphichelpers.StatusViewerFn = statusViewer(polymorphichelpers.StatusViewerFn)
+	polymorphichelpers.HistoryViewerFn = historyViewer(polymorphichelpers.HistoryViewerFn)
+	polymorphichelpers.RollbackerFn = rollbacker(polymorphichelpers.RollbackerFn)
+	polymorphichelpers.LogsForObjectFn = polymorphichelpers.LogsForObjectFunc(logs(polymorphichelpers.LogsForObjectFn))
+	polymorphichelpers.AllPodLogsForObjectFn = polymorphichelpers.AllPodLogsForObjectFunc(logs(polymorphichelpers.AllPodLogsForObjectFn))
+	polymorphichelpers.AttachablePodForObjectFn = attachablePod(polymorphichelpers.AttachablePodForObjectFn)
+	describe.DescriberFn = describer(describe.DescriberFn)
+}
+
+func updatePodSpec(others polymorphichelpers.UpdatePodSpecForObjectFunc) polymorphichelpers.UpdatePodSpecForObjectFunc {
+	return func(object runtime.Object, update func(*corev1.PodSpec) error) (bool, error) {
+		if set, ok := object.(*appsv1.StatefulSet); ok {
+			return true, update(&set.Spec.Template.Spec)
+		}
+		return others(object, update)
+	}
+}
+
+// restarter lets kubectl mark a stand-in that has the template's metadata, and no field that apps/v1 does not know.
+func restarter(others polymorphichelpers.ObjectRestarterFunc) polymorphichelpers.ObjectRestarterFunc {
+	return func(object runtime.Object) ([]byte, error) {
+		set, ok := object.(*appsv1.StatefulSet)
+		if !ok {
+			return others(object)
+		}
+		standIn, err := asBuiltIn(&appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{
+			Template: corev1.PodTemplateSpec{ObjectMeta: set.Spec.Template.ObjectMeta},
+		}})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := others(standIn); err != nil {
+			return nil, err
+		}
+		set.Spec.Template.Annotations = standIn.Spec.Template.Annotations
+		marked, err := runtime.Encode(scheme.Codecs.LegacyCodec(appsv1.SchemeGroupVersion), set)
+		if err != nil {
+			return nil, fmt.Errorf("encoding StatefulSet %q: %w", set.Name, err)
+		}
+		return marked, nil
+	}
+}
+
+func statusViewer(others polymorphichelpers.StatusViewerFunc) polymorphichelpers.StatusViewerFunc {
+	return func(mapping *meta.RESTMapping) (polymorphichelpers.StatusViewer, error) {
+		if mapping.GroupVersionKind.GroupKind() == ours() {
+			return &polymorphichelpers.StatefulSetStatusViewer{}, nil
+		}
+		return others(mapping)
+	}
+}
+
+func historyViewer(others polymorphichelpers.HistoryViewerFunc) polymorphichelpers.HistoryViewerFunc {
+	return func(cluster genericclioptions.RESTClientGetter, mapping *meta.RESTMapping) (polymorphichelpers.HistoryViewer, error) {
+		if mapping.GroupVersionKind.GroupKind() != ours() {
+			return others(cluster, mapping)
+		}
+		client, err := clientOfAppsV1(cluster)
+		if err != nil {
+			return nil, err
+		}
+		return polymorphichelpers.HistoryViewerFor(builtIn(), client)
+	}
+}
+
+func rollbacker(others polymorphichelpers.RollbackerFunc) polymorphichelpers.RollbackerFunc {
+	return func(cluster genericclioptions.RESTClientGetter, mapping *meta.RESTMapping) (polymorphichelpers.Rollbacker, error) {
+		if mapping.GroupVersionKind.GroupKind() != ours() {
+			return others(cluster, mapping)
+		}
+		client, err := clientOfAppsV1(cluster)
+		if err != nil {
+			return nil, err
+		}
+		return polymorphichelpers.RollbackerFor(builtIn(), client)
+	}
+}
+
+// logsFunc is the type that kubectl's two functions for logs share.
+type logsFunc = func(cluster genericclioptions.RESTClientGetter, object, options runtime.Object, timeout time.Duration, allContainers bool) (map[corev1.ObjectReference]rest.ResponseWrapper, error)
+
+func logs(others logsFunc) logsFunc {
+	return func(cluster genericclioptions.RESTClientGetter, object, options runtime.Object, timeout time.Duration, allContainers bool) (map[corev1.ObjectReference]rest.ResponseWrapper, error) {
+		object, err := known(object)
+		if err != nil {
+			return nil, err
+		}
+		return others(cluster, object, options, timeout, allContainers)
+	}
+}
+
+func attachablePod(others polymorphichelpers.AttachablePodForObjectFunc) polymorphichelpers.AttachablePodForObjectFunc {
+	return func(cluster genericclioptions.RESTClientGetter, object runtime.Object, timeout time.Duration) (*corev1.Pod, error) {
+		object, err := known(object)
+		if err != nil {
+			return nil, err
+		}
+		return others(cluster, object, timeout)
+	}
+}
+
+// known returns an object that kubectl finds the pods of: for a set of ours, one of apps/v1 with the same selector.
+func known(object runtime.Object) (runtime.Object, error) {
+	if set, ok := object.(*appsv1.StatefulSet); ok {
+		return asBuiltIn(set)
+	}
+	return object, nil
+}

@@ -1,0 +1,117 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package adapter
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/kubectl/pkg/polymorphichelpers"
+	"k8s.io/kubectl/pkg/scheme"
+	"k8s.io/utils/ptr"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+func TestMain(m *testing.M) {
+	Install()
+	os.Exit(m.Run())
+}
+
+func newSet() *appsv1.StatefulSet {
+	set := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{
+		ProgressDeadlineSeconds: ptr.To[int32](5),
+		Template:                corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.test/main:1"}}}},
+	}}
+	set.SetName("db")
+	set.SetGroupVersionKind(appsv1.GroupVersionKind())
+	return set
+}
+
+func TestBothSchemesDecodeOurKind(t *testing.T) {
+	document, err := json.Marshal(newSet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, decode := range map[string]func([]byte) (runtime.Object, error){
+		"kubectl's": func(d []byte) (runtime.Object, error) {
+			return runtime.Decode(scheme.Codecs.UniversalDecoder(scheme.Scheme.PrioritizedVersionsAllGroups()...), d)
+		},
+		"client-go's": func(d []byte) (runtime.Object, error) {
+			return runtime.Decode(clientscheme.Codecs.UniversalDeserializer(), d)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := decode(document)
+			set, ok := got.(*appsv1.StatefulSet)
+			if err != nil || !ok || set.GroupVersionKind() != appsv1.GroupVersionKind() {
+				t.Errorf("got %T %v, %v, want a StatefulSet of %s", got, got, err, appsv1.SchemeGroupVersion)
+			}
+		})
+	}
+}
+
+func TestSetCommandsChangeTheTemplate(t *testing.T) {
+	set := newSet()
+	supported, err := polymorphichelpers.UpdatePodSpecForObjectFn(set, func(spec *corev1.PodSpec) error {
+		spec.Containers[0].Image = "example.test/main:2"
+		return nil
+	})
+	if got := set.Spec.Template.Spec.Containers[0].Image; !supported || err != nil || got != "example.test/main:2" {
+		t.Errorf("got %v, %v and image %s, want the image changed", supported, err, got)
+	}
+}
+
+// The patch that rollout restart sends is the difference of the set before and after: it must not take fields away.
+func TestRestartOnlyMarksTheTemplate(t *testing.T) {
+	set := newSet()
+	set.Spec.Template.Annotations = map[string]string{"kept": "yes"}
+	before, err := runtime.Encode(scheme.DefaultJSONEncoder(), set)
+	if err != nil {
+		t.Fatalf("encoding: %v", err)
+	}
+	after, err := polymorphichelpers.ObjectRestarterFn(set)
+	if err != nil {
+		t.Fatalf("restarting: %v", err)
+	}
+	patch, err := strategicpatch.CreateTwoWayMergePatch(before, after, set)
+	if err != nil {
+		t.Fatalf("comparing: %v", err)
+	}
+	if got, want := string(patch), `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"`; !strings.HasPrefix(got, want) || strings.Contains(got, "null") {
+		t.Errorf("the patch is %s, want it to begin with %s and to remove nothing", got, want)
+	}
+}
+
+func TestPauseAndExposeAreRefusedAsForAppsV1(t *testing.T) {
+	builtIn, err := asBuiltIn(newSet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want := polymorphichelpers.ObjectPauserFn(builtIn)
+	if _, got := polymorphichelpers.ObjectPauserFn(newSet()); got == nil || want == nil || got.Error() != want.Error() {
+		t.Errorf("pausing: got %v, want %v", got, want)
+	}
+	if err := polymorphichelpers.CanBeExposedFn(ours()); err == nil || err.Error() != "cannot expose a StatefulSet.apps.statefulset.dev" {
+		t.Errorf("exposing: got %v, want a refusal that names our kind", err)
+	}
+}
+
+func TestStatusViewerIsThatOfStatefulSets(t *testing.T) {
+	viewer, err := polymorphichelpers.StatusViewerFn(&meta.RESTMapping{GroupVersionKind: appsv1.GroupVersionKind()})
+	if _, ok := viewer.(*polymorphichelpers.StatefulSetStatusViewer); err != nil || !ok {
+		t.Errorf("got %T, %v, want that of StatefulSets", viewer, err)
+	}
+	other := appsv1.SchemeGroupVersion.WithKind("Other")
+	if _, err := polymorphichelpers.StatusViewerFn(&meta.RESTMapping{GroupVersionKind: other}); err == nil {
+		t.Errorf("%s has a status viewer, want kubectl's error", other)
+	}
+}

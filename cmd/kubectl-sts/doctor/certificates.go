@@ -1,0 +1,120 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/cert"
+)
+
+// soon is how long before its end a certificate is worth a warning.
+const soon = 30 * 24 * time.Hour
+
+// certificates looks at the authority that the host trusts for our API, and at the
+// certificate that the server serves with.
+func (e *examiner) certificates(ctx context.Context) []finding {
+	const about = "certificate authority in APIService " + serviceName
+	service, err := e.apiService(ctx)
+	if err != nil {
+		return []finding{isUnknown(about, err)}
+	}
+	if service.Spec.InsecureSkipTLSVerify {
+		return []finding{isDoubtful(about, "insecureSkipTLSVerify is true: the cluster would believe any server",
+			"kubectl edit apiservice "+serviceName+"  # set spec.caBundle, remove insecureSkipTLSVerify")}
+	}
+	authorities, err := cert.ParseCertsPEM(service.Spec.CABundle)
+	if err != nil {
+		return []finding{isBroken(about, fmt.Sprintf("spec.caBundle holds no certificate: %v", err), "kubectl edit apiservice "+serviceName)}
+	}
+	var found []finding
+	for _, authority := range authorities {
+		found = append(found, e.lifetime(about, authority))
+	}
+	return append(found, e.servingCertificate(ctx, service, authorities))
+}
+
+func (e *examiner) lifetime(about string, certificate *x509.Certificate) finding {
+	switch left := certificate.NotAfter.Sub(e.now); {
+	case left <= 0:
+		return isBroken(about, fmt.Sprintf("%s has expired on %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly)),
+			"kubectl -n "+e.system+" get secret statefulset-apiserver-tls  # renew it, and spec.caBundle with it")
+	case left < soon:
+		return isDoubtful(about, fmt.Sprintf("%s expires on %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly)),
+			"kubectl -n "+e.system+" get secret statefulset-apiserver-tls  # renew it in time")
+	default:
+		return isFine(about, "%s is valid until %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly))
+	}
+}
+
+// servingCertificate checks what the host checks when it connects to the server.
+func (e *examiner) servingCertificate(ctx context.Context, service *apiService, authorities []*x509.Certificate) finding {
+	about := "serving certificate"
+	if service.Spec.Service == nil {
+		return isUnknown(about, errors.New("the APIService names no service"))
+	}
+	name := service.Spec.Service.Name + "." + service.Spec.Service.Namespace + ".svc"
+	chain, err := e.servingChain(ctx, service)
+	if err != nil {
+		return isUnknown(about, err)
+	}
+	roots, between := x509.NewCertPool(), x509.NewCertPool()
+	for _, authority := range authorities {
+		roots.AddCert(authority)
+	}
+	for _, certificate := range chain[1:] {
+		between.AddCert(certificate)
+	}
+	lifetime := e.lifetime(about, chain[0])
+	if lifetime.verdict == broken {
+		return lifetime
+	}
+	if _, err := chain[0].Verify(x509.VerifyOptions{DNSName: name, Roots: roots, Intermediates: between, CurrentTime: e.now}); err != nil {
+		return isBroken(about, fmt.Sprintf("the cluster does not accept it for %s: %v", name, err),
+			"kubectl -n "+e.system+" get secret statefulset-apiserver-tls  # issue it for "+name+" by the authority in spec.caBundle")
+	}
+	return lifetime
+}
+
+// servingChain is the server's certificate with those between it and its authority,
+// from its Secret, or from the server itself if that is outside of the cluster.
+func (e *examiner) servingChain(ctx context.Context, service *apiService) ([]*x509.Certificate, error) {
+	target := service.Spec.Service
+	behind, err := e.host.CoreV1().Services(target.Namespace).Get(ctx, target.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if behind.Spec.Type == corev1.ServiceTypeExternalName {
+		return dial(ctx, net.JoinHostPort(behind.Spec.ExternalName, strconv.Itoa(int(target.Port))))
+	}
+	secret, err := e.host.CoreV1().Secrets(e.system).Get(ctx, "statefulset-apiserver-tls", metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return cert.ParseCertsPEM(secret.Data[corev1.TLSCertKey])
+}
+
+// dial asks a server for its certificates. It sends nothing, and so trusts anybody.
+func dial(ctx context.Context, address string) ([]*x509.Certificate, error) {
+	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // the chain is verified by the caller
+	connection, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", address, err)
+	}
+	defer connection.Close()
+	secure, ok := connection.(*tls.Conn)
+	if !ok || len(secure.ConnectionState().PeerCertificates) == 0 {
+		return nil, fmt.Errorf("%s shows no certificate", address)
+	}
+	return secure.ConnectionState().PeerCertificates, nil
+}

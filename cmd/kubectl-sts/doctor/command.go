@@ -1,0 +1,114 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"statefulset.dev/client/clientset/versioned"
+)
+
+// patience bounds one run.
+const patience = time.Minute
+
+// examiner is what checks look through.
+type examiner struct {
+	host    kubernetes.Interface
+	dynamic dynamic.Interface
+	sets    versioned.Interface
+	// system is the namespace that the server runs in.
+	system string
+	// namespace is that of the sets to look at.
+	namespace string
+	now       time.Time
+}
+
+// NewCommand returns the command "doctor". The getter must lead to the cluster as it
+// is, without the adapter through which kubectl's own commands see our sets.
+func NewCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
+	e := &examiner{}
+	everywhere := false
+	command := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find out why StatefulSets do not work, and what to do about it",
+		Long: "Looks at the registration of the API, its certificates, the trust between the cluster and the server,\n" +
+			"the server's rights, its store and its leader, and at the sets of a namespace. Changes nothing.\n" +
+			"The exit code is 1 if something is broken.",
+		Example: "  # Look at the server and at the sets of the current namespace\n  kubectl sts doctor\n\n" +
+			"  # Look at the sets of all namespaces\n  kubectl sts doctor --all-namespaces",
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := e.connect(getter, everywhere); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+			defer cancel()
+			return e.run(ctx, streams)
+		},
+	}
+	command.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "Look at the sets of all namespaces.")
+	command.Flags().StringVar(&e.system, "server-namespace", "statefulset-system", "Namespace that the server runs in.")
+	return command
+}
+
+func (e *examiner) connect(getter genericclioptions.RESTClientGetter, everywhere bool) error {
+	config, err := getter.ToRESTConfig()
+	if err != nil {
+		return fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	if e.namespace, _, err = getter.ToRawKubeConfigLoader().Namespace(); err != nil {
+		return fmt.Errorf("reading the namespace: %w", err)
+	}
+	if everywhere {
+		e.namespace = metav1.NamespaceAll
+	}
+	if e.host, err = kubernetes.NewForConfig(config); err != nil {
+		return fmt.Errorf("building a client: %w", err)
+	}
+	if e.dynamic, err = dynamic.NewForConfig(config); err != nil {
+		return fmt.Errorf("building a client: %w", err)
+	}
+	if e.sets, err = versioned.NewForConfig(config); err != nil {
+		return fmt.Errorf("building a client: %w", err)
+	}
+	e.now = time.Now()
+	return nil
+}
+
+// checks are in the order in which a request passes what they look at.
+func (e *examiner) checks() []func(context.Context) []finding {
+	return []func(context.Context) []finding{
+		e.registration, e.endpoints, e.certificates, e.trust, e.rights, e.store, e.leader, e.setsAreFine,
+	}
+}
+
+func (e *examiner) run(ctx context.Context, streams genericiooptions.IOStreams) error {
+	if _, err := e.host.Discovery().ServerVersion(); err != nil {
+		return fmt.Errorf("the cluster does not answer: %w", err)
+	}
+	var all []finding
+	for _, check := range e.checks() {
+		found := check(ctx)
+		for _, f := range found {
+			f.show(streams.Out)
+		}
+		all = append(all, found...)
+	}
+	fmt.Fprintln(streams.Out, summary(all))
+	if n := failures(all); n > 0 {
+		return fmt.Errorf("doctor found %d failures", n)
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// leaseName is the Lease of the controller's leader.
+const leaseName = "statefulset-apiserver-controller"
+
+// leader looks at whether a controller is at work.
+func (e *examiner) leader(ctx context.Context) []finding {
+	about := fmt.Sprintf("controller, by lease %s/%s", e.system, leaseName)
+	logs := "kubectl -n " + e.system + " logs deployment/statefulset-apiserver"
+	lease, err := e.host.CoordinationV1().Leases(e.system).Get(ctx, leaseName, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return []finding{isBroken(about, "no controller has ever led, or replicas run with --leader-elect=false", logs)}
+	case err != nil:
+		return []finding{isUnknown(about, err)}
+	}
+	holder, silent := heldBy(lease, e.now)
+	if holder == "" {
+		return []finding{isBroken(about, "nobody controls: the last leader gave the lease back", logs)}
+	}
+	if limit := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second; silent > limit {
+		return []finding{isBroken(about, fmt.Sprintf("nobody controls: %s has been silent for %s", holder, silent.Round(time.Second)), logs)}
+	}
+	return []finding{isFine(about, "%s controls", holder)}
+}
+
+// heldBy is who holds a lease, and for how long it has not been renewed.
+func heldBy(lease *coordinationv1.Lease, now time.Time) (holder string, silent time.Duration) {
+	if lease.Spec.HolderIdentity != nil {
+		holder = *lease.Spec.HolderIdentity
+	}
+	if lease.Spec.RenewTime != nil {
+		silent = now.Sub(lease.Spec.RenewTime.Time)
+	}
+	return holder, silent
+}

@@ -1,0 +1,38 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"fmt"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// remedies are the commands that show more about a reason, or mend it.
+func remedies(set *v1.StatefulSet, reason string) []string {
+	kubectl := "kubectl -n " + set.Namespace
+	tree := fmt.Sprintf("kubectl sts -n %s tree %s", set.Namespace, set.Name)
+	events := fmt.Sprintf("%s events --for=statefulset.%s/%s", kubectl, v1.GroupName, set.Name)
+	edit := fmt.Sprintf("%s edit statefulset.%s/%s", kubectl, v1.GroupName, set.Name)
+	switch reason {
+	case v1.ReasonHeld:
+		return []string{fmt.Sprintf("%s annotate statefulset.%s/%s %s-  # release it", kubectl, v1.GroupName, set.Name, v1.HoldAnnotation)}
+	case v1.ReasonHostRefused:
+		return []string{events, kubectl + " get resourcequota,limitrange", "# the cluster refuses what the message names: change that, or the set; it is tried again"}
+	case v1.ReasonHostUnavailable:
+		return []string{"kubectl get --raw '/readyz?verbose'", events}
+	case v1.ReasonInvalidSelector:
+		return []string{edit}
+	case v1.ReasonNameTaken:
+		return []string{kubectl + " get pods --show-labels", "# the pod in the message is not the set's: delete or rename it, or give it the set's labels"}
+	case v1.ReasonClaimShared, v1.ReasonClaimsNotMounted:
+		return []string{kubectl + " get persistentvolumeclaims", tree}
+	case v1.ReasonRevisionUnreadable:
+		return []string{kubectl + " get controllerrevisions"}
+	case v1.ReasonProgressDeadlineExceeded:
+		return []string{tree, events, fmt.Sprintf("kubectl sts -n %s rollout undo statefulset/%s  # back to the revision before", set.Namespace, set.Name)}
+	default:
+		return []string{tree, events}
+	}
+}

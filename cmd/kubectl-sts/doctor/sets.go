@@ -1,0 +1,62 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// setsAreFine looks at every set of the namespace.
+func (e *examiner) setsAreFine(ctx context.Context) []finding {
+	about := "sets of namespace " + e.namespace
+	if e.namespace == metav1.NamespaceAll {
+		about = "sets of all namespaces"
+	}
+	sets, err := e.sets.AppsV1().StatefulSets(e.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return []finding{isUnknown(about, err)}
+	}
+	var found []finding
+	ready := 0
+	for i := range sets.Items {
+		if f, ok := diagnose(&sets.Items[i]); ok {
+			ready++
+		} else {
+			found = append(found, f)
+		}
+	}
+	return append(found, isFine(about, "%d of %d are ready", ready, len(sets.Items)))
+}
+
+// diagnose says what keeps a set from being ready. It is fine if nothing does.
+func diagnose(set *v1.StatefulSet) (f finding, ready bool) {
+	about := fmt.Sprintf("set %s/%s", set.Namespace, set.Name)
+	stalled, open := conditionOf(set, v1.StatefulSetStalled), conditionOf(set, v1.StatefulSetReady)
+	switch {
+	case set.Status.ObservedGeneration < set.Generation:
+		return isDoubtful(about, "the controller has not seen its present spec yet", "kubectl sts doctor  # look again, and at the controller above"), false
+	case stalled.Status == corev1.ConditionTrue:
+		return isBroken(about, stalled.Reason+": "+stalled.Message, remedies(set, stalled.Reason)...), false
+	case open.Status == corev1.ConditionTrue:
+		return finding{}, true
+	default:
+		return isDoubtful(about, open.Reason+": "+open.Message, remedies(set, open.Reason)...), false
+	}
+}
+
+// conditionOf is the set's condition of a type, or an empty one.
+func conditionOf(set *v1.StatefulSet, kind v1.StatefulSetConditionType) v1.StatefulSetCondition {
+	for _, c := range set.Status.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return v1.StatefulSetCondition{Type: kind, Status: corev1.ConditionUnknown, Reason: "Unknown", Message: "the set has no such condition"}
+}

@@ -1,0 +1,64 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/cert"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// trust looks at whether the server believes what the host says about users: the
+// authority for it is published by the host, and a request has to come through.
+func (e *examiner) trust(ctx context.Context) []finding {
+	return append(e.frontProxyAuthority(ctx), e.passage(ctx))
+}
+
+func (e *examiner) frontProxyAuthority(ctx context.Context) []finding {
+	const (
+		about = "front-proxy authority in kube-system/extension-apiserver-authentication"
+		key   = "requestheader-client-ca-file"
+	)
+	published, err := e.host.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, "extension-apiserver-authentication", metav1.GetOptions{})
+	if err != nil {
+		return []finding{isUnknown(about, err)}
+	}
+	authorities, err := cert.ParseCertsPEM([]byte(published.Data[key]))
+	if err != nil {
+		return []finding{isBroken(about, fmt.Sprintf("%s holds no certificate: %v", key, err),
+			"# start kube-apiserver with --requestheader-client-ca-file, --proxy-client-cert-file and --proxy-client-key-file")}
+	}
+	var found []finding
+	for _, authority := range authorities {
+		f := e.lifetime(about, authority)
+		if f.verdict != fine {
+			f.fix = []string{"# renew the front-proxy certificates of the control plane, with kubeadm: kubeadm certs renew front-proxy-client"}
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// passage sends one harmless request the way that all requests go.
+func (e *examiner) passage(ctx context.Context) finding {
+	about := "a request through the cluster to " + v1.SchemeGroupVersion.String()
+	err := e.sets.AppsV1().RESTClient().Get().AbsPath("/apis/" + v1.SchemeGroupVersion.String()).Do(ctx).Error()
+	logs := "kubectl -n " + e.system + " logs deployment/statefulset-apiserver"
+	switch {
+	case err == nil:
+		return isFine(about, "is answered")
+	case apierrors.IsUnauthorized(err):
+		return isBroken(about, "the server does not believe the cluster's front proxy: "+err.Error(), logs,
+			"kubectl -n kube-system get rolebinding statefulset-apiserver-authentication-reader")
+	case apierrors.IsForbidden(err):
+		return isBroken(about, "is forbidden: "+err.Error(), "kubectl get clusterrolebinding statefulset-apiserver-auth-delegator")
+	default:
+		return isBroken(about, err.Error(), "kubectl get apiservice "+serviceName, logs)
+	}
+}

@@ -1,0 +1,88 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// check says why a set must not be moved, before anything is touched.
+func (m *mover) check(ctx context.Context, s situation, decide route) error {
+	next, err := decide(s)
+	if err != nil || next == done {
+		return err
+	}
+	leaver := s.leavingObject(m.back)
+	if leaver == nil {
+		return nil
+	}
+	if owner := metav1.GetControllerOfNoCopy(leaver); owner != nil {
+		return fmt.Errorf("the set belongs to %s %s %s, which would create it anew; move that, or end its ownership first", owner.APIVersion, owner.Kind, owner.Name)
+	}
+	if others := ownFinalizers(leaver); len(others) > 0 {
+		return fmt.Errorf("the set has finalizers (%s), so that it would not go away; remove them first", strings.Join(others, ", "))
+	}
+	if tools := deployers(leaver); len(tools) > 0 && !m.allowManaged {
+		return fmt.Errorf("the set is deployed by %s, which would create it anew and let it take the pods; pause that and change the manifest's apiVersion there, then run this with --allow-managed", strings.Join(tools, " and "))
+	}
+	if m.back && !m.dropExtraFields {
+		if err := refuseExtraFields(s.stored); err != nil {
+			return err
+		}
+	}
+	return m.tryCreate(ctx, s, next)
+}
+
+// leavingObject is the set that the move deletes, nil if it is gone already.
+func (s *situation) leavingObject(back bool) metav1.Object {
+	switch {
+	case back && s.ours != nil:
+		return s.ours
+	case !back && s.theirs != nil:
+		return s.theirs
+	default:
+		return nil
+	}
+}
+
+// ownFinalizers are the finalizers that are not the garbage collector's.
+func ownFinalizers(object metav1.Object) []string {
+	return slices.DeleteFunc(slices.Clone(object.GetFinalizers()), func(name string) bool {
+		return name == metav1.FinalizerOrphanDependents || name == metav1.FinalizerDeleteDependents
+	})
+}
+
+func refuseExtraFields(stored []byte) error {
+	extra, err := extraFields(stored)
+	if err != nil {
+		return err
+	}
+	if len(extra) > 0 {
+		return fmt.Errorf("apps/v1 does not have these fields of the set: %s; remove them, or lose them with --drop-extra-fields", strings.Join(extra, ", "))
+	}
+	return nil
+}
+
+// tryCreate lets the server that is going to get the set say whether it would take it.
+func (m *mover) tryCreate(ctx context.Context, s situation, next step) error {
+	trial := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	switch {
+	case next == createOurs:
+		if err := m.createOurs(ctx, s, trial); err != nil {
+			return fmt.Errorf("%s would refuse the set: %w", v1.GroupName, err)
+		}
+	case m.back && s.theirs == nil && s.ours != nil:
+		if err := m.createTheirs(ctx, s, trial); err != nil {
+			return fmt.Errorf("apps/v1 would refuse the set: %w", err)
+		}
+	}
+	return nil
+}

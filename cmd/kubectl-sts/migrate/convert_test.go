@@ -1,0 +1,100 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+func TestMetadataThatGoesAlong(t *testing.T) {
+	theirs := theirSet(func(s *appsv1.StatefulSet) {
+		s.Labels = map[string]string{"app": "web"}
+		s.ResourceVersion = "7"
+		s.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+		s.Annotations = map[string]string{"note": "kept", lastApplied: `{"apiVersion":"apps/v1","kind":"StatefulSet"}`}
+	})
+	ours, err := toOurs(theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ours.UID != "" || ours.ResourceVersion != "" || ours.Generation != 0 || len(ours.ManagedFields) > 0 {
+		t.Errorf("UID %q, resourceVersion %q, generation %d, managed fields %v go along, want none", ours.UID, ours.ResourceVersion, ours.Generation, ours.ManagedFields)
+	}
+	if ours.Labels["app"] != "web" || ours.Annotations["note"] != "kept" {
+		t.Errorf("labels %v and annotations %v go along, want app=web and note=kept", ours.Labels, ours.Annotations)
+	}
+	if got, want := ours.Annotations[lastApplied], `{"apiVersion":"apps.statefulset.dev/v1","kind":"StatefulSet"}`+"\n"; got != want {
+		t.Errorf("the manifest last applied is %q, want %q", got, want)
+	}
+	ours.Annotations[v1.HoldAnnotation] = leavingMark
+	back, err := toTheirs(ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := back.Annotations[v1.HoldAnnotation]; ok || !strings.Contains(back.Annotations[lastApplied], `"apiVersion":"apps/v1"`) {
+		t.Errorf("annotations of the way back are %v, want no hold, and a manifest of apps/v1", back.Annotations)
+	}
+}
+
+func TestExtraFields(t *testing.T) {
+	plain := ourSet("")
+	v1.SetObjectDefaults_StatefulSet(plain)
+	for sentence, test := range map[string]struct {
+		change func(spec map[string]any)
+		want   []string
+	}{
+		"a plain set has none":                    {func(map[string]any) {}, nil},
+		"one that this program knows":             {func(spec map[string]any) { spec["progressDeadlineSeconds"] = 60 }, []string{"spec.progressDeadlineSeconds"}},
+		"one that only a newer server knows":      {func(spec map[string]any) { spec["surprise"] = map[string]any{"a": 1} }, []string{"spec.surprise"}},
+		"one inside of another":                   {func(spec map[string]any) { spec["updateStrategy"].(map[string]any)["surge"] = 1 }, []string{"spec.updateStrategy.surge"}},
+		"two of them, in the order of their name": {func(spec map[string]any) { spec["z"], spec["a"] = 1, 1 }, []string{"spec.a", "spec.z"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			var object map[string]any
+			if err := recode(plain, &object); err != nil {
+				t.Fatal(err)
+			}
+			test.change(object["spec"].(map[string]any))
+			stored, err := json.Marshal(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := extraFields(stored)
+			if err != nil || !slices.Equal(got, test.want) {
+				t.Errorf("extra fields are %v with error %v, want %v", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestDeployersAreRecognized(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		meta metav1.ObjectMeta
+		want string
+	}{
+		"nobody":                  {metav1.ObjectMeta{Labels: map[string]string{"app": "web"}}, ""},
+		"kubectl apply":           {metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}}, ""},
+		"Argo CD by annotation":   {metav1.ObjectMeta{Annotations: map[string]string{"argocd.argoproj.io/tracking-id": "shop:apps/StatefulSet:a/web"}}, "Argo CD"},
+		"Argo CD by its writes":   {metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "argocd-controller"}}}, "Argo CD"},
+		"Flux kustomization":      {metav1.ObjectMeta{Labels: map[string]string{"kustomize.toolkit.fluxcd.io/name": "shop"}}, `Flux (kustomization "shop")`},
+		"Flux helm release":       {metav1.ObjectMeta{Labels: map[string]string{"helm.toolkit.fluxcd.io/name": "shop"}, Annotations: map[string]string{"meta.helm.sh/release-name": "shop"}}, `Flux (helm release "shop")`},
+		"Helm":                    {metav1.ObjectMeta{Annotations: map[string]string{"meta.helm.sh/release-name": "shop"}}, `Helm (release "shop")`},
+		"Helm wrote status alone": {metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "helm", Subresource: "status"}}}, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			got := strings.Join(deployers(&test.meta), "; ")
+			if (got == "") != (test.want == "") || !strings.HasPrefix(got, test.want) {
+				t.Errorf("deployed by %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,128 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// mostRounds bounds how often a step is done again because somebody else keeps changing
+// the set.
+const mostRounds = 5
+
+// move is one set on its way.
+type move struct {
+	cluster
+	key types.NamespacedName
+	// patience is how long each step may take.
+	patience time.Duration
+	out      io.Writer
+}
+
+func (m move) say(format string, values ...any) {
+	fmt.Fprintf(m.out, "%s: %s\n", m.key.Name, fmt.Sprintf(format, values...))
+}
+
+// follow goes along a route to its end.
+func (m move) follow(ctx context.Context, decide route) error {
+	rounds := map[step]int{}
+	for {
+		passed, err := m.stage(ctx, decide)
+		if err != nil || passed == done {
+			return err
+		}
+		m.say("done: %s", passed)
+		if rounds[passed]++; rounds[passed] > mostRounds {
+			return fmt.Errorf("had to %s %d times, because something else keeps changing the set; find out what, and run this again", passed, rounds[passed])
+		}
+	}
+}
+
+// lateError says that a step took too long.
+type lateError struct {
+	step     step
+	patience time.Duration
+	trouble  error
+}
+
+func (e *lateError) Error() string {
+	text := fmt.Sprintf("nothing worked for %s", e.patience)
+	if e.step != done {
+		text = fmt.Sprintf("had to %s, and it took more than %s", e.step, e.patience)
+	}
+	if e.trouble != nil {
+		text += ": " + e.trouble.Error()
+	}
+	return text + "; run this again to go on, or with --undo to go back"
+}
+
+func (e *lateError) Unwrap() error { return e.trouble }
+
+// stage decides on a step, and does it or waits until it is over. It returns done if
+// there was none left.
+func (m move) stage(ctx context.Context, decide route) (step, error) {
+	var trouble error
+	passed, awaited := done, done
+	bounded, cancel := context.WithTimeout(ctx, m.patience)
+	defer cancel()
+	err := intervals().Until(bounded, true, true, func(ctx context.Context) (bool, error) {
+		next, s, err := m.look(ctx, decide)
+		switch {
+		case err != nil:
+		case awaited != done && next != awaited:
+			passed = awaited
+			return true, nil
+		case next == done:
+			return true, nil
+		case next.waits():
+			awaited = next
+			return false, nil
+		default:
+			if err = m.act(ctx, next, s); err == nil {
+				passed = next
+				return true, nil
+			}
+			err = fmt.Errorf("cannot %s: %w", next, err)
+		}
+		if passing(err) {
+			trouble = err
+			return false, nil
+		}
+		return false, err
+	})
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return done, &lateError{awaited, m.patience, trouble}
+	}
+	return passed, err
+}
+
+func (m move) look(ctx context.Context, decide route) (step, situation, error) {
+	s, err := m.observe(ctx, m.key)
+	if err != nil {
+		return done, s, err
+	}
+	next, err := decide(s)
+	return next, s, err
+}
+
+// intervals are those between two looks.
+func intervals() wait.DelayFunc {
+	return wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 10, Cap: 2 * time.Second}.DelayFunc()
+}
+
+// passing reports whether it makes sense to look again after an error: somebody else
+// was faster, or a server was in trouble.
+func passing(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) ||
+		apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) ||
+		apierrors.IsTimeout(err) || apierrors.IsInternalError(err) || utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err)
+}

@@ -1,0 +1,254 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// mover is one run of the command.
+type mover struct {
+	cluster
+	streams genericiooptions.IOStreams
+
+	namespace  string
+	names      []string
+	selector   string
+	everywhere bool
+
+	back, undo, dryRun            bool
+	allowManaged, dropExtraFields bool
+	patience                      time.Duration
+}
+
+// journey is a set, the routes that lead it to its aim, and how it was at first.
+type journey struct {
+	key    types.NamespacedName
+	routes []route
+	begun  situation
+	before picture
+}
+
+// run checks every set before it moves the first.
+func (m *mover) run(ctx context.Context) error {
+	if err := m.serves(); err != nil {
+		return err
+	}
+	keys, err := m.find(ctx)
+	if err != nil {
+		return err
+	}
+	for _, namespace := range namespacesOf(keys) {
+		if err := m.allowed(ctx, namespace); err != nil {
+			return err
+		}
+	}
+	journeys, err := m.prepare(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for _, j := range journeys {
+		if m.dryRun {
+			m.show(ctx, j)
+		} else if err := m.travel(ctx, j); err != nil {
+			return fmt.Errorf("set %s: %w", j.key, err)
+		}
+	}
+	return nil
+}
+
+// find lists the sets to move. A set in the middle of a move may be of either kind.
+func (m *mover) find(ctx context.Context) ([]types.NamespacedName, error) {
+	var keys []types.NamespacedName
+	for _, name := range m.names {
+		keys = append(keys, types.NamespacedName{Namespace: m.namespace, Name: name})
+	}
+	if m.selector == "" {
+		return unique(keys), nil
+	}
+	namespace := m.namespace
+	if m.everywhere {
+		namespace = metav1.NamespaceAll
+	}
+	options := metav1.ListOptions{LabelSelector: m.selector}
+	theirs, err := m.host.AppsV1().StatefulSets(namespace).List(ctx, options)
+	if err != nil {
+		return nil, fmt.Errorf("listing apps/v1 sets: %w", err)
+	}
+	ours, err := m.sets.AppsV1().StatefulSets(namespace).List(ctx, options)
+	if err != nil {
+		return nil, fmt.Errorf("listing %s sets: %w", v1.GroupName, err)
+	}
+	if !m.back && !m.undo {
+		for i := range theirs.Items {
+			keys = append(keys, nameOf(&theirs.Items[i]))
+		}
+	}
+	for i := range ours.Items {
+		if course, _ := courseOf(&ours.Items[i]); m.back || course == arriving || course == leaving && m.undo {
+			keys = append(keys, nameOf(&ours.Items[i]))
+		}
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("selector %q selects no set to move", m.selector)
+	}
+	return unique(keys), nil
+}
+
+func nameOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+func unique(keys []types.NamespacedName) []types.NamespacedName {
+	slices.SortFunc(keys, func(a, b types.NamespacedName) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return slices.Compact(keys)
+}
+
+func namespacesOf(keys []types.NamespacedName) []string {
+	var namespaces []string
+	for _, key := range keys {
+		namespaces = append(namespaces, key.Namespace)
+	}
+	return slices.Compact(namespaces)
+}
+
+// prepare looks at all sets and collects what is wrong with any.
+func (m *mover) prepare(ctx context.Context, keys []types.NamespacedName) ([]journey, error) {
+	var journeys []journey
+	var refusals []error
+	for _, key := range keys {
+		j, err := m.depart(ctx, key)
+		if err != nil {
+			refusals = append(refusals, fmt.Errorf("set %s: %w", key, err))
+		}
+		journeys = append(journeys, j)
+	}
+	return journeys, errors.Join(refusals...)
+}
+
+func (m *mover) depart(ctx context.Context, key types.NamespacedName) (journey, error) {
+	s, err := m.observe(ctx, key)
+	if err != nil {
+		return journey{}, err
+	}
+	j := journey{key: key, begun: s, routes: []route{forth}}
+	switch {
+	case m.back:
+		j.routes = []route{back}
+	case m.undo:
+		if j.routes, err = undoRoutes(s); err != nil {
+			return j, err
+		}
+	}
+	if m.undo {
+		_, err = j.routes[0](s)
+	} else {
+		err = m.check(ctx, s, j.routes[0])
+	}
+	if err != nil {
+		return j, err
+	}
+	j.before, err = s.picture()
+	return j, err
+}
+
+// travel moves one set.
+func (m *mover) travel(ctx context.Context, j journey) error {
+	way := move{cluster: m.cluster, key: j.key, patience: m.patience, out: m.streams.Out}
+	way.say("%s", j.begun.describe())
+	for _, decide := range j.routes {
+		if err := way.follow(ctx, decide); err != nil {
+			return m.retreat(ctx, way, err)
+		}
+	}
+	s, err := m.observe(ctx, j.key)
+	if err != nil {
+		return err
+	}
+	after, err := s.picture()
+	if err != nil {
+		return err
+	}
+	explained, unexplained := compare(j.before, after)
+	for _, line := range explained {
+		way.say("%s", line)
+	}
+	if len(unexplained) > 0 {
+		return fmt.Errorf("the move is complete, but %s", strings.Join(unexplained, "; "))
+	}
+	way.say("verified: %d pods and %d claims are the same as before, and none has restarted; the set is of %s", len(after.pods)-len(explained), len(after.claims), s.kind())
+	if !m.undo {
+		m.advise(ctx, way, j)
+	}
+	return nil
+}
+
+// retreat leaves nothing half done if the very first step, which nothing depends on
+// yet, got no answer.
+func (m *mover) retreat(ctx context.Context, way move, cause error) error {
+	var late *lateError
+	if !errors.As(cause, &late) || late.step != awaitHold {
+		return cause
+	}
+	if err := way.follow(ctx, undo); err != nil {
+		return errors.Join(cause, err)
+	}
+	return fmt.Errorf("the controller of %s did not see the set within %s: does it run? The move was undone", v1.GroupName, late.patience)
+}
+
+func (m *mover) advise(ctx context.Context, way move, j journey) {
+	from, to := m.versions()
+	for _, note := range m.followers(ctx, j.key, from, to, j.begun.memberLabels()) {
+		way.say("%s", note)
+	}
+}
+
+// show prints what travel would do.
+func (m *mover) show(ctx context.Context, j journey) {
+	way := move{key: j.key, out: m.streams.Out}
+	way.say("%s", j.begun.describe())
+	next, _ := j.routes[0](j.begun)
+	if next == done {
+		way.say("nothing to do")
+		return
+	}
+	steps := forthSteps(j.begun.takesClaims())
+	if m.back {
+		steps = backSteps(j.begun.takesClaims())
+	}
+	if m.undo {
+		steps = []step{next}
+	}
+	if from := slices.Index(steps, next); from > 0 {
+		steps = steps[from:]
+	}
+	for i, step := range steps {
+		way.say("would %d. %s", i+1, step)
+	}
+	m.advise(ctx, way, j)
+}
+
+// versions is what a set is moved from and to.
+func (m *mover) versions() (from, to schema.GroupVersion) {
+	if m.back {
+		return v1.SchemeGroupVersion, appsv1.SchemeGroupVersion
+	}
+	return appsv1.SchemeGroupVersion, v1.SchemeGroupVersion
+}

@@ -1,0 +1,103 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/client/clientset/versioned"
+)
+
+// request is what the command line asks for.
+type request struct {
+	sets      versioned.Interface
+	namespace string
+	change    change
+	output    string
+}
+
+// NewCommand returns the command "plan". The getter must lead to the cluster as it
+// is, without the adapter through which kubectl's own commands see our sets.
+func NewCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
+	r := &request{change: change{replicas: unchanged}}
+	command := &cobra.Command{
+		Use:   "plan (NAME | -f FILE) [--replicas=COUNT] [--image=CONTAINER=IMAGE]",
+		Short: "Show what the controller does for a set, or would do after a change",
+		Long: "Shows, in their order, the actions that the controller plans for a set and what it waits for.\n" +
+			"With a file, or with flags that change the set, it shows all that the change would lead to, step by\n" +
+			"step, until the set is as wanted or something is in the way. Nothing is changed in the cluster.\n\n" +
+			"If a file leaves out the number of replicas, the set keeps the number that it has.",
+		Example: "  # What does the controller do for this set now, and what does it wait for?\n  kubectl sts plan web\n\n" +
+			"  # What would applying this file lead to?\n  kubectl sts plan -f web.yaml\n\n" +
+			"  # What would a new image, or another number of members, lead to?\n" +
+			"  kubectl sts plan web --image=nginx=nginx:1.29\n  kubectl sts plan web --replicas=2 -o yaml",
+		Args:          cobra.MaximumNArgs(1),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.complete(getter, args); err != nil {
+				return err
+			}
+			return r.run(cmd.Context(), args, streams)
+		},
+	}
+	command.Flags().StringVarP(&r.change.file, "filename", "f", "", "File with the set as it would be, - for standard input.")
+	command.Flags().Int32Var(&r.change.replicas, "replicas", unchanged, "Number of members that the set would have.")
+	command.Flags().StringArrayVar(&r.change.images, "image", nil, "Image that a container would have, as CONTAINER=IMAGE. May be given more than once.")
+	command.Flags().StringVarP(&r.output, "output", "o", "", "Output format: yaml or json. Text by default.")
+	return command
+}
+
+func (r *request) complete(getter genericclioptions.RESTClientGetter, args []string) error {
+	if (r.change.file == "") == (len(args) == 0) {
+		return errors.New("name one set, or give a file with -f")
+	}
+	if err := r.change.validate(); err != nil {
+		return err
+	}
+	if r.output != "" && r.output != "yaml" && r.output != "json" {
+		return fmt.Errorf("--output is %q, must be yaml or json", r.output)
+	}
+	config, err := getter.ToRESTConfig()
+	if err != nil {
+		return fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	if r.namespace, _, err = getter.ToRawKubeConfigLoader().Namespace(); err != nil {
+		return fmt.Errorf("reading the namespace: %w", err)
+	}
+	if r.sets, err = versioned.NewForConfig(config); err != nil {
+		return fmt.Errorf("building a client: %w", err)
+	}
+	return nil
+}
+
+func (r *request) run(ctx context.Context, args []string, streams genericiooptions.IOStreams) error {
+	plans, err := r.ask(ctx, args, streams.In)
+	if err != nil {
+		return err
+	}
+	for i, plan := range plans {
+		if err := write(streams.Out, plan, r.output, i > 0); err != nil {
+			return err
+		}
+	}
+	return stuck(plans)
+}
+
+// stuck makes the exit code tell that a plan does not reach its goal.
+func stuck(plans []*v1.StatefulSetPlan) error {
+	for _, plan := range plans {
+		if plan.Outcome == v1.PlanStuck {
+			return fmt.Errorf("set %s would be stuck: %s: %s", plan.Name, plan.Reason, plan.Message)
+		}
+	}
+	return nil
+}

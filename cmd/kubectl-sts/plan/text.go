@@ -1,0 +1,85 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// write prints a plan in the wanted form. Plans after the first are set off.
+func write(out io.Writer, plan *v1.StatefulSetPlan, form string, more bool) error {
+	// A typed client drops what the answer says about its kind.
+	plan.SetGroupVersionKind(v1.SchemeGroupVersion.WithKind("StatefulSetPlan"))
+	var text []byte
+	var err error
+	switch form {
+	case "json":
+		text, err = json.MarshalIndent(plan, "", "    ")
+		text = append(text, '\n')
+	case "yaml":
+		text, err = yaml.Marshal(plan)
+		if more {
+			text = append([]byte("---\n"), text...)
+		}
+	default:
+		text = []byte(render(plan))
+		if more {
+			text = append([]byte("\n"), text...)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("printing the plan: %w", err)
+	}
+	_, err = out.Write(text)
+	return err
+}
+
+// render prints a plan for people: numbered steps, what the host answers them with,
+// and how it ends.
+func render(plan *v1.StatefulSetPlan) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s %s/%s\n", strings.ToLower(v1.Kind)+"."+v1.GroupName, plan.Namespace, plan.Name)
+	number := 0
+	for _, round := range plan.Rounds {
+		for _, step := range round.Steps {
+			number++
+			renderStep(&out, number, step)
+		}
+		for _, warning := range round.Warnings {
+			fmt.Fprintf(&out, "      warning: %s: %s\n", warning.Reason, warning.Message)
+		}
+		if round.WaitingFor != "" {
+			fmt.Fprintf(&out, "      waits: %s\n", round.WaitingFor)
+		}
+		if len(round.Then) > 0 {
+			fmt.Fprintf(&out, "      then: %s\n", strings.Join(round.Then, ", "))
+		}
+	}
+	if number == 0 {
+		fmt.Fprintln(&out, "      nothing to do")
+	}
+	if plan.Truncated {
+		fmt.Fprintln(&out, "      ... and more: this is only the beginning")
+	}
+	fmt.Fprintf(&out, "%s: %s\n", plan.Outcome, plan.Message)
+	return out.String()
+}
+
+// renderStep numbers a step; what is done at the same time has one number.
+func renderStep(out io.Writer, number int, step v1.PlanStep) {
+	for i, action := range step.Actions {
+		label := "     "
+		if i == 0 {
+			label = fmt.Sprintf("%4d.", number)
+		}
+		fmt.Fprintf(out, "%s %s: %s\n", label, action.Description, action.Why)
+	}
+}

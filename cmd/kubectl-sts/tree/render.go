@@ -1,0 +1,149 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tree
+
+import (
+	"fmt"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// frame says how large a picture is and which part of the members it shows.
+type frame struct {
+	width int
+	// height is how many lines there are, zero for as many as it takes.
+	height int
+	// top is the first member shown.
+	top int
+}
+
+// widest is how wide a picture gets where nobody says how much room there is.
+const widest = 160
+
+// render draws a state. Every line fits into the frame, and so do all lines together.
+func render(s state, f frame) string {
+	lines := header(s, f.width)
+	rows, unseen := s.members()
+	lines = append(lines, body(rows, unseen, f, f.height-len(lines))...)
+	for i := range lines {
+		lines[i] = ansi.Truncate(lines[i], f.width, "…")
+	}
+	if f.height > 0 && len(lines) > f.height {
+		lines = lines[:f.height]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// header tells of the whole set.
+func header(s state, width int) []string {
+	word, message, level := s.waitsFor()
+	ready, updated, finished, wanted := s.progress()
+	counts := fmt.Sprintf("%d of %d ready, %d at the present revision", ready, wanted, updated)
+	lines := []string{
+		bold(s.set.Name) + "  " + faint(v1.SchemeGroupVersion.String()+", namespace "+s.set.Namespace),
+		bar(finished, wanted, max(10, width/2-10)) + "  " + counts,
+	}
+	for line := range strings.Lines(ansi.Wordwrap(word+": "+message, width, "")) {
+		lines = append(lines, colour(level, strings.TrimSuffix(line, "\n")))
+	}
+	if s.trouble != "" {
+		lines = append(lines, colour(broken, "not up to date: "+s.trouble))
+	}
+	lines = append(lines, "├─ revisions")
+	history := s.history()
+	for i, line := range history {
+		branch := "│  ├─ "
+		if i == len(history)-1 {
+			branch = "│  └─ "
+		}
+		lines = append(lines, branch+line)
+	}
+	return lines
+}
+
+// body lists members. If there is not room for all, the first line says which they are.
+func body(rows []member, unseen int, f frame, room int) []string {
+	title := "└─ members"
+	room -= 2 + one(unseen > 0)
+	from, to := 0, len(rows)
+	if f.height > 0 && room < len(rows) {
+		from = min(max(f.top, 0), max(len(rows)-max(room, 0), 0))
+		to = min(from+max(room, 0), len(rows))
+		title += faint(fmt.Sprintf("  %d to %d of %d; up, down, page up, page down, home and end move", from+1, to, len(rows)+unseen))
+	}
+	if len(rows) == 0 {
+		return []string{title + faint("  none")}
+	}
+	widths := columns(rows)
+	lines := []string{title, "      " + faint(widths.line(headings()))}
+	for i := from; i < to; i++ {
+		branch := "   ├─ "
+		if i == len(rows)-1 {
+			branch = "   └─ "
+		}
+		lines = append(lines, branch+colour(rows[i].health, widths.line(rows[i])))
+	}
+	if unseen > 0 && to == len(rows) {
+		lines = append(lines, faint(fmt.Sprintf("      and %d more without a pod", unseen)))
+	}
+	return lines
+}
+
+func headings() member {
+	return member{name: "POD", phase: "PHASE", readiness: "READINESS", revision: "REVISION", claims: "CLAIMS", node: "NODE"}
+}
+
+// columnWidths are the widths of a member's columns but the last.
+type columnWidths [5]int
+
+func (m member) cells() [6]string {
+	return [6]string{m.name, m.phase, m.readiness, m.revision, m.node, m.claims}
+}
+
+func columns(rows []member) columnWidths {
+	var widths columnWidths
+	for i := range widths {
+		widths[i] = ansi.StringWidth(headings().cells()[i])
+		for _, row := range rows {
+			widths[i] = max(widths[i], ansi.StringWidth(row.cells()[i]))
+		}
+	}
+	return widths
+}
+
+func (w columnWidths) line(row member) string {
+	var text strings.Builder
+	cells := row.cells()
+	for i, width := range w {
+		text.WriteString(cells[i] + strings.Repeat(" ", width-ansi.StringWidth(cells[i])+2))
+	}
+	return strings.TrimRight(text.String()+cells[len(w)], " ")
+}
+
+// bar draws a share as a bar.
+func bar(part, whole, width int) string {
+	full := width
+	if whole > 0 {
+		full = width * min(part, whole) / whole
+	}
+	level := busy
+	if part >= whole {
+		level = fine
+	}
+	return colour(level, strings.Repeat("█", full)) + faint(strings.Repeat("░", width-full))
+}
+
+func bold(text string) string  { return lipgloss.NewStyle().Bold(true).Render(text) }
+func faint(text string) string { return lipgloss.NewStyle().Faint(true).Render(text) }
+
+// colour is green, yellow or red. What writes to the terminal takes colours out where
+// they are not wanted.
+func colour(level health, text string) string {
+	colours := map[health]string{fine: "2", busy: "3", broken: "1"}
+	return lipgloss.NewStyle().Foreground(lipgloss.Color(colours[level])).Render(text)
+}

@@ -1,0 +1,297 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tree
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// state is what is known of a set at one time.
+type state struct {
+	// set is the set as it was last seen.
+	set *v1.StatefulSet
+	// gone is true if it has been deleted since.
+	gone      bool
+	revisions []*appsv1.ControllerRevision
+	pods      []*corev1.Pod
+	claims    []*corev1.PersistentVolumeClaim
+	// trouble says why what is shown may be old, empty if it is not.
+	trouble string
+}
+
+// member is one line of the tree.
+type member struct {
+	name, phase, readiness, revision, claims, node string
+	// health colours the line.
+	health health
+}
+
+type health int
+
+const (
+	fine health = iota
+	busy
+	broken
+)
+
+// mostMissing bounds how many members without a pod are shown one by one.
+const mostMissing = 500
+
+// members are the wanted members, in their order, and then the pods that are not wanted.
+// unseen is how many wanted members without a pod are left out.
+func (s state) members() (rows []member, unseen int) {
+	pods := map[int]*corev1.Pod{}
+	for _, pod := range s.pods {
+		_, ordinal, _ := identity.ParsePodName(pod.Name)
+		pods[ordinal] = pod
+	}
+	claims := map[string]*corev1.PersistentVolumeClaim{}
+	for _, claim := range s.claims {
+		claims[claim.Name] = claim
+	}
+	first, end := identity.Ordinals(s.set)
+	ordinals, unseen := s.ordinals(pods, first, end)
+	for _, ordinal := range ordinals {
+		row := s.describe(ordinal, pods[ordinal], ordinal >= first && ordinal < end)
+		row.claims = s.claimsOf(ordinal, claims)
+		rows = append(rows, row)
+	}
+	return rows, unseen
+}
+
+// ordinals are those with a line of their own.
+func (s state) ordinals(pods map[int]*corev1.Pod, first, end int) (ordinals []int, unseen int) {
+	wanted := func(ordinal int) bool { return ordinal >= first && ordinal < end }
+	shown := 0
+	for ordinal := range pods {
+		ordinals = append(ordinals, ordinal)
+		if wanted(ordinal) {
+			shown++
+		}
+	}
+	unseen = end - first - shown
+	for ordinal, missing := first, 0; ordinal < end && missing < mostMissing; ordinal++ {
+		if pods[ordinal] == nil {
+			ordinals = append(ordinals, ordinal)
+			missing++
+			unseen--
+		}
+	}
+	slices.SortFunc(ordinals, func(a, b int) int {
+		if wanted(a) != wanted(b) {
+			if wanted(a) {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a, b)
+	})
+	return ordinals, unseen
+}
+
+func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
+	row := member{name: identity.PodName(s.set.Name, ordinal), phase: "missing", readiness: "-", revision: "-", node: "-", health: broken}
+	if pod == nil {
+		return row
+	}
+	row.phase, row.readiness, row.health = phaseOf(pod), "not ready", busy
+	if isReady(pod) {
+		row.readiness, row.health = "ready", fine
+	}
+	if isBroken(pod) {
+		row.health = broken
+	}
+	if !wanted {
+		row.readiness, row.health = "not wanted", busy
+	}
+	row.revision = s.revisionWord(pod.Labels[identity.RevisionLabel])
+	if pod.Spec.NodeName != "" {
+		row.node = pod.Spec.NodeName
+	}
+	return row
+}
+
+// phaseOf is the phase of a pod, or what keeps it from running.
+func phaseOf(pod *corev1.Pod) string {
+	if pod.DeletionTimestamp != nil {
+		return "Terminating"
+	}
+	if reason := waitingReason(pod); reason != "" {
+		return reason
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Reason != "" {
+			return condition.Reason
+		}
+	}
+	if pod.Status.Phase == "" {
+		return string(corev1.PodPending)
+	}
+	return string(pod.Status.Phase)
+}
+
+// waitingReason is why a container of the pod does not run, empty if all do or are about
+// to.
+func waitingReason(pod *corev1.Pod) string {
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if waiting := status.State.Waiting; waiting != nil && waiting.Reason != "" && waiting.Reason != "PodInitializing" {
+			return waiting.Reason
+		}
+	}
+	return ""
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// isBroken reports whether somebody may have to act before the pod gets ready.
+func isBroken(pod *corev1.Pod) bool {
+	reason := waitingReason(pod)
+	return pod.Status.Phase == corev1.PodFailed || phaseOf(pod) == corev1.PodReasonUnschedulable ||
+		reason != "" && reason != "ContainerCreating"
+}
+
+// revisionWord says which revision a pod runs: its hash, and what it is to the set.
+func (s state) revisionWord(name string) string {
+	hash := strings.TrimPrefix(name, s.set.Name+"-")
+	switch {
+	case name == "":
+		return "-"
+	case name == s.set.Status.UpdateRevision && name != s.set.Status.CurrentRevision:
+		return hash + " new"
+	case name == s.set.Status.UpdateRevision:
+		return hash
+	default:
+		return hash + " old"
+	}
+}
+
+// claimsOf says in which phase the claims of a member are, each by its template unless
+// all are in the same.
+func (s state) claimsOf(ordinal int, claims map[string]*corev1.PersistentVolumeClaim) string {
+	var words, phases []string
+	for i := range s.set.Spec.VolumeClaimTemplates {
+		template := s.set.Spec.VolumeClaimTemplates[i].Name
+		phase := claimPhase(claims[identity.ClaimName(template, s.set.Name, ordinal)])
+		words, phases = append(words, template+" "+phase), append(phases, phase)
+	}
+	if len(slices.Compact(phases)) == 1 {
+		return fmt.Sprintf("%d %s", len(words), phases[0])
+	}
+	return strings.Join(words, ", ")
+}
+
+func claimPhase(claim *corev1.PersistentVolumeClaim) string {
+	switch {
+	case claim == nil:
+		return "missing"
+	case claim.DeletionTimestamp != nil:
+		return "Terminating"
+	default:
+		return string(claim.Status.Phase)
+	}
+}
+
+// history describes the revisions, the latest first.
+func (s state) history() []string {
+	running := map[string]int{}
+	for _, pod := range s.pods {
+		running[pod.Labels[identity.RevisionLabel]]++
+	}
+	all := slices.Clone(s.revisions)
+	slices.SortFunc(all, func(a, b *appsv1.ControllerRevision) int {
+		return cmp.Or(-cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.Name, b.Name))
+	})
+	var lines []string
+	for _, revision := range all {
+		line := fmt.Sprintf("%s  #%d", revision.Name, revision.Revision)
+		if count := running[revision.Name]; count > 0 {
+			line += fmt.Sprintf("  pods: %d", count)
+		}
+		switch revision.Name {
+		case s.set.Status.UpdateRevision:
+			line += "  present"
+		case s.set.Status.CurrentRevision:
+			line += "  current"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// progress counts the members that are ready at the present revision.
+func (s state) progress() (ready, updated, finished, wanted int) {
+	first, end := identity.Ordinals(s.set)
+	for _, pod := range s.pods {
+		_, ordinal, _ := identity.ParsePodName(pod.Name)
+		if ordinal < first || ordinal >= end || pod.DeletionTimestamp != nil {
+			continue
+		}
+		isNew := pod.Labels[identity.RevisionLabel] == s.set.Status.UpdateRevision
+		ready += one(isReady(pod))
+		updated += one(isNew)
+		finished += one(isReady(pod) && isNew)
+	}
+	return ready, updated, finished, end - first
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// waitsFor is what the controller says about where the set stands.
+func (s state) waitsFor() (word, message string, level health) {
+	if s.gone {
+		return "Deleted", "the set has been deleted", broken
+	}
+	ready := s.condition(v1.StatefulSetReady)
+	switch {
+	case ready == nil:
+		return "Unknown", "the controller has not said anything yet", busy
+	case s.isTrue(v1.StatefulSetStalled):
+		stalled := s.condition(v1.StatefulSetStalled)
+		return stalled.Reason, stalled.Message, broken
+	case ready.Status == corev1.ConditionTrue:
+		return ready.Reason, ready.Message, fine
+	default:
+		return ready.Reason, ready.Message, busy
+	}
+}
+
+func (s state) isTrue(kind v1.StatefulSetConditionType) bool {
+	condition := s.condition(kind)
+	return condition != nil && condition.Status == corev1.ConditionTrue
+}
+
+func (s state) condition(kind v1.StatefulSetConditionType) *v1.StatefulSetCondition {
+	for i := range s.set.Status.Conditions {
+		if s.set.Status.Conditions[i].Type == kind {
+			return &s.set.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// belongs reports whether an object that only its name or owner ties to the set is the
+// set's.
+func belongs(object metav1.Object, set *v1.StatefulSet) bool {
+	owner := metav1.GetControllerOfNoCopy(object)
+	return owner != nil && owner.UID == set.UID
+}
