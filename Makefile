@@ -22,12 +22,16 @@ demo-down: bin/cluster ## Stop the demo's cluster; its data stays for the next s
 	@bin/cluster down --dir .cluster
 
 .PHONY: build
-build: bin/statefulset-apiserver bin/cluster ## Build bin/statefulset-apiserver and bin/cluster
+build: bin/statefulset-apiserver bin/kubectl-sts bin/cluster ## Build bin/statefulset-apiserver, bin/kubectl-sts and bin/cluster
 
 # go build decides what is stale, so these always run.
 .PHONY: bin/statefulset-apiserver
 bin/statefulset-apiserver:
 	@$(GO_BUILD) -o $@ ./cmd/statefulset-apiserver
+
+.PHONY: bin/kubectl-sts
+bin/kubectl-sts:
+	@$(GO_BUILD) -o $@ ./cmd/kubectl-sts
 
 .PHONY: bin/cluster
 bin/cluster:
@@ -73,11 +77,29 @@ test-differential: build ## Play the same scenarios on the built-in StatefulSet 
 test-validation: build ## Give the same manifests to the built-in StatefulSet and to ours, and compare the answers
 	@hack/test-on-cluster.sh validation
 
+.PHONY: test-kubectl
+test-kubectl: build ## Run every kubectl verb on the built-in StatefulSet and on ours, and compare what it prints
+	@hack/test-on-cluster.sh kubectl
+
+.PHONY: test-migrate
+test-migrate: build ## Move sets from apps/v1 and back in every state, interrupted at every step
+	@hack/test-on-cluster.sh migrate
+
+SUITES ?=
+.PHONY: test-faults
+test-faults: build ## Crash, cut, delay, corrupt and overload everything, and print what was found (SUITES picks suites)
+	@hack/test-faults.sh $(SUITES)
+
+EXECS ?= 1000000
+.PHONY: test-fuzz
+test-fuzz: ## Run every fuzz target EXECS (1000000) times
+	@EXECS=$(EXECS) hack/fuzz.sh
+
 .PHONY: bench
 bench: ## Run the benchmarks
 	@go test -run='^$$' -bench=. -benchmem ./...
 
 .PHONY: clean
 clean: bin/cluster ## Stop the local clusters, and delete their data and bin
-	@for dir in .cluster .cluster-e2e .cluster-differential .cluster-validation; do bin/cluster down --dir "$$dir" --purge; done
-	@rm -rf bin .cluster-*-logs
+	@for dir in .cluster .cluster-*; do [[ $$dir == *-logs || ! -d $$dir ]] || bin/cluster down --dir "$$dir" --purge; done
+	@rm -rf bin .cluster-*-logs .faults-table.jsonl

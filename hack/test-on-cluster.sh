@@ -7,12 +7,13 @@
 #
 #   hack/test-on-cluster.sh SUITE [flags of the test binary, such as -test.run=NAME]
 #
-# SUITE is a directory below test, and the build tag of the tests in it.
+# SUITE is a directory below test; its first part is the build tag of the tests in it. SUITE_TIMEOUT bounds the tests.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-SUITE=${1:?name a suite: e2e, differential or validation}
-DIR=$PWD/.cluster-$SUITE
+SUITE=${1:?name a suite: e2e, differential, validation, kubectl, migrate or faults/NAME}
+NAME=${SUITE//\//-}
+DIR=$PWD/.cluster-$NAME
 LOGS=$DIR-logs
 
 finish() {
@@ -36,6 +37,7 @@ bin/cluster down --dir "$DIR" --purge
 bin/cluster up --dir "$DIR"
 bin/cluster register --dir "$DIR" --server bin/statefulset-apiserver --manifests artifacts/base
 # Unlike go test, the test's own binary prints its tables when the tests succeed, too.
-go test -tags="$SUITE" -c -o "bin/$SUITE.test" "./test/$SUITE"
+go test -tags="${SUITE%%/*}" -c -o "bin/$NAME.test" "./test/$SUITE"
 # The tests mostly wait, so many of them fit on few cores.
-(cd "test/$SUITE" && STATEFULSET_CLUSTER_DIR=$DIR "../../bin/$SUITE.test" -test.parallel=8 -test.timeout=20m "${@:2}")
+BINARY=$PWD/bin/$NAME.test
+(cd "test/$SUITE" && STATEFULSET_CLUSTER_DIR=$DIR "$BINARY" -test.parallel=8 -test.timeout="${SUITE_TIMEOUT:-20m}" "${@:2}")

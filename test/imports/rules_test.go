@@ -37,6 +37,7 @@ func rules() map[string]rule {
 			mustNotUse: []string{"controller", "client", "apiserver", "cmd"},
 		},
 		"apiserver gets the controller as a func": {part: "apiserver", mustNotUse: []string{"controller", "cmd"}},
+		"the plugin is a client":                  {part: "cmd/kubectl-sts", mustNotUse: []string{"registry", "apiserver", "controller", "cmd/statefulset-apiserver"}},
 		"identity touches no client, clock, context or logger": {
 			part:        "identity",
 			foreign:     []string{"k8s.io/api", "k8s.io/apimachinery", "k8s.io/utils/ptr"},

@@ -1,0 +1,171 @@
+//go:build faults
+
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"statefulset.dev/test/faults/lab"
+	"statefulset.dev/test/faults/proxy"
+	"statefulset.dev/test/faults/scenarios"
+	"statefulset.dev/test/warmup"
+)
+
+// patience bounds every run of the suite, faults included. It is long, because no
+// verdict may depend on how busy the machine is.
+const patience = 4 * time.Minute
+
+// bench is the cluster with our server on an etcd of the suite's own, and without
+// the built-in StatefulSet controller, which a test starts when it wants one.
+type bench struct {
+	*lab.Lab
+
+	host  kubernetes.Interface
+	etcd  lab.Etcd
+	front *proxy.Link
+	// server is our server where the cluster looks for it: behind the front.
+	server lab.Program
+	world  *world
+	audit  *auditLog
+	// collector is the host's controller manager, which has the garbage collector.
+	collector *collector
+}
+
+// openBench takes the cluster over. Nothing of ours runs yet.
+func openBench(t *testing.T) *bench {
+	t.Helper()
+	l := lab.Open(t)
+	b := &bench{Lab: l, server: l.TakeOver(t, lab.Server), audit: openAudit(t, l.Path("logs", "audit.log"))}
+	manager := l.TakeOver(t, lab.ControllerManager)
+	var err error
+	if b.host, err = kubernetes.NewForConfig(l.Config); err != nil {
+		t.Fatalf("creating the host client: %v", err)
+	}
+	b.makeNode(t)
+	b.startStore(t)
+	b.server = l.WithPort(t, b.server, "our-server")
+	b.server.Args = b.server.Args.Without("data-dir").With("leader-elect", "false").With("etcd-servers", b.etcd.URL)
+	b.front = proxy.NewLink(t, l.Address(lab.Server), "127.0.0.1:"+b.server.Port(), true)
+	b.world = watchWorld(t, b)
+	manager.Args = manager.Args.With("controllers", "*,-node-lifecycle-controller,-statefulset-controller")
+	b.collector = startCollector(t, b, manager)
+	return b
+}
+
+// startStore starts the etcd of the suite, with what an earlier test has left: to the
+// host, the sets of a store that is empty all of a sudden would be lost ones.
+func (b *bench) startStore(t *testing.T) {
+	t.Helper()
+	member := b.EtcdMembers(t, 1)[0]
+	member.Data = b.Path("faults-etcd")
+	member.Args = member.Args.With("data-dir", member.Data)
+	b.Start(t, member.Program)
+	b.etcd = member
+}
+
+// makeNode makes the node that pods are bound to, and that nobody else looks after.
+func (b *bench) makeNode(t *testing.T) {
+	t.Helper()
+	_, err := b.host.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatalf("creating node %s: %v", node, err)
+	}
+}
+
+// warmUp waits until the cluster's controllers know our group. Our server must run.
+func (b *bench) warmUp(t *testing.T) {
+	t.Helper()
+	if err := warmup.Wait(t.Context(), b.Config); err != nil {
+		t.Fatalf("waiting for the cluster's controllers: %v", err)
+	}
+}
+
+// sets is a client for the sets of a side, as a user.
+func (b *bench) sets(t *testing.T, s side) dynamic.NamespaceableResourceInterface {
+	t.Helper()
+	config := b.Config
+	if s == ours {
+		config = b.Direct("https://" + b.front.Address())
+	}
+	config.Timeout = 10 * time.Second
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatalf("creating a client: %v", err)
+	}
+	return client.Resource(s.resource())
+}
+
+// proxied is a proxy between a controller of the side and a kube-apiserver.
+func (b *bench) proxied(t *testing.T, s side, target string) *proxy.Host {
+	t.Helper()
+	serving, err := tls.LoadX509KeyPair(b.Path("pki", "serving.crt"), b.Path("pki", "serving.key"))
+	if err != nil {
+		t.Fatalf("reading the host's certificate: %v", err)
+	}
+	client, err := b.TLS()
+	if err != nil {
+		t.Fatalf("reading the host's authority: %v", err)
+	}
+	certificate := s.certificate(b.Lab)
+	pair, err := tls.LoadX509KeyPair(certificate+".crt", certificate+".key")
+	if err != nil {
+		t.Fatalf("reading the client's certificate: %v", err)
+	}
+	client.Certificates = []tls.Certificate{pair}
+	return proxy.NewHost(t, proxy.HostConfig{Target: target, Serving: serving, Client: client})
+}
+
+// chosen are the scenarios that are played: all of them, or the first few.
+func chosen(t *testing.T) []scenarios.Scenario {
+	t.Helper()
+	all := scenarios.All()
+	return all[:min(len(all), size(t, "FAULTS_SCENARIOS", len(all)))]
+}
+
+// size is a number that an environment variable may change.
+func size(t *testing.T, name string, full int) int {
+	t.Helper()
+	value := os.Getenv(name)
+	if value == "" {
+		return full
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 {
+		t.Fatalf("%s=%q: must be a number of at least 1", name, value)
+	}
+	return n
+}
+
+func at(ordinal int) string { return fmt.Sprintf("%s-%d", setName, ordinal) }
+
+// etcdTLS is how kube-apiserver speaks to the host's etcd.
+func (b *bench) etcdTLS(t *testing.T) *tls.Config {
+	t.Helper()
+	args := b.Program(t, lab.HostAPI).Args
+	pair, err := tls.LoadX509KeyPair(args.Get("etcd-certfile"), args.Get("etcd-keyfile"))
+	if err != nil {
+		t.Fatalf("reading the certificate for etcd: %v", err)
+	}
+	authority, err := os.ReadFile(args.Get("etcd-cafile"))
+	if err != nil {
+		t.Fatalf("reading the authority of etcd: %v", err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(authority)
+	return &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+}

@@ -1,0 +1,248 @@
+//go:build faults
+
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// outOfOrder finds ordered members that were created although there was no moment,
+// since the ordinal was last empty, at which all members before it were ready.
+func outOfOrder(j judged) []violation {
+	if j.scenario.Set.Spec.PodManagementPolicy == appsv1.ParallelPodManagement {
+		return nil
+	}
+	var found []violation
+	ready := map[int]bool{}
+	// allowed are the empty ordinals for which there was such a moment.
+	allowed := map[int]bool{}
+	present := map[int]bool{}
+	for _, r := range j.records {
+		if r.kind != pods {
+			continue
+		}
+		pod := r.object.(*corev1.Pod)
+		ordinal := ordinalOf(pod.Name)
+		firsts := j.firstsAround(r.at)
+		if r.verb == created {
+			if !allowed[ordinal] && !allReady(firsts, ordinal, ready) {
+				found = append(found, violation{inOrder, fmt.Sprintf("pod %s was created at version %d: got ready members %v, want all before it ready at once",
+					pod.Name, r.version, readyOnes(ready))})
+			}
+			present[ordinal] = true
+			delete(allowed, ordinal)
+		}
+		if r.verb == gone {
+			delete(present, ordinal)
+		}
+		ready[ordinal] = r.verb != gone && isReady(pod)
+		for i := range 16 {
+			if !present[i] && allReady(firsts, i, ready) {
+				allowed[i] = true
+			}
+		}
+	}
+	return found
+}
+
+// allReady reports whether all ordinals from one of the firsts up to one are ready.
+func allReady(firsts []int, end int, ready map[int]bool) bool {
+	return slices.ContainsFunc(firsts, func(first int) bool {
+		for i := first; i < end; i++ {
+			if !ready[i] {
+				return false
+			}
+		}
+		return first <= end
+	})
+}
+
+func readyOnes(ready map[int]bool) []int {
+	var ones []int
+	for i, is := range ready {
+		if is {
+			ones = append(ones, i)
+		}
+	}
+	slices.Sort(ones)
+	return ones
+}
+
+func (j judged) firstsAround(t time.Time) []int {
+	var firsts []int
+	for _, set := range j.setsAround(t) {
+		first, _ := ordinals(set)
+		firsts = append(firsts, first)
+	}
+	return firsts
+}
+
+// unavailable finds updates that took more ready members down at once than the set
+// allows. A member is down from when it is deleted until its successor is ready.
+func unavailable(j judged) []violation {
+	var found []violation
+	down := map[int]bool{}
+	wasReady := map[string]bool{}
+	for _, r := range j.records {
+		if r.kind != pods {
+			continue
+		}
+		pod := r.object.(*corev1.Pod)
+		ordinal := ordinalOf(pod.Name)
+		switch {
+		case r.verb == deleting && wasReady[pod.Name] && j.wantedAround(r.at, pod) && j.requestedEnd(pod):
+			down[ordinal] = true
+			if limit := j.maxUnavailable(); len(down) > limit {
+				found = append(found, violation{available, fmt.Sprintf("at version %d, got members %v down, want at most %d", r.version, readyOnes(down), limit)})
+			}
+		case isReady(pod) && r.verb != gone:
+			delete(down, ordinal)
+		}
+		wasReady[pod.Name] = isReady(pod)
+	}
+	return found
+}
+
+// wantedAround reports whether the ordinal of the pod is one of its set's, around a time.
+func (j judged) wantedAround(t time.Time, pod *corev1.Pod) bool {
+	around := j.setsAround(t)
+	return len(around) > 0 && !slices.ContainsFunc(around, func(set *appsv1.StatefulSet) bool {
+		first, end := ordinals(set)
+		ordinal := ordinalOf(pod.Name)
+		return !owns(set, pod) || set.DeletionTimestamp != nil || ordinal < first || ordinal >= end
+	}) && !j.setGoneBy(t)
+}
+
+func (j judged) setGoneBy(t time.Time) bool {
+	gone := false
+	for _, r := range j.records {
+		if r.kind == sets && !r.at.After(t.Add(slack)) {
+			gone = r.verb == "gone"
+		}
+	}
+	return gone
+}
+
+func (j judged) maxUnavailable() int {
+	rolling := j.scenario.Set.Spec.UpdateStrategy.RollingUpdate
+	if rolling == nil || rolling.MaxUnavailable == nil {
+		return 1
+	}
+	return rolling.MaxUnavailable.IntValue()
+}
+
+// claimsLost finds claims that went, or were given an owner, although the set's policy
+// does not say so for their ordinals.
+func claimsLost(j judged) []violation {
+	policy := appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
+	if given := j.scenario.Set.Spec.PersistentVolumeClaimRetentionPolicy; given != nil {
+		policy = *given
+	}
+	const remove = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	var found []violation
+	for _, r := range j.records {
+		if r.kind != claims {
+			continue
+		}
+		taken := r.verb == deleting || r.verb == gone || len(r.object.GetOwnerReferences()) > 0
+		switch {
+		case !taken, policy.WhenDeleted == remove:
+		case policy.WhenScaled == remove && j.condemnedAround(r.at, ordinalOf(r.object.GetName())):
+		default:
+			found = append(found, violation{claimsKept, fmt.Sprintf("claim %s at version %d: got %s with owners %v, want it kept and nobody's",
+				r.object.GetName(), r.version, r.verb, r.object.GetOwnerReferences())})
+		}
+	}
+	return found
+}
+
+func (j judged) condemnedAround(t time.Time, ordinal int) bool {
+	return slices.ContainsFunc(j.setsAround(t), func(set *appsv1.StatefulSet) bool {
+		first, end := ordinals(set)
+		return ordinal < first || ordinal >= end
+	})
+}
+
+// claimsUnsound finds pods that were created while a claim of theirs was not there, was
+// going, or belonged to what is gone.
+func claimsUnsound(j judged) []violation {
+	var found []violation
+	for _, r := range j.records {
+		if r.kind != pods || r.verb != created {
+			continue
+		}
+		for _, volume := range r.object.(*corev1.Pod).Spec.Volumes {
+			if volume.PersistentVolumeClaim == nil {
+				continue
+			}
+			name := volume.PersistentVolumeClaim.ClaimName
+			if wrong := j.claimWrong(name, r.version, r.at); wrong != "" {
+				found = append(found, violation{claimsSound, fmt.Sprintf("pod %s was created at version %d, and claim %s %s",
+					r.object.GetName(), r.version, name, wrong)})
+			}
+		}
+	}
+	return found
+}
+
+// claimWrong says what is wrong with a claim at a version, empty if nothing is.
+func (j judged) claimWrong(name string, version int64, t time.Time) string {
+	wrong := "is not there"
+	for _, r := range j.records {
+		if r.kind != claims || r.object.GetName() != name || r.version >= version {
+			continue
+		}
+		switch {
+		case r.verb == gone:
+			wrong = "is gone"
+		case r.object.GetDeletionTimestamp() != nil:
+			wrong = "is terminating"
+		default:
+			wrong = j.staleOwner(r, t)
+		}
+	}
+	return wrong
+}
+
+// staleOwner says which owner of a claim is neither the set, as it was around a time,
+// nor a pod that lives.
+func (j judged) staleOwner(claim record, t time.Time) string {
+	var stale []string
+	for _, owner := range claim.object.GetOwnerReferences() {
+		if !j.lives(string(owner.UID), t) {
+			stale = append(stale, fmt.Sprintf("%s %s, UID %s", owner.Kind, owner.Name, owner.UID))
+		}
+	}
+	if stale == nil {
+		return ""
+	}
+	return "has an owner that is gone: " + strings.Join(stale, ", ")
+}
+
+// lives reports whether an object was there at a time, or right after or before it.
+func (j judged) lives(uid string, t time.Time) bool {
+	there := false
+	for _, r := range j.records {
+		if string(r.object.GetUID()) != uid || r.at.After(t.Add(slack)) {
+			continue
+		}
+		there = r.verb != gone || r.at.After(t.Add(-slack))
+	}
+	return there
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning &&
+		slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
+			return condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue
+		})
+}

@@ -1,0 +1,192 @@
+//go:build faults
+
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hostile
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/test/faults/lab"
+)
+
+// patience bounds every wait. It is never the reason for a verdict.
+const patience = 3 * time.Minute
+
+// world is a cluster in which our server is a process of this test's.
+type world struct {
+	*lab.Lab
+	t         *testing.T
+	program   lab.Program
+	server    *lab.Process
+	host      kubernetes.Interface
+	sets      versioned.Interface // through the host
+	namespace string
+}
+
+// newWorld takes over the server, changes its flags, and waits until the host leads to it.
+func newWorld(t *testing.T, flags map[string]string) *world {
+	w := &world{Lab: lab.Open(t), t: t}
+	//nolint:usetesting // the server puts the socket of its etcd there, and its path must be short
+	sockets, err := os.MkdirTemp("", "faults-")
+	if err != nil {
+		t.Fatalf("creating a directory: %v", err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
+	t.Setenv("TMPDIR", sockets)
+	w.program = w.TakeOver(t, lab.Server)
+	for name, value := range flags {
+		w.program.Args = w.program.Args.With(name, value)
+	}
+	if w.host, err = kubernetes.NewForConfig(w.Config); err != nil {
+		t.Fatalf("creating a client of the host: %v", err)
+	}
+	if w.sets, err = versioned.NewForConfig(w.Config); err != nil {
+		t.Fatalf("creating a client: %v", err)
+	}
+	w.start()
+	made, err := w.host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "hostile-"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("creating a namespace: %v", err)
+	}
+	w.namespace = made.Name
+	return w
+}
+
+func (w *world) start() {
+	w.server = w.Start(w.t, w.program)
+	w.eventually("the host leads to the server", func(ctx context.Context) error {
+		_, err := w.sets.AppsV1().StatefulSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+		return err
+	})
+}
+
+func (w *world) eventually(what string, try func(context.Context) error) {
+	w.t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(w.t.Context(), 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		last = try(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		w.t.Fatalf("waiting until %s: %v: %v", what, err, last)
+	}
+}
+
+func newSet(name string, replicas int32) *appsv1.StatefulSet {
+	labels := map[string]string{"app": name}
+	return &appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: appsv1.StatefulSetSpec{
+			Replicas: new(replicas),
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/main:1"}}},
+			},
+		},
+	}
+}
+
+func (w *world) create(name string, replicas int32) *appsv1.StatefulSet {
+	w.t.Helper()
+	set, err := w.sets.AppsV1().StatefulSets(w.namespace).Create(w.t.Context(), newSet(name, replicas), metav1.CreateOptions{})
+	if err != nil {
+		w.t.Fatalf("creating set %s: %v", name, err)
+	}
+	return set
+}
+
+func (w *world) scale(name string, replicas int) {
+	w.t.Helper()
+	w.eventually("set "+name+" is scaled", func(ctx context.Context) error {
+		scale, err := w.sets.AppsV1().StatefulSets(w.namespace).GetScale(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		scale.Spec.Replicas = int32(replicas)
+		_, err = w.sets.AppsV1().StatefulSets(w.namespace).UpdateScale(ctx, name, scale, metav1.UpdateOptions{})
+		return err
+	})
+	w.awaitReady(name, replicas)
+}
+
+func (w *world) awaitReady(name string, replicas int) {
+	w.t.Helper()
+	w.eventually(fmt.Sprintf("set %s has %d ready members", name, replicas), func(ctx context.Context) error {
+		set, err := w.sets.AppsV1().StatefulSets(w.namespace).Get(ctx, name, metav1.GetOptions{})
+		if err == nil && (int(set.Status.ReadyReplicas) != replicas || set.Status.ObservedGeneration != set.Generation) {
+			err = fmt.Errorf("got %d", set.Status.ReadyReplicas)
+		}
+		return err
+	})
+}
+
+// pods are the pods of the namespace by name.
+func (w *world) pods() map[string]corev1.Pod {
+	w.t.Helper()
+	list, err := w.host.CoreV1().Pods(w.namespace).List(w.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		w.t.Fatalf("listing pods: %v", err)
+	}
+	pods := map[string]corev1.Pod{}
+	for _, pod := range list.Items {
+		pods[pod.Name] = pod
+	}
+	return pods
+}
+
+// memory is the most that the server has had in memory, in bytes.
+func (w *world) memory() int {
+	w.t.Helper()
+	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(w.server.PID()), "status"))
+	if err != nil {
+		w.t.Fatalf("reading the memory of the server: %v", err)
+	}
+	for line := range bytes.Lines(raw) {
+		if rest, ok := strings.CutPrefix(string(line), "VmHWM:"); ok {
+			kilobytes, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
+			if err != nil {
+				w.t.Fatalf("reading the memory of the server: %v", err)
+			}
+			return kilobytes << 10
+		}
+	}
+	w.t.Fatal("the kernel does not tell the memory of the server")
+	return 0
+}
+
+// metric is the value of a metric without labels.
+func (w *world) metric(ctx context.Context, name string) (int, error) {
+	direct, err := versioned.NewForConfig(w.Direct(w.URL(lab.Server)))
+	if err != nil {
+		return 0, err
+	}
+	raw, err := direct.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("reading metrics: %w", err)
+	}
+	for line := range bytes.Lines(raw) {
+		if rest, ok := strings.CutPrefix(string(line), name+" "); ok {
+			value, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
+			return int(value), err
+		}
+	}
+	return 0, fmt.Errorf("there is no metric %s", name)
+}

@@ -1,0 +1,187 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// poll is how often a condition is looked at that nobody announces.
+const poll = 10 * time.Millisecond
+
+// Process is a program that was started.
+type Process struct {
+	Program
+
+	cmd    *exec.Cmd
+	exited chan struct{}
+}
+
+// Start starts a program and waits until it is ready. It is killed when the test
+// ends, if it has not ended by then.
+func (l *Lab) Start(t testing.TB, program Program) *Process {
+	t.Helper()
+	p := l.Launch(t, program)
+	if err := p.AwaitReady(t.Context()); err != nil {
+		t.Fatalf("starting %s: %v", program.Name, err)
+	}
+	return p
+}
+
+// Launch starts a program without waiting for it.
+func (l *Lab) Launch(t testing.TB, program Program) *Process {
+	t.Helper()
+	p, err := l.launch(program)
+	if err != nil {
+		t.Fatalf("starting %s: %v", program.Name, err)
+	}
+	t.Cleanup(func() { p.kill() })
+	return p
+}
+
+func (l *Lab) launch(program Program) (*Process, error) {
+	log, err := os.OpenFile(l.LogOf(program.Name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening its log: %w", err)
+	}
+	defer log.Close()
+	fmt.Fprintf(log, "--- started %s: %s %s\n", time.Now().UTC().Format(time.RFC3339Nano), program.Exe, strings.Join(program.Args, " "))
+	// Its end is the test's to decide, also by a signal that a context cannot send.
+	cmd := exec.CommandContext(context.Background(), program.Exe, program.Args...)
+	cmd.Stdout, cmd.Stderr = log, log
+	// In a session of its own, so that an interrupt in a terminal does not reach it
+	// before the test has seen it; and never longer alive than the test.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &Process{Program: program, cmd: cmd, exited: make(chan struct{})}
+	go func() {
+		defer close(p.exited)
+		_ = cmd.Wait()
+	}()
+	return p, nil
+}
+
+// LogOf is the file that programs of a name print to.
+func (l *Lab) LogOf(name string) string { return l.Path("logs", name+".log") }
+
+// PID identifies the process to the kernel.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Exited is closed when the process has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// AwaitReady waits until the process is ready, and returns an error if it ends
+// before, or if the context does.
+func (p *Process) AwaitReady(ctx context.Context) error {
+	if p.Ready == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		err := p.Ready(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.exited:
+			return fmt.Errorf("it ended (%s), and had not become ready: %w", p.cmd.ProcessState, err)
+		case <-ctx.Done():
+			return fmt.Errorf("it is not ready: %w", errors.Join(err, ctx.Err()))
+		case <-time.After(poll):
+		}
+	}
+}
+
+// Kill ends the process with SIGKILL, also one that is paused, and returns when it
+// is gone.
+func (p *Process) Kill(t testing.TB) {
+	t.Helper()
+	if !p.kill() {
+		t.Fatalf("%s, pid %d, still runs %s after it was killed", p.Name, p.PID(), patience)
+	}
+}
+
+func (p *Process) kill() bool {
+	_ = p.cmd.Process.Kill()
+	return p.gone(patience)
+}
+
+// Stop ends the process with SIGTERM, and returns when it has gone. It fails the
+// test if that takes longer than the grace.
+func (p *Process) Stop(t testing.TB, grace time.Duration) {
+	t.Helper()
+	p.signal(t, syscall.SIGTERM)
+	if !p.gone(grace) {
+		t.Fatalf("%s, pid %d, still runs %s after it was told to end", p.Name, p.PID(), grace)
+	}
+}
+
+// Pause stops the process with SIGSTOP and returns when all of it has stopped.
+func (p *Process) Pause(t testing.TB) {
+	t.Helper()
+	p.signal(t, syscall.SIGSTOP)
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if state, _, err := stat(p.PID()); err != nil || state == 'T' {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s, pid %d, has not stopped within %s", p.Name, p.PID(), patience)
+		}
+	}
+}
+
+// Resume lets a paused process go on.
+func (p *Process) Resume(t testing.TB) {
+	t.Helper()
+	p.signal(t, syscall.SIGCONT)
+}
+
+func (p *Process) signal(t testing.TB, signal syscall.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Fatalf("sending %s to %s, pid %d: %v", signal, p.Name, p.PID(), err)
+	}
+}
+
+func (p *Process) gone(within time.Duration) bool {
+	select {
+	case <-p.exited:
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+// runs reports whether the recorded process, and not a later one of its pid, runs.
+func (c component) runs() bool {
+	state, ticks, err := stat(c.PID)
+	return err == nil && ticks == c.StartTicks && state != 'Z' && state != 'X'
+}
+
+// stat reads the state and the start time of a process. The name before them may
+// hold anything, so counting starts behind its last bracket.
+func stat(pid int) (state byte, startTicks uint64, err error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, 0, err
+	}
+	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
+	if len(fields) < 20 {
+		return 0, 0, fmt.Errorf("reading /proc/%d/stat: got %d fields, want at least 20", pid, len(fields))
+	}
+	startTicks, err = strconv.ParseUint(fields[19], 10, 64)
+	return fields[0][0], startTicks, err
+}

@@ -1,0 +1,192 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"context"
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Direction is one of the two in which bytes flow.
+type Direction int
+
+// The directions, as seen from the one who has connected.
+const (
+	Forth Direction = iota
+	Back
+)
+
+// Link passes the bytes of connections on. It can be cut, and either direction can be
+// held: what is held arrives when it is let go, in order.
+type Link struct {
+	target string
+	// patient waits for a target that is not there, like a service without endpoints
+	// that are ready, instead of breaking off.
+	patient  bool
+	listener net.Listener
+
+	mu    sync.Mutex
+	woken chan struct{}
+	cut   bool
+	held  [2]bool
+	conns map[net.Conn]bool
+}
+
+// NewLink listens at an address of loopback, and leads to the target, until the test
+// ends. A patient link keeps those who connect waiting while the target is not there.
+func NewLink(t testing.TB, listen, target string, patient bool) *Link {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", listen)
+	if err != nil {
+		t.Fatalf("listening for a link to %s: %v", target, err)
+	}
+	l := &Link{target: target, patient: patient, listener: listener, woken: make(chan struct{}), conns: map[net.Conn]bool{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	go l.accept(ctx)
+	t.Cleanup(func() {
+		cancel()
+		_ = listener.Close()
+		l.Cut()
+	})
+	return l
+}
+
+// Address is where the link listens.
+func (l *Link) Address() string { return l.listener.Addr().String() }
+
+// Cut breaks all connections off by a reset, and new ones as soon as they are made.
+func (l *Link) Cut() {
+	l.change(func() { l.cut = true })
+	l.Reset()
+}
+
+// Reset breaks all connections off. New ones can be made.
+func (l *Link) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for conn := range l.conns {
+		breakOff(conn)
+	}
+	clear(l.conns)
+}
+
+// Hold holds a direction back. Connections stay, and new ones are still accepted.
+func (l *Link) Hold(direction Direction) { l.change(func() { l.held[direction] = true }) }
+
+// Heal ends all that was done to the link, except that what was broken stays broken.
+func (l *Link) Heal() { l.change(func() { l.cut, l.held = false, [2]bool{} }) }
+
+func (l *Link) change(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+	close(l.woken)
+	l.woken = make(chan struct{})
+}
+
+func (l *Link) accept(ctx context.Context) {
+	for {
+		near, err := l.listener.Accept()
+		if err != nil {
+			return
+		}
+		go l.connect(ctx, near)
+	}
+}
+
+func (l *Link) connect(ctx context.Context, near net.Conn) {
+	if !l.keep(near) {
+		return
+	}
+	defer l.drop(near)
+	far, err := l.dial(ctx)
+	if err != nil || !l.keep(far) {
+		return
+	}
+	defer l.drop(far)
+	done := make(chan struct{}, 2)
+	for direction, ends := range [2][2]net.Conn{{near, far}, {far, near}} {
+		go func() {
+			l.flow(ctx, Direction(direction), ends[0], ends[1])
+			done <- struct{}{}
+		}()
+	}
+	<-done
+}
+
+func (l *Link) dial(ctx context.Context) (net.Conn, error) {
+	var dialer net.Dialer
+	for {
+		conn, err := dialer.DialContext(ctx, "tcp", l.target)
+		if err == nil || !l.patient {
+			return conn, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// flow passes bytes on until either end is closed.
+func (l *Link) flow(ctx context.Context, direction Direction, from, to net.Conn) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 && l.mayFlow(ctx, direction) != nil {
+			return
+		}
+		if _, failed := to.Write(buffer[:n]); err != nil || failed != nil {
+			return
+		}
+	}
+}
+
+// mayFlow waits while the direction is held.
+func (l *Link) mayFlow(ctx context.Context, direction Direction) error {
+	for {
+		l.mu.Lock()
+		held, woken := l.held[direction], l.woken
+		l.mu.Unlock()
+		if !held {
+			return nil
+		}
+		select {
+		case <-woken:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// keep remembers a connection, unless the link is cut.
+func (l *Link) keep(conn net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut {
+		breakOff(conn)
+		return false
+	}
+	l.conns[conn] = true
+	return true
+}
+
+func (l *Link) drop(conn net.Conn) {
+	l.mu.Lock()
+	delete(l.conns, conn)
+	l.mu.Unlock()
+	_ = conn.Close()
+}
+
+// breakOff makes the other end see a reset.
+func breakOff(conn net.Conn) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}

@@ -1,0 +1,81 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scenarios
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Outcome is a text of everything that must be the same at the end of every run of
+// a scenario, with faults or without: members, claims, revisions, who owns what,
+// and what the set says. Names and numbers that differ between runs are left out,
+// such as UIDs, resource versions, times, and the numbers of revisions.
+func Outcome(o Observed) string {
+	var lines []string
+	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	for i := range o.Pods {
+		pod := &o.Pods[i]
+		say("pod %s: image %s, phase %s, ready %t, terminating %t, labels %v, owners %v", pod.Name, pod.Spec.Containers[0].Image,
+			pod.Status.Phase, isReady(pod), pod.DeletionTimestamp != nil, words(pod.Labels), o.owners(pod.OwnerReferences))
+	}
+	for i := range o.Claims {
+		claim := &o.Claims[i]
+		say("claim %s: terminating %t, labels %v, owners %v", claim.Name, claim.DeletionTimestamp != nil, words(claim.Labels), o.owners(claim.OwnerReferences))
+	}
+	for i := range o.Revisions {
+		revision := &o.Revisions[i]
+		say("revision %s: image %s, owners %v", revision.Name, imageOf(revision), o.owners(revision.OwnerReferences))
+	}
+	slices.Sort(lines)
+	if set := o.Set; set != nil {
+		status := set.Status
+		say("set: terminating %t, up to date %t, replicas %d, ready %d, available %d, current %d of %s, updated %d of %s",
+			set.DeletionTimestamp != nil, status.ObservedGeneration == set.Generation, status.Replicas, status.ReadyReplicas,
+			status.AvailableReplicas, status.CurrentReplicas, status.CurrentRevision, status.UpdatedReplicas, status.UpdateRevision)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// owners tells the owners as they are related to what is there.
+func (o Observed) owners(references []metav1.OwnerReference) []string {
+	var texts []string
+	for _, owner := range references {
+		text := owner.Kind + " " + owner.Name
+		if owner.Controller != nil && *owner.Controller {
+			text += ", which controls it"
+		}
+		if owner.Kind == "StatefulSet" && (o.Set == nil || owner.UID != o.Set.UID) {
+			text += ", which is gone"
+		}
+		texts = append(texts, text)
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+func words(labels map[string]string) []string {
+	var texts []string
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		texts = append(texts, key+"="+labels[key])
+	}
+	return texts
+}
+
+// imageOf is the image that a revision has recorded.
+func imageOf(revision *appsv1.ControllerRevision) string {
+	var recorded struct {
+		Spec appsv1.StatefulSetSpec `json:"spec"`
+	}
+	if err := json.Unmarshal(revision.Data.Raw, &recorded); err != nil || len(recorded.Spec.Template.Spec.Containers) == 0 {
+		return "unknown"
+	}
+	return recorded.Spec.Template.Spec.Containers[0].Image
+}

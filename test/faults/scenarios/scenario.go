@@ -1,0 +1,67 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scenarios
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Scenario is something that users do to sets.
+type Scenario struct {
+	// Name is a few words, the same in every report.
+	Name string
+	// Set is what the user creates. It has no namespace, and must be copied before it
+	// is changed.
+	Set *appsv1.StatefulSet
+	// Steps follow each other; the first is always Create.
+	Steps []Step
+}
+
+// Step is one of Create, Patch, Delete, EndPod and Wait.
+type Step interface {
+	fmt.Stringer
+	step()
+}
+
+// Create creates the scenario's set. A set of this name that is still there is
+// waited for to go.
+type Create struct{}
+
+// Patch changes the set, by a JSON merge patch: the same for every group.
+type Patch string
+
+// Delete deletes the set with a propagation policy, and does not wait until it has
+// gone.
+type Delete metav1.DeletionPropagation
+
+// EndPod lets the pod of an ordinal fail: its phase becomes Failed, its Ready
+// condition false, and it gets the reason. A pod that is not there is waited for.
+type EndPod struct {
+	Ordinal int
+	// Reason is empty or "Evicted".
+	Reason string
+}
+
+// Wait waits for a state.
+type Wait struct {
+	// For names the state.
+	For string
+	// Missing says what of the state is not so yet, and nothing once it is reached.
+	Missing func(Observed) string
+}
+
+func (Create) step() {}
+func (Patch) step()  {}
+func (Delete) step() {}
+func (EndPod) step() {}
+func (Wait) step()   {}
+
+func (Create) String() string   { return "create the set" }
+func (s Patch) String() string  { return "patch the set with " + string(s) }
+func (s Delete) String() string { return "delete the set with propagation " + string(s) }
+func (s EndPod) String() string { return fmt.Sprintf("fail pod %d for reason %q", s.Ordinal, s.Reason) }
+func (s Wait) String() string   { return "wait until " + s.For }

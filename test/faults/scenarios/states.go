@@ -1,0 +1,185 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Observed is what there is in the namespace of a scenario.
+type Observed struct {
+	// Set is nil if there is none. One of our group is given with BuiltIn.
+	Set       *appsv1.StatefulSet
+	Pods      []corev1.Pod
+	Claims    []corev1.PersistentVolumeClaim
+	Revisions []appsv1.ControllerRevision
+}
+
+// The states that a user may wait for.
+var (
+	// Settled is a set that is as the user wants it, and says so.
+	Settled = Wait{"the set is as it should be", unsettled}
+	// Orphaned is a set that is gone, and has left everything behind.
+	Orphaned = Wait{"the set is gone and its pods are nobody's", notOrphaned}
+	// Empty is a set that is gone with everything that it had.
+	Empty = Wait{"nothing is left", notEmpty}
+)
+
+// updated is a set of which some members run, ready, what its template says.
+func updated(members int) Wait {
+	return Wait{fmt.Sprintf("%d members are updated", members), func(o Observed) string {
+		if o.Set == nil {
+			return "there is no set"
+		}
+		n := 0
+		for i := range o.Pods {
+			if o.runsTemplate(&o.Pods[i]) && isReady(&o.Pods[i]) {
+				n++
+			}
+		}
+		if n < members {
+			return fmt.Sprintf("%d members are updated", n)
+		}
+		return ""
+	}}
+}
+
+func unsettled(o Observed) string {
+	if o.Set == nil {
+		return "there is no set"
+	}
+	first, end := o.ordinals()
+	for ordinal := first; ordinal < end; ordinal++ {
+		if missing := o.memberMissing(ordinal, ordinal >= first+o.partition()); missing != "" {
+			return missing
+		}
+	}
+	if len(o.Pods) != end-first {
+		return fmt.Sprintf("there are %d pods, want %d", len(o.Pods), end-first)
+	}
+	if n, most := o.unusedRevisions(), int(*o.Set.Spec.RevisionHistoryLimit); n > most {
+		return fmt.Sprintf("there are %d revisions that nobody runs, want at most %d", n, most)
+	}
+	for i := range o.Claims {
+		if o.Claims[i].DeletionTimestamp != nil {
+			return fmt.Sprintf("claim %s is terminating", o.Claims[i].Name)
+		}
+		if o.condemned(&o.Claims[i]) {
+			return fmt.Sprintf("claim %s has not gone with its member", o.Claims[i].Name)
+		}
+	}
+	return o.statusMissing(int32(end - first))
+}
+
+func (o Observed) memberMissing(ordinal int, update bool) string {
+	name := fmt.Sprintf("%s-%d", Name, ordinal)
+	at := slices.IndexFunc(o.Pods, func(pod corev1.Pod) bool { return pod.Name == name })
+	if at < 0 {
+		return fmt.Sprintf("there is no pod %s", name)
+	}
+	pod := &o.Pods[at]
+	switch controller := metav1.GetControllerOf(pod); {
+	case controller == nil || controller.UID != o.Set.UID:
+		return fmt.Sprintf("pod %s is not the set's", name)
+	case !isReady(pod):
+		return fmt.Sprintf("pod %s is not ready", name)
+	case update && !o.runsTemplate(pod):
+		return fmt.Sprintf("pod %s is not updated", name)
+	}
+	for i := range o.Set.Spec.VolumeClaimTemplates {
+		claim := fmt.Sprintf("%s-%s", o.Set.Spec.VolumeClaimTemplates[i].Name, name)
+		if !slices.ContainsFunc(o.Claims, func(c corev1.PersistentVolumeClaim) bool { return c.Name == claim }) {
+			return fmt.Sprintf("there is no claim %s", claim)
+		}
+	}
+	return ""
+}
+
+func (o Observed) statusMissing(replicas int32) string {
+	status := o.Set.Status
+	switch {
+	case status.ObservedGeneration != o.Set.Generation:
+		return fmt.Sprintf("status is of generation %d, want %d", status.ObservedGeneration, o.Set.Generation)
+	case status.Replicas != replicas || status.ReadyReplicas != replicas || status.AvailableReplicas != replicas:
+		return fmt.Sprintf("status has %d members, %d ready, %d available, want %d",
+			status.Replicas, status.ReadyReplicas, status.AvailableReplicas, replicas)
+	case o.partition() == 0 && status.CurrentRevision != status.UpdateRevision:
+		return fmt.Sprintf("status has the revisions %s and %s", status.CurrentRevision, status.UpdateRevision)
+	}
+	return ""
+}
+
+func notOrphaned(o Observed) string {
+	if o.Set != nil {
+		return "the set is not gone"
+	}
+	for i := range o.Pods {
+		if len(o.Pods[i].OwnerReferences) > 0 {
+			return fmt.Sprintf("pod %s has an owner", o.Pods[i].Name)
+		}
+	}
+	return ""
+}
+
+func notEmpty(o Observed) string {
+	if o.Set != nil || len(o.Pods)+len(o.Claims)+len(o.Revisions) > 0 {
+		return fmt.Sprintf("there is a set: %t; there are %d pods, %d claims, %d revisions",
+			o.Set != nil, len(o.Pods), len(o.Claims), len(o.Revisions))
+	}
+	return ""
+}
+
+func (o Observed) ordinals() (first, end int) {
+	if o.Set.Spec.Ordinals != nil {
+		first = int(o.Set.Spec.Ordinals.Start)
+	}
+	return first, first + int(*o.Set.Spec.Replicas)
+}
+
+func (o Observed) partition() int {
+	if rolling := o.Set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+		return int(*rolling.Partition)
+	}
+	return 0
+}
+
+func (o Observed) runsTemplate(pod *corev1.Pod) bool {
+	return pod.Spec.Containers[0].Image == o.Set.Spec.Template.Spec.Containers[0].Image
+}
+
+// unusedRevisions counts the revisions beyond those of the status and of pods.
+func (o Observed) unusedRevisions() int {
+	used := map[string]bool{o.Set.Status.CurrentRevision: true, o.Set.Status.UpdateRevision: true}
+	for i := range o.Pods {
+		used[o.Pods[i].Labels[appsv1.ControllerRevisionHashLabelKey]] = true
+	}
+	n := 0
+	for i := range o.Revisions {
+		if !used[o.Revisions[i].Name] {
+			n++
+		}
+	}
+	return n
+}
+
+// condemned reports whether the claim goes with a pod that is gone.
+func (o Observed) condemned(claim *corev1.PersistentVolumeClaim) bool {
+	return slices.ContainsFunc(claim.OwnerReferences, func(owner metav1.OwnerReference) bool {
+		return owner.Kind == "Pod" && !slices.ContainsFunc(o.Pods, func(pod corev1.Pod) bool { return pod.UID == owner.UID })
+	})
+}
+
+func isReady(pod *corev1.Pod) bool {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
+		return false
+	}
+	return slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
+		return condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue
+	})
+}

@@ -1,0 +1,73 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package seeds
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// root is where the files of bugs are named from.
+const root = "../../.."
+
+// bug is one change of the source that makes it wrong.
+type bug struct {
+	name, what, file, old, new string
+	harmless                   bool
+}
+
+func readBugs(t *testing.T) []bug {
+	t.Helper()
+	paths, err := filepath.Glob("bugs/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("looking for bugs: found %d, error %v", len(paths), err)
+	}
+	all := make([]bug, 0, len(paths))
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatalf("reading a bug: %v", err)
+		}
+		b, err := parseBug(strings.TrimSuffix(filepath.Base(path), ".txt"), string(content))
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+func parseBug(name, content string) (bug, error) {
+	parts := strings.Split(strings.TrimSuffix(content, "\n"), "\n----\n")
+	head := strings.Split(parts[0], "\n")
+	if len(parts) != 3 || len(head) != 2 {
+		return bug{}, fmt.Errorf("want a sentence, the name of a file, ----, the text to replace, ----, and the new text")
+	}
+	b := bug{name: name, what: head[0], file: head[1], old: parts[1], new: parts[2]}
+	b.what, b.harmless = strings.CutPrefix(b.what, "harmless: ")
+	return b, nil
+}
+
+// applied is the file with the bug in it.
+func (b bug) applied() (string, error) {
+	content, err := os.ReadFile(filepath.Join(root, b.file))
+	if err != nil {
+		return "", fmt.Errorf("reading the file of a bug: %w", err)
+	}
+	if n := strings.Count(string(content), b.old); n != 1 {
+		return "", fmt.Errorf("%s has the text to replace %d times, want once:\n%s", b.file, n, b.old)
+	}
+	return strings.Replace(string(content), b.old, b.new, 1), nil
+}
+
+func TestEveryBugApplies(t *testing.T) {
+	for _, b := range readBugs(t) {
+		if _, err := b.applied(); err != nil {
+			t.Errorf("%s: %v", b.name, err)
+		}
+	}
+}

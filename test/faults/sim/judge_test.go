@@ -1,0 +1,252 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/faults/scenarios"
+	"statefulset.dev/test/faults/sim/model"
+)
+
+// judge finds what was done wrong. It believes nobody: it knows the requests that
+// the servers got, the changes that they made, and what was delivered to whom.
+type judge struct {
+	world  *world
+	broken []string
+	// reference is where a run without faults ends, empty if that is not asked for.
+	reference string
+	// events count the changes that were delivered of each resource.
+	events map[string]int
+	// sets are all versions of the set that there were.
+	sets []*v1.StatefulSet
+	// down are the members that were taken from service for an update, until their
+	// successors are ready, with the generation that the update was for.
+	down map[int]int64
+	// deposed are replicas that must not begin a write any more.
+	deposed map[*replica]bool
+	// born are the versions of both servers when each replica started.
+	born map[*replica]map[schema.GroupVersionResource]int64
+}
+
+func newJudge(w *world) *judge {
+	return &judge{world: w, events: map[string]int{}, down: map[int]int64{}, deposed: map[*replica]bool{}, born: map[*replica]map[schema.GroupVersionResource]int64{}}
+}
+
+// broke notes that a rule was broken.
+func (j *judge) broke(rule, format string, args ...any) {
+	text := "rule broken: " + rule + ": " + fmt.Sprintf(format, args...)
+	j.world.trace("%s", text)
+	j.broken = append(j.broken, text)
+}
+
+// intent is a write as it was sent.
+type intent struct {
+	*call
+	// object is what is to be created, or the status that is to be written.
+	object model.Object
+	// uid and version are those that the write is conditioned on.
+	uid     types.UID
+	version string
+	// patch is the body of a patch.
+	patch patch
+	// target is the object of that UID and version, nil if there never was one.
+	target model.Object
+	// options are those of a delete.
+	options metav1.DeleteOptions
+}
+
+type patch struct {
+	Metadata struct {
+		UID             types.UID         `json:"uid"`
+		ResourceVersion string            `json:"resourceVersion"`
+		OwnerReferences []ownerPatch      `json:"ownerReferences"`
+		Labels          map[string]string `json:"labels"`
+	} `json:"metadata"`
+	Revision *int64 `json:"revision"`
+}
+
+type ownerPatch struct {
+	metav1.OwnerReference `json:",inline"`
+	Patch                 string `json:"$patch"`
+}
+
+// sent judges a request as soon as a replica has sent it, by what it can know.
+func (j *judge) sent(c *call) {
+	j.freshStart(c)
+	if !c.writes() {
+		return
+	}
+	i := j.read(c)
+	for _, rule := range shapeRules {
+		if wrong := rule.wrong(j, i); wrong != "" {
+			j.broke(rule.name, "%s sends %s: %s", c.by.name, c.Request, wrong)
+		}
+	}
+	if c.Verb == "delete" && c.Resource == model.Pods {
+		c.by.view.removing[i.uid] = true
+	}
+	scenes := c.by.view.scenes()
+	for _, rule := range decisionRules {
+		j.judgeDecision(rule, i, scenes)
+	}
+}
+
+// judgeDecision finds a decision wrong that is wrong in every scene that it may have
+// been based on.
+func (j *judge) judgeDecision(rule decisionRule, i *intent, scenes []scene) {
+	var first string
+	for n, s := range scenes {
+		wrong := rule.wrong(j, i, s)
+		if wrong == "" {
+			return
+		}
+		if n == 0 {
+			first = wrong
+		}
+	}
+	j.broke(rule.name, "%s sends %s: %s", i.by.name, i.Request, first)
+}
+
+func (j *judge) read(c *call) *intent {
+	i := &intent{call: c}
+	switch c.Verb {
+	case "create", "update":
+		i.object = decode(c)
+		i.uid, i.version = i.object.GetUID(), i.object.GetResourceVersion()
+	case "patch":
+		if err := json.Unmarshal(c.Body, &i.patch); err != nil {
+			panic(fmt.Sprintf("reading patch %s: %v", c.Body, err))
+		}
+		i.uid, i.version = i.patch.Metadata.UID, i.patch.Metadata.ResourceVersion
+	case "delete":
+		options, err := c.server.DeleteOptions(c.Request)
+		if err != nil {
+			panic(fmt.Sprintf("reading delete options: %v", err))
+		}
+		i.options = options
+		if p := options.Preconditions; p != nil {
+			i.uid, i.version = deref(p.UID), deref(p.ResourceVersion)
+		}
+	}
+	i.target = c.server.Past(c.Resource, c.Name, i.uid, i.version)
+	return i
+}
+
+func deref[T any](pointer *T) T {
+	if pointer == nil {
+		return *new(T)
+	}
+	return *pointer
+}
+
+func decode(c *call) model.Object {
+	object, err := c.server.Decode(c.Request)
+	if err != nil {
+		panic(fmt.Sprintf("reading the body of %s: %v", c.Request, err))
+	}
+	return object
+}
+
+// committed judges what a write did, by what truly is.
+func (j *judge) committed(c *call) {
+	if c.err == nil {
+		j.tookLease(c)
+	}
+	if c.writes() && c.err == nil && c.Verb == "delete" && c.Resource == model.Pods {
+		j.takenDown(c)
+	}
+}
+
+// replied notes what the replica learns.
+func (j *judge) replied(c *call) {
+	v := c.by.view
+	switch {
+	case c.err != nil:
+		if c.Verb == "delete" {
+			delete(v.removing, j.read(c).uid)
+		}
+	case c.Verb == "get":
+		v.read[written{c.Resource, c.Name}] = c.result.(model.Object)
+	case c.Verb == "list":
+		j.listed(c)
+	case c.writes():
+		write := ownWrite{}
+		object, ok := c.result.(model.Object)
+		switch {
+		case !ok:
+			return
+		case c.Verb == "delete":
+			write.removed = object.GetUID()
+		default:
+			write.object, write.version = object, versionOf(object)
+		}
+		v.answered(written{c.Resource, object.GetName()}, write)
+	}
+}
+
+// delivered notes an event on its way.
+func (j *judge) delivered(s *stream, event watch.Event, beginning bool) {
+	if !beginning {
+		j.events[s.Resource().Resource]++
+	}
+	s.by.view.deliver(s.Resource(), event, beginning)
+	if event.Type == watch.Bookmark {
+		j.begins(s.by, s.Resource(), versionOf(event.Object.(model.Object)))
+	}
+}
+
+// settled notes that everything waits: a replica that waits for no answer has no
+// decision under way.
+func (j *judge) settled() {
+	for _, r := range j.world.replicas {
+		if !slices.ContainsFunc(j.world.calls, func(c *call) bool { return c.by == r && c.decides() }) && !r.pausing() {
+			r.view.settled()
+			r.rested = r.clock.Now()
+		}
+	}
+}
+
+// decides reports whether the call is one that a sync waits for.
+func (c *call) decides() bool { return c.writes() || c.Verb == "get" && c.Resource != model.Leases }
+
+func (j *judge) killed(r *replica) { delete(j.deposed, r) }
+
+// changed judges a change, whoever made it.
+func (j *judge) changed(change model.Change) {
+	switch object := change.Object.(type) {
+	case *v1.StatefulSet:
+		if change.Type == watch.Deleted {
+			object = object.DeepCopy()
+			object.DeletionTimestamp = &metav1.Time{}
+		}
+		j.sets = append(j.sets, object)
+	case *corev1.Pod:
+		j.backUp(object, change.Type == watch.Deleted)
+	case *corev1.PersistentVolumeClaim:
+		if change.Type == watch.Deleted || terminates(change) {
+			j.claimGoes(object)
+		}
+	}
+}
+
+// ended judges where the run has come to.
+func (j *judge) ended() {
+	if len(j.broken) > 0 {
+		return
+	}
+	if got := scenarios.Outcome(j.world.observed()); j.reference != "" && got != j.reference {
+		j.broke("every run ends as the one without faults", "it ends with\n%s\nand should with\n%s", got, j.reference)
+	}
+}

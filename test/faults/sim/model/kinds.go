@@ -1,0 +1,173 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// Object is what a server stores. A stored object is never changed, only replaced.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// The resources that a server may have.
+var (
+	Pods      = corev1.SchemeGroupVersion.WithResource("pods")
+	Claims    = corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
+	Events    = corev1.SchemeGroupVersion.WithResource("events")
+	Revisions = appsv1.SchemeGroupVersion.WithResource("controllerrevisions")
+	Leases    = coordinationv1.SchemeGroupVersion.WithResource("leases")
+	Sets      = v1.SchemeGroupVersion.WithResource("statefulsets")
+)
+
+// kind is what the server knows of one resource.
+type kind struct {
+	gvk     schema.GroupVersionKind
+	empty   func() Object
+	newList func() runtime.Object
+	// create prepares a new object, update one that replaces another through a
+	// subresource, which is empty for the object itself.
+	create func(object Object, now time.Time)
+	update func(object, old Object, subresource string)
+	// grace is for how many seconds an object goes on after it was told to go, with
+	// what the user has asked for; nil if it never does.
+	grace func(object Object, asked *int64) int64
+	// putCreates is true for a resource of which a PUT creates what is not there.
+	putCreates bool
+}
+
+func hostKinds() map[schema.GroupVersionResource]kind {
+	return map[schema.GroupVersionResource]kind{
+		Pods: {
+			gvk:     corev1.SchemeGroupVersion.WithKind("Pod"),
+			empty:   func() Object { return &corev1.Pod{} },
+			newList: func() runtime.Object { return &corev1.PodList{} },
+			create:  createPod, update: updatePod, grace: podGrace,
+		},
+		Claims: {
+			gvk:     corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"),
+			empty:   func() Object { return &corev1.PersistentVolumeClaim{} },
+			newList: func() runtime.Object { return &corev1.PersistentVolumeClaimList{} },
+			create:  createClaim, update: updateClaim,
+		},
+		Events: {
+			gvk:     corev1.SchemeGroupVersion.WithKind("Event"),
+			empty:   func() Object { return &corev1.Event{} },
+			newList: func() runtime.Object { return &corev1.EventList{} },
+		},
+		Revisions: {
+			gvk:     appsv1.SchemeGroupVersion.WithKind("ControllerRevision"),
+			empty:   func() Object { return &appsv1.ControllerRevision{} },
+			newList: func() runtime.Object { return &appsv1.ControllerRevisionList{} },
+		},
+		Leases: {
+			gvk:     coordinationv1.SchemeGroupVersion.WithKind("Lease"),
+			empty:   func() Object { return &coordinationv1.Lease{} },
+			newList: func() runtime.Object { return &coordinationv1.LeaseList{} },
+
+			putCreates: true,
+		},
+	}
+}
+
+func setKinds() map[schema.GroupVersionResource]kind {
+	return map[schema.GroupVersionResource]kind{
+		Sets: {
+			gvk:     v1.SchemeGroupVersion.WithKind(v1.Kind),
+			empty:   func() Object { return &v1.StatefulSet{} },
+			newList: func() runtime.Object { return &v1.StatefulSetList{} },
+			create:  createSet, update: updateSet,
+		},
+	}
+}
+
+func createPod(object Object, _ time.Time) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	if pod.Spec.TerminationGracePeriodSeconds == nil {
+		pod.Spec.TerminationGracePeriodSeconds = new(int64(corev1.DefaultTerminationGracePeriodSeconds))
+	}
+}
+
+func updatePod(object, old Object, subresource string) {
+	pod, before := object.(*corev1.Pod), old.(*corev1.Pod)
+	if subresource == "status" {
+		pod.Spec, pod.OwnerReferences = before.Spec, before.OwnerReferences
+		return
+	}
+	pod.Status = before.Status
+}
+
+// podGrace is none for a pod that no node runs, or not any more.
+func podGrace(object Object, asked *int64) int64 {
+	pod := object.(*corev1.Pod)
+	if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+		return 0
+	}
+	if asked != nil {
+		return *asked
+	}
+	return *pod.Spec.TerminationGracePeriodSeconds
+}
+
+// ProtectsClaim is the finalizer that keeps a claim while a pod uses it.
+const ProtectsClaim = "kubernetes.io/pvc-protection"
+
+func createClaim(object Object, _ time.Time) {
+	claim, ok := object.(*corev1.PersistentVolumeClaim)
+	if !ok {
+		return
+	}
+	claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
+	claim.Finalizers = append(claim.Finalizers, ProtectsClaim)
+}
+
+func updateClaim(object, old Object, subresource string) {
+	claim, before := object.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim)
+	if subresource == "status" {
+		claim.Spec = before.Spec
+		return
+	}
+	claim.Status = before.Status
+}
+
+func createSet(object Object, now time.Time) {
+	set, ok := object.(*v1.StatefulSet)
+	if !ok {
+		return
+	}
+	v1.SetObjectDefaults_StatefulSet(set)
+	set.Generation = 1
+	set.Status = v1.StatefulSetStatus{Conditions: []v1.StatefulSetCondition{{
+		Type: v1.StatefulSetReady, Status: corev1.ConditionUnknown, LastTransitionTime: metav1.NewTime(now), Reason: "Pending",
+	}}}
+}
+
+func updateSet(object, old Object, subresource string) {
+	set, before := object.(*v1.StatefulSet), old.(*v1.StatefulSet)
+	if subresource == "status" {
+		set.ObjectMeta, set.Spec = before.ObjectMeta, before.Spec
+		return
+	}
+	v1.SetObjectDefaults_StatefulSet(set)
+	set.Status = before.Status
+	if !equality.Semantic.DeepEqual(before.Spec, set.Spec) {
+		set.Generation = before.Generation + 1
+	}
+}

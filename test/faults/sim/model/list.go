@@ -1,0 +1,110 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// List returns all objects of a resource in the order of their names, in one
+// namespace or, if it is empty, in all.
+func (s *Server) List(resource schema.GroupVersionResource, namespace string) []Object {
+	return sorted(s.objects[resource], namespace, labels.Everything())
+}
+
+// listAt is a list as of a version of the past, zero for now.
+func (s *Server) listAt(resource schema.GroupVersionResource, namespace string, selector labels.Selector, at int64) (runtime.Object, error) {
+	list := s.kinds[resource].newList()
+	objects := sorted(s.asOf(resource, at), namespace, selector)
+	items := make([]runtime.Object, 0, len(objects))
+	for _, object := range objects {
+		items = append(items, object)
+	}
+	if err := meta.SetList(list, items); err != nil {
+		return nil, fmt.Errorf("making a list of %s: %w", resource.Resource, err)
+	}
+	accessor, err := meta.ListAccessor(list)
+	if err != nil {
+		return nil, fmt.Errorf("making a list of %s: %w", resource.Resource, err)
+	}
+	accessor.SetResourceVersion(strconv.FormatInt(s.at(at), 10))
+	return list, nil
+}
+
+func (s *Server) at(version int64) int64 {
+	if version == 0 {
+		return s.version
+	}
+	return version
+}
+
+// asOf is the state at a version, zero for now.
+func (s *Server) asOf(resource schema.GroupVersionResource, version int64) map[types.NamespacedName]Object {
+	if version == 0 {
+		return s.objects[resource]
+	}
+	then := map[types.NamespacedName]Object{}
+	for _, change := range s.changes[resource] {
+		if change.Version > version {
+			break
+		}
+		if change.Type == watch.Deleted {
+			delete(then, key(change.Object))
+		} else {
+			then[key(change.Object)] = change.Object
+		}
+	}
+	return then
+}
+
+func sorted(objects map[types.NamespacedName]Object, namespace string, selector labels.Selector) []Object {
+	all := slices.SortedFunc(maps.Values(objects), func(a, b Object) int { return strings.Compare(key(a).String(), key(b).String()) })
+	return slices.DeleteFunc(all, func(object Object) bool {
+		return namespace != "" && object.GetNamespace() != namespace || !selector.Matches(labels.Set(object.GetLabels()))
+	})
+}
+
+func selectorOf(options metav1.ListOptions) (labels.Selector, error) {
+	selector, err := labels.Parse(options.LabelSelector)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("labelSelector %q: %v", options.LabelSelector, err))
+	}
+	return selector, nil
+}
+
+// Items are the options and the objects of a list.
+func Items(list runtime.Object) (metav1.ListInterface, []Object) {
+	var objects []Object
+	// Only something that is no list makes these fail.
+	_ = meta.EachListItem(list, func(item runtime.Object) error {
+		objects = append(objects, item.(Object))
+		return nil
+	})
+	accessor, _ := meta.ListAccessor(list)
+	return accessor, objects
+}
+
+// Past is the state of an object at a version, nil if it never had it.
+func (s *Server) Past(resource schema.GroupVersionResource, name string, uid types.UID, version string) Object {
+	for _, change := range s.changes[resource] {
+		object := change.Object
+		if object.GetName() == name && object.GetUID() == uid && object.GetResourceVersion() == version {
+			return object
+		}
+	}
+	return nil
+}

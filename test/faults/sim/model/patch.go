@@ -1,0 +1,73 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+)
+
+// applyPatch returns what a patch makes of an object.
+func (k kind) applyPatch(object Object, patchType types.PatchType, patch []byte) (Object, error) {
+	before, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the object to patch: %w", err)
+	}
+	var after []byte
+	switch patchType {
+	case types.MergePatchType:
+		after, err = mergePatch(before, patch)
+	case types.StrategicMergePatchType:
+		after, err = strategicpatch.StrategicMergePatch(before, patch, k.empty())
+	default:
+		err = fmt.Errorf("no rule to apply %q", patchType)
+	}
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	patched := k.empty()
+	if err := json.Unmarshal(after, patched); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return patched, nil
+}
+
+func mergePatch(document, patch []byte) ([]byte, error) {
+	var into, from any
+	if err := json.Unmarshal(document, &into); err != nil {
+		return nil, fmt.Errorf("reading the object to patch: %w", err)
+	}
+	if err := json.Unmarshal(patch, &from); err != nil {
+		return nil, fmt.Errorf("reading the patch: %w", err)
+	}
+	merged, err := json.Marshal(merge(into, from))
+	if err != nil {
+		return nil, fmt.Errorf("encoding the patched object: %w", err)
+	}
+	return merged, nil
+}
+
+// merge is RFC 7386: null removes, objects are merged, all else is replaced.
+func merge(into, from any) any {
+	patch, ok := from.(map[string]any)
+	if !ok {
+		return from
+	}
+	merged, ok := into.(map[string]any)
+	if !ok {
+		merged = map[string]any{}
+	}
+	for key, value := range patch {
+		if value == nil {
+			delete(merged, key)
+		} else {
+			merged[key] = merge(merged[key], value)
+		}
+	}
+	return merged
+}

@@ -1,0 +1,136 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"statefulset.dev/controller"
+	"statefulset.dev/test/faults/sim/model"
+)
+
+// replica is one process with a controller in it. One that was killed does not come
+// back: a new one takes its place.
+type replica struct {
+	world *world
+	name  string
+	clock *jumpingClock
+	// dead is closed when the process is killed, done when nothing of it runs.
+	dead chan struct{}
+	done chan struct{}
+	stop context.CancelFunc
+	view *view
+	// writes counts those that were about to be carried out.
+	writes int
+	// rested is the latest that its clock has shown since it last waited for nothing.
+	rested time.Time
+	// retrying are requests that the client sends again by itself, after a while.
+	retrying map[string]bool
+	// cut is true while nothing comes to it or from it.
+	cut bool
+}
+
+func (r *replica) gone() bool {
+	select {
+	case <-r.dead:
+		return true
+	default:
+		return false
+	}
+}
+
+// now is the latest time that a decision under way may have gone by. The clock may
+// have been set back since it was made.
+func (r *replica) now() time.Time {
+	if now := r.clock.Now(); now.After(r.rested) {
+		return now
+	}
+	return r.rested
+}
+
+// pausing reports whether a decision may be under way although no request is.
+func (r *replica) pausing() bool { return len(r.retrying) > 0 }
+
+// start starts a process.
+func (w *world) start() *replica {
+	w.started++
+	r := &replica{
+		world: w, name: fmt.Sprintf("controller-%d", w.started), clock: &jumpingClock{}, dead: make(chan struct{}), done: make(chan struct{}),
+	}
+	r.view, r.retrying = newView(), map[string]bool{}
+	config := controller.Config{Options: controller.NewOptions(), Identity: r.name, Clock: r.clock}
+	config.LeaderElect = w.leaderElect
+	config.ConcurrentSyncs = 2
+	var err error
+	if config.Host, err = controller.NewHostClient(r.restConfig(w.host)); err == nil {
+		config.Sets, err = controller.NewSetsClient(r.restConfig(w.sets))
+	}
+	var c *controller.Controller
+	if err == nil {
+		c, err = controller.New(config)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("starting a controller: %v", err))
+	}
+	var ctx context.Context
+	ctx, r.stop = context.WithCancel(context.Background())
+	go func() {
+		defer close(r.done)
+		if err := c.Run(ctx); err != nil {
+			panic(fmt.Sprintf("running a controller: %v", err))
+		}
+	}()
+	w.replicas, w.everyone = append(w.replicas, r), append(w.everyone, r)
+	w.trace("%s starts", r.name)
+	return r
+}
+
+func (r *replica) restConfig(server *model.Server) *rest.Config {
+	return &rest.Config{Host: "http://server", Transport: http.RoundTripper(wire{r, server})}
+}
+
+// kill ends a process at once. Of what it has sent, each request is lost or lands,
+// as it happens.
+func (w *world) kill(r *replica) {
+	w.trace("%s is killed", r.name)
+	close(r.dead)
+	r.stop()
+	for _, c := range slices.Clone(w.calls) {
+		if c.by != r {
+			continue
+		}
+		if !c.committed && c.Mutates() && w.rng.IntN(2) == 0 {
+			w.commit(c)
+		}
+		w.forget(c)
+	}
+	w.streams = slices.DeleteFunc(w.streams, func(s *stream) bool { return s.by == r })
+	w.replicas = slices.DeleteFunc(w.replicas, func(other *replica) bool { return other == r })
+	w.judge.killed(r)
+}
+
+// restart kills a process and starts another in its place.
+func (w *world) restart(r *replica) {
+	w.kill(r)
+	w.start()
+}
+
+// jumpingClock is the time of the world, and what the machine's clock is off by.
+type jumpingClock struct {
+	clock.RealClock
+	off time.Duration
+}
+
+func (c *jumpingClock) Now() time.Time                     { return c.RealClock.Now().Add(c.off) }
+func (c *jumpingClock) Since(from time.Time) time.Duration { return c.Now().Sub(from) }
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, seed)) }

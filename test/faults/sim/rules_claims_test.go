@@ -1,0 +1,107 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/faults/scenarios"
+	"statefulset.dev/test/faults/sim/model"
+)
+
+func claimName(template string, ordinal int) string {
+	return fmt.Sprintf("%s-%s-%d", template, scenarios.Name, ordinal)
+}
+
+func createsWithClaims(_ *judge, i *intent, s scene) string {
+	pod := createdPod(i)
+	if pod == nil || s.set == nil {
+		return ""
+	}
+	for _, template := range s.set.Spec.VolumeClaimTemplates {
+		name := claimName(template.Name, ordinalOf(pod.Name))
+		claim := s.claims[name]
+		switch {
+		case claim == nil:
+			return fmt.Sprintf("there is no claim %s", name)
+		case claim.DeletionTimestamp != nil:
+			return fmt.Sprintf("claim %s is terminating", name)
+		case !mounts(pod, template.Name, name):
+			return fmt.Sprintf("the pod does not mount claim %s", name)
+		}
+		for _, owner := range claim.OwnerReferences {
+			if owner.Kind == v1.Kind && owner.UID != s.set.UID || owner.Kind == "Pod" && (s.pods[owner.Name] == nil || s.pods[owner.Name].UID != owner.UID) {
+				return fmt.Sprintf("claim %s goes with its owner %s %s, which is gone", name, owner.Kind, owner.UID)
+			}
+		}
+	}
+	return ""
+}
+
+func mounts(pod *corev1.Pod, volume, claim string) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.Name == volume && v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
+	})
+}
+
+func deletesWith(set *v1.StatefulSet) (whenDeleted, whenScaled bool) {
+	policy := set.Spec.PersistentVolumeClaimRetentionPolicy
+	if policy == nil {
+		return false, false
+	}
+	return policy.WhenDeleted == v1.DeletePersistentVolumeClaimRetentionPolicyType, policy.WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType
+}
+
+func ownsAsPolicySays(_ *judge, i *intent, s scene) string {
+	if i.Resource != model.Claims || s.set == nil {
+		return ""
+	}
+	var owners []metav1.OwnerReference
+	if i.Verb == "create" {
+		owners = i.object.GetOwnerReferences()
+	}
+	for _, owner := range i.patch.Metadata.OwnerReferences {
+		owners = append(owners, owner.OwnerReference)
+	}
+	name := i.Name
+	if i.object != nil {
+		name = i.object.GetName()
+	}
+	whenDeleted, whenScaled := deletesWith(s.set)
+	ofSet := false
+	for _, owner := range owners {
+		pod := s.pods[owner.Name]
+		switch {
+		case owner.Kind == v1.Kind && owner.UID == s.set.UID && whenDeleted:
+			ofSet = true
+		case owner.Kind == "Pod" && whenScaled && pod != nil && pod.UID == owner.UID && !isWanted(s.set, ordinalOf(name)):
+		default:
+			return fmt.Sprintf("the claim gets the owner %s %s", owner.Kind, owner.Name)
+		}
+	}
+	if i.Verb == "create" && whenDeleted && !ofSet {
+		return "the claim does not get the set as owner"
+	}
+	return ""
+}
+
+// claimGoes judges that a claim is going, whoever told it: with it goes the data.
+func (j *judge) claimGoes(claim *corev1.PersistentVolumeClaim) {
+	if !strings.Contains(claim.Name, "-"+scenarios.Name+"-") {
+		return
+	}
+	for _, set := range j.sets {
+		whenDeleted, whenScaled := deletesWith(set)
+		if whenDeleted && set.DeletionTimestamp != nil || whenScaled && !isWanted(set, ordinalOf(claim.Name)) {
+			return
+		}
+	}
+	j.broke("no claim goes that the retention policy keeps", "claim %s goes, with the owners %+v", claim.Name, claim.OwnerReferences)
+}

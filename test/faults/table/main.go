@@ -1,0 +1,41 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command table prints what the fault suites have found. It reads the rows that they
+// wrote, one JSON object a line, adds up those of one fault, side and place, and
+// prints them as a Markdown table. It fails if our side has a violation, because a
+// suite that was interrupted may not have said so itself.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: table FILE, the rows that the fault suites wrote")
+		os.Exit(2)
+	}
+	if err := show(os.Args[1]); err != nil {
+		fmt.Fprintf(os.Stderr, "table: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func show(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("opening the rows: %w", err)
+	}
+	defer file.Close()
+	rows, err := read(file)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", path, err)
+	}
+	fmt.Print(render(rows))
+	if found := violationsOfOurs(rows); found > 0 {
+		return fmt.Errorf("%d violations on our side, want 0", found)
+	}
+	return nil
+}
