@@ -33,7 +33,12 @@ func (t *term) syncAndRequeue(ctx context.Context, key cache.ObjectName) {
 		return err
 	})
 	switch {
-	case errors.Is(err, errTermOver), ctx.Err() != nil:
+	case ctx.Err() != nil:
+		return
+	case errors.Is(err, errTermOver):
+		// A process that stood still for longer than its lease goes on leading if
+		// nobody has taken the lease. What it may not write now waits for the renewal.
+		t.queue.AddAfter(key, t.RetryPeriod)
 		return
 	case saysLookAgain(err):
 		klog.FromContext(ctx).V(2).Info("Looking again", "set", key, "cause", err)

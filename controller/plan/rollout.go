@@ -21,7 +21,7 @@ func (p *planner) rollOut() bool {
 	}
 	budget := p.maxUnavailable() - (p.wanted - p.available())
 	for _, m := range p.updatable() {
-		if p.unavailable(m) {
+		if !isReady(m.pod) || isTerminating(m.pod) {
 			p.replaceBroken(m)
 		} else if budget > 0 {
 			p.replace(m)
@@ -44,9 +44,11 @@ func (p *planner) updatable() []member {
 	return all
 }
 
-// replaceBroken removes an old pod that is unavailable anyhow: that costs no
-// budget, and it must not keep a set from an update that repairs it. An ordered set
-// never gets here, because it waits for its members to be available first.
+// replaceBroken removes an old pod that serves nobody anyhow: that costs no budget,
+// and it must not keep a set from an update that repairs it. One that is ready, and
+// only not for long enough, does not count as broken: all members would, if the clock
+// were set back. An ordered set never gets here, because it waits for its members to
+// be available first.
 func (p *planner) replaceBroken(m member) {
 	if !isTerminating(m.pod) && !isFinished(m.pod) {
 		p.replace(m)
