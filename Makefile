@@ -78,8 +78,9 @@ test-validation: build ## Give the same manifests to the built-in StatefulSet an
 	@hack/test-on-cluster.sh validation
 
 .PHONY: test-kubectl
-test-kubectl: build ## Run every kubectl verb on the built-in StatefulSet and on ours, and compare what it prints
+test-kubectl: build ## Run every kubectl verb on the built-in StatefulSet and on ours and compare; break a cluster for the doctor
 	@hack/test-on-cluster.sh kubectl
+	@hack/test-on-cluster.sh kubectl/doctor
 
 .PHONY: test-migrate
 test-migrate: build ## Move sets from apps/v1 and back in every state, interrupted at every step

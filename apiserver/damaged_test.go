@@ -27,7 +27,7 @@ const setsPrefix = etcdPrefix + "/apps.statefulset.dev/statefulsets/"
 // damages are ways in which a stored value can become unreadable.
 func damages() map[string]func(stored []byte) []byte {
 	return map[string]func([]byte) []byte{
-		"nothing":           func([]byte) []byte { return nil },
+		"a single byte":     func([]byte) []byte { return []byte{0} },
 		"garbage":           func([]byte) []byte { return []byte("\xde\xad\xbe\xef garbage") },
 		"garbage like ours": func([]byte) []byte { return []byte("\x00damaged\x00\x00\x01/\x00x") },
 		"cut off":           func(stored []byte) []byte { return stored[:len(stored)*2/3] },

@@ -149,7 +149,7 @@ func (h *Host) write(w http.ResponseWriter, r *http.Request, write *Write) {
 		answer(w, fault)
 		return
 	}
-	response, body, err := h.sendOn(r)
+	response, body, err := h.sendOn(r) //nolint:bodyclose // read and closed by then
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -34,6 +35,11 @@ type judge struct {
 	// down are the members that were taken from service for an update, until their
 	// successors are ready, with the generation that the update was for.
 	down map[int]int64
+	// given are the claims that users have deleted.
+	given map[string]bool
+	// stray are claims that nobody wanted any more when they were created: the request
+	// was under way for a while. Empty as they are, nobody removes them.
+	stray map[string]bool
 	// deposed are replicas that must not begin a write any more.
 	deposed map[*replica]bool
 	// born are the versions of both servers when each replica started.
@@ -41,7 +47,7 @@ type judge struct {
 }
 
 func newJudge(w *world) *judge {
-	return &judge{world: w, events: map[string]int{}, down: map[int]int64{}, deposed: map[*replica]bool{}, born: map[*replica]map[schema.GroupVersionResource]int64{}}
+	return &judge{world: w, events: map[string]int{}, given: map[string]bool{}, stray: map[string]bool{}, down: map[int]int64{}, deposed: map[*replica]bool{}, born: map[*replica]map[schema.GroupVersionResource]int64{}}
 }
 
 // broke notes that a rule was broken.
@@ -98,9 +104,21 @@ func (j *judge) sent(c *call) {
 		c.by.view.removing[i.uid] = true
 	}
 	scenes := c.by.view.scenes()
+	if !c.again && c.Resource != model.Sets {
+		scenes = slices.DeleteFunc(scenes, func(s scene) bool { return !sameSet(s.set, scenes[0].set) })
+	}
 	for _, rule := range decisionRules {
 		j.judgeDecision(rule, i, scenes)
 	}
+}
+
+// sameSet reports whether a plan for one may be carried out on the other. Before each
+// write it is looked at anew whether the set is still the one that was planned for.
+func sameSet(a, b *v1.StatefulSet) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.UID == b.UID && a.Generation == b.Generation && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil)
 }
 
 // judgeDecision finds a decision wrong that is wrong in every scene that it may have
@@ -173,6 +191,8 @@ func (j *judge) committed(c *call) {
 func (j *judge) replied(c *call) {
 	v := c.by.view
 	switch {
+	case c.Verb == "get" && apierrors.IsNotFound(c.err):
+		v.read[written{c.Resource, c.Name}] = nil
 	case c.err != nil:
 		if c.Verb == "delete" {
 			delete(v.removing, j.read(c).uid)
@@ -235,6 +255,9 @@ func (j *judge) changed(change model.Change) {
 	case *corev1.Pod:
 		j.backUp(object, change.Type == watch.Deleted)
 	case *corev1.PersistentVolumeClaim:
+		if set := j.latest(); change.Type == watch.Added && set != nil && !isWanted(set, ordinalOf(object.Name)) {
+			j.stray[object.Name] = true
+		}
 		if change.Type == watch.Deleted || terminates(change) {
 			j.claimGoes(object)
 		}
@@ -243,8 +266,11 @@ func (j *judge) changed(change model.Change) {
 
 // ended judges where the run has come to.
 func (j *judge) ended() {
-	if len(j.broken) > 0 {
+	if len(j.broken) > 0 || len(j.stray) > 0 {
 		return
+	}
+	if j.reference != "" {
+		j.claimsGone()
 	}
 	if got := scenarios.Outcome(j.world.observed()); j.reference != "" && got != j.reference {
 		j.broke("every run ends as the one without faults", "it ends with\n%s\nand should with\n%s", got, j.reference)

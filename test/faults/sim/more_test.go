@@ -15,7 +15,7 @@ import (
 // everything are the shared scenarios, and some that need more interplay than real
 // processes show in a short time.
 func everything() []scenarios.Scenario {
-	return append(scenarios.All(), upAgain(), successor())
+	return append(scenarios.All(), upAgain(), successor(), lostBelowPartition(), lostClaim(), parallelUpdate())
 }
 
 // upAgain wants members back while their claims are still going with them.
@@ -43,6 +43,34 @@ func successor() scenarios.Scenario {
 		WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
 		WhenScaled:  appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
 	}
+	return s
+}
+
+// lostBelowPartition lets a member fail that an update has not reached.
+func lostBelowPartition() scenarios.Scenario {
+	s := named("partition 3 of 5")
+	s.Name = "partition 3 of 5 and a failed pod"
+	s.Steps = append(slices.Clip(s.Steps), scenarios.EndPod{Ordinal: 1}, scenarios.Settled)
+	return s
+}
+
+// losePod lets a pod fail while somebody deletes its claim.
+type losePod struct{ scenarios.EndPod }
+
+func (s losePod) String() string { return s.EndPod.String() + " and delete its claim" }
+
+// lostClaim takes a member's claim away by hand.
+func lostClaim() scenarios.Scenario {
+	s := named("create ordered 3")
+	s.Name = "a claim deleted by hand"
+	s.Steps = append(slices.Clip(s.Steps), losePod{scenarios.EndPod{Ordinal: 1}}, scenarios.Settled)
+	return s
+}
+
+// parallelUpdate updates members that do not wait for each other.
+func parallelUpdate() scenarios.Scenario {
+	s, other := named("create parallel 5 with 2 claims"), named("rolling update of 5")
+	s.Name, s.Steps = "parallel rolling update of 5", other.Steps
 	return s
 }
 

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/test/faults/sim/model"
 )
 
@@ -32,8 +33,10 @@ type call struct {
 	committed bool
 	result    runtime.Object
 	err       error
-	// generation is that of the set that the replica knew when it sent the call.
-	generation int64
+	// again is true if the client library sends it once more, because it was told to.
+	again bool
+	// known is the set as the replica knew it when it sent the call, nil for none.
+	known *v1.StatefulSet
 	// retryAfter are the seconds after which the server wants to be asked again.
 	retryAfter int
 	stream     *stream
@@ -104,8 +107,9 @@ func (w *world) collect() {
 	arrived = slices.DeleteFunc(arrived, func(c *call) bool { return c.by.gone() })
 	w.calls = append(w.calls, arrived...)
 	for _, c := range arrived {
+		c.again = c.by.retrying[c.String()]
 		delete(c.by.retrying, c.String())
-		c.generation, c.by.rested = c.by.view.generation(), c.by.now()
+		c.known, c.by.rested = c.by.view.set(), c.by.now()
 		w.judge.sent(c)
 	}
 }
@@ -139,12 +143,18 @@ func (w *world) reply(c *call) {
 		c.by.retrying[c.String()] = true
 	}
 	w.judge.replied(c)
+	if c.stream != nil {
+		w.streams = append(w.streams, c.stream)
+	}
 	c.answer <- w.response(c) //nolint:bodyclose // The client closes it.
 }
 
 // breakOff leaves the replica without an answer.
 func (w *world) breakOff(c *call) {
 	w.forget(c)
+	if c.Verb == "delete" {
+		delete(c.by.view.removing, w.judge.read(c).uid)
+	}
 	c.answer <- nil
 }
 

@@ -61,7 +61,7 @@ func (r *replica) now() time.Time {
 func (r *replica) pausing() bool { return len(r.retrying) > 0 }
 
 // start starts a process.
-func (w *world) start() *replica {
+func (w *world) start() {
 	w.started++
 	r := &replica{
 		world: w, name: fmt.Sprintf("controller-%d", w.started), clock: &jumpingClock{}, dead: make(chan struct{}), done: make(chan struct{}),
@@ -91,7 +91,6 @@ func (w *world) start() *replica {
 	}()
 	w.replicas, w.everyone = append(w.replicas, r), append(w.everyone, r)
 	w.trace("%s starts", r.name)
-	return r
 }
 
 func (r *replica) restConfig(server *model.Server) *rest.Config {

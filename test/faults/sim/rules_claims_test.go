@@ -6,7 +6,6 @@ package sim
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,7 +93,7 @@ func ownsAsPolicySays(_ *judge, i *intent, s scene) string {
 
 // claimGoes judges that a claim is going, whoever told it: with it goes the data.
 func (j *judge) claimGoes(claim *corev1.PersistentVolumeClaim) {
-	if !strings.Contains(claim.Name, "-"+scenarios.Name+"-") {
+	if j.given[claim.Name] {
 		return
 	}
 	for _, set := range j.sets {
@@ -104,4 +103,19 @@ func (j *judge) claimGoes(claim *corev1.PersistentVolumeClaim) {
 		}
 	}
 	j.broke("no claim goes that the retention policy keeps", "claim %s goes, with the owners %+v", claim.Name, claim.OwnerReferences)
+}
+
+// claimsGone judges, at the end, that no claim is left that should have gone with
+// its member.
+func (j *judge) claimsGone() {
+	s := j.world.present()
+	if s.set == nil {
+		return
+	}
+	_, whenScaled := deletesWith(s.set)
+	for name := range s.claims {
+		if whenScaled && !isWanted(s.set, ordinalOf(name)) {
+			j.broke("no claim is left that the retention policy gives away", "claim %s is left", name)
+		}
+	}
 }

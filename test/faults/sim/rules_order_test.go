@@ -73,10 +73,11 @@ func removesInPeace(_ *judge, i *intent, s scene) string {
 	return ""
 }
 
-// updatesInOrder allows those that are told to go in the same breath.
+// updatesInOrder allows those that are told to go in the same breath, and those that
+// serve nobody as they are.
 func updatesInOrder(_ *judge, i *intent, s scene) string {
 	pod := updatedPod(i, s)
-	if pod == nil {
+	if pod == nil || !s.available(ordinalOf(pod.Name), i.by.now()) {
 		return ""
 	}
 	_, end := wanted(s.set)
@@ -113,22 +114,21 @@ func updatesWithinBudget(_ *judge, i *intent, s scene) string {
 // generation do not count: a controller that has not heard of the last change goes
 // by the one before, and nothing but a lease keeps two from doing so at once.
 func (j *judge) takenDown(c *call) {
-	s, i := j.world.present(), j.read(c)
-	pod := updatedPod(i, s)
+	pod := updatedPod(j.read(c), scene{set: c.known})
 	if pod == nil {
 		return
 	}
 	if _, ok := ready(pod); !ok {
 		return
 	}
-	j.down[ordinalOf(pod.Name)] = c.generation
+	j.down[ordinalOf(pod.Name)] = c.known.Generation
 	var down []int
 	for ordinal, generation := range j.down {
-		if generation == c.generation {
+		if generation == c.known.Generation {
 			down = append(down, ordinal)
 		}
 	}
-	if most := maxUnavailable(s.set); len(down) > most {
+	if most := maxUnavailable(c.known); len(down) > most {
 		j.broke("controllers together take away no more members than maxUnavailable",
 			"%s removes pod %s: the members %v are down, and %d may be", c.by.name, pod.Name, down, most)
 	}

@@ -5,6 +5,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -61,7 +62,8 @@ func knowsOwnWrites(j *judge, i *intent) string {
 	case !ok:
 		return ""
 	case i.Verb == "create":
-		if own.object == nil {
+		// What was written for an earlier set of the name says nothing to its successor.
+		if own.object == nil || !slices.EqualFunc(own.object.GetOwnerReferences(), i.object.GetOwnerReferences(), sameOwner) {
 			return ""
 		}
 		if there, err := i.server.Get(i.Resource, i.Namespace, name); err == nil && there.GetUID() == own.object.GetUID() {
@@ -75,6 +77,8 @@ func knowsOwnWrites(j *judge, i *intent) string {
 	}
 	return ""
 }
+
+func sameOwner(a, b metav1.OwnerReference) bool { return a.UID == b.UID }
 
 func leads(j *judge, i *intent) string {
 	if j.deposed[i.by] {

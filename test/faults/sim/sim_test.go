@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -179,8 +180,10 @@ func topOf(test string) string {
 	return name
 }
 
+// tail is the end of a story, without the leases that are renewed all the time.
 func tail(story []string) string {
 	const most = 60
+	story = slices.DeleteFunc(slices.Clone(story), func(line string) bool { return strings.Contains(line, " leases ") })
 	return strings.Join(story[max(len(story)-most, 0):], "\n")
 }
 

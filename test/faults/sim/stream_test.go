@@ -49,7 +49,6 @@ func (w *world) newStream(c *call) (*stream, error) {
 		frames: make(chan []byte, 2), closed: make(chan struct{}), left: make(chan struct{})}
 	// From a cache that lags behind, nothing newer comes.
 	_, s.held = w.past[c.Resource]
-	w.streams = append(w.streams, s)
 	return s, nil
 }
 

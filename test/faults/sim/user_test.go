@@ -64,6 +64,8 @@ func (u *user) ready() bool {
 		u.dirty = apierrors.IsNotFound(err)
 	case scenarios.EndPod:
 		u.dirty = u.running(step.Ordinal) != nil
+	case losePod:
+		u.dirty = u.running(step.Ordinal) != nil
 	}
 	return u.dirty
 }
@@ -91,6 +93,11 @@ func (u *user) act() {
 		policy := metav1.DeletionPropagation(step)
 		must(sets.Delete(model.Sets, namespace, scenarios.Name, metav1.DeleteOptions{PropagationPolicy: &policy}))
 	case scenarios.EndPod:
+		u.world.agent.fail(u.running(step.Ordinal), step.Reason)
+	case losePod:
+		claim := claimName("data", step.Ordinal)
+		u.world.judge.given[claim] = true
+		must(u.world.host.Delete(model.Claims, namespace, claim, metav1.DeleteOptions{}))
 		u.world.agent.fail(u.running(step.Ordinal), step.Reason)
 	}
 }

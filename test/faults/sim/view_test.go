@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/test/faults/scenarios"
 	"statefulset.dev/test/faults/sim/model"
 )
@@ -32,7 +33,8 @@ type view struct {
 	recent []lesson
 	// removing are the pods that it has told to go since then.
 	removing map[types.UID]bool
-	// read is what it has read past its caches since it last waited for nothing.
+	// read is what it has read past its caches since it last waited for nothing, nil for
+	// what was not there.
 	read map[written]model.Object
 }
 
@@ -81,10 +83,10 @@ func (v *view) deliver(resource schema.GroupVersionResource, event watch.Event, 
 		}
 		v.listed[resource][object.GetName()] = object
 	case event.Type == watch.Deleted:
-		v.set(resource, object.GetName(), nil)
+		v.learn(resource, object.GetName(), nil)
 		v.versions[resource] = versionOf(object)
 	default:
-		v.set(resource, object.GetName(), object)
+		v.learn(resource, object.GetName(), object)
 		v.versions[resource] = versionOf(object)
 	}
 }
@@ -93,16 +95,16 @@ func (v *view) deliver(resource schema.GroupVersionResource, event watch.Event, 
 func (v *view) replace(resource schema.GroupVersionResource, objects map[string]model.Object, version int64) {
 	for name := range v.objects[resource] {
 		if objects[name] == nil {
-			v.set(resource, name, nil)
+			v.learn(resource, name, nil)
 		}
 	}
 	for name, object := range objects {
-		v.set(resource, name, object)
+		v.learn(resource, name, object)
 	}
 	v.versions[resource] = version
 }
 
-func (v *view) set(resource schema.GroupVersionResource, name string, object model.Object) {
+func (v *view) learn(resource schema.GroupVersionResource, name string, object model.Object) {
 	if v.objects[resource] == nil {
 		v.objects[resource] = map[string]model.Object{}
 	}
@@ -118,6 +120,7 @@ func (v *view) set(resource schema.GroupVersionResource, name string, object mod
 func (v *view) answered(of written, own ownWrite) {
 	v.recent = append(v.recent, lesson{written: of, answer: true, own: v.own[of]})
 	v.own[of] = own
+	delete(v.read, of)
 }
 
 // settled forgets what a decision that is still to be made cannot have missed.
@@ -125,12 +128,10 @@ func (v *view) settled() {
 	v.recent, v.removing, v.read = nil, map[types.UID]bool{}, map[written]model.Object{}
 }
 
-// generation is that of the set as it was delivered last, zero for none.
-func (v *view) generation() int64 {
-	if set := v.objects[model.Sets][scenarios.Name]; set != nil {
-		return set.GetGeneration()
-	}
-	return 0
+// set is the set as it was delivered last, nil for none.
+func (v *view) set() *v1.StatefulSet {
+	set, _ := v.objects[model.Sets][scenarios.Name].(*v1.StatefulSet)
+	return set
 }
 
 // scenes are all that a decision under way may have been based on, the latest first.
@@ -176,7 +177,11 @@ func (v *view) with(objects map[schema.GroupVersionResource]map[string]model.Obj
 			}
 		}
 		for of, object := range v.read {
-			if of.resource == resource && all[of.name] == nil {
+			switch {
+			case of.resource != resource || objects[resource][of.name] != nil:
+			case object == nil:
+				delete(all, of.name)
+			default:
 				all[of.name] = object
 			}
 		}
