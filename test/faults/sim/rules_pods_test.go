@@ -38,7 +38,7 @@ var decisionRules = []decisionRule{
 	{"a claim is owned only as the retention policy says", ownsAsPolicySays},
 	{"no revision is removed that a pod or the status needs", keepsRevisions},
 	{"nothing is adopted without asking the API for the set first", asksBeforeAdopting},
-	{"a status is written only if it says something new", saysNews},
+	{"a status says something new, of what there is", saysNews},
 }
 
 // setStays is not about the status, which must not be written for another set either
@@ -196,6 +196,15 @@ func saysNews(_ *judge, i *intent, s scene) string {
 	}
 	if set.Status.ObservedGeneration > s.set.Generation {
 		return fmt.Sprintf("it speaks of generation %d, and the set has %d", set.Status.ObservedGeneration, s.set.Generation)
+	}
+	free := 0
+	for _, pod := range s.pods {
+		if owned(pod, s.set) || metav1.GetControllerOf(pod) == nil {
+			free++
+		}
+	}
+	if int(set.Status.Replicas) > free {
+		return fmt.Sprintf("it counts %d members, and only %d pods are not somebody else's", set.Status.Replicas, free)
 	}
 	if sameStatus(set, s.set) {
 		return "it says what is said already"
