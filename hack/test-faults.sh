@@ -20,7 +20,8 @@ run() {
   echo "=== $suite"
   case $suite in
     simulator) SIM=full go test -count=1 -timeout=20m ./test/faults/sim || code=$? ;;
-    seeds) SEEDS=all go test -count=1 -timeout=30m ./test/faults/seeds || code=$? ;;
+    seeds) SEEDED_BUGS=all go test -count=1 -timeout=30m ./test/faults/seeds || code=$? ;;
+    model) SUITE_TIMEOUT=20m hack/test-on-cluster.sh faults/sim/conformance || code=$? ;;
     *) SUITE_TIMEOUT=40m hack/test-on-cluster.sh "faults/$suite" || code=$? ;;
   esac
   echo "=== $suite ended with exit code $code after $((SECONDS - begun))s"
