@@ -6,6 +6,7 @@ package apiserver
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -76,6 +77,10 @@ func NewConfig() *Config {
 	codecs := serializer.NewCodecFactory(scheme)
 	generic := genericapiserver.NewRecommendedConfig(codecs)
 	applyOpenAPI(&generic.Config)
+	build := generic.BuildHandlerChainFunc
+	generic.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
+		return build(newValueLimit(generic.MaxRequestBodyBytes, codecs, handler), generic)
+	}
 	return &Config{Generic: generic, scheme: scheme, codecs: codecs}
 }
 

@@ -83,8 +83,9 @@ func newMetadataClient(host *rest.Config) (metadata.Interface, error) {
 // right.
 func (c *Config) guardWith(guard *guard) {
 	c.guard = guard
+	build := c.Generic.BuildHandlerChainFunc
 	c.Generic.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
-		return genericapiserver.DefaultBuildHandlerChain(gate{guard, c.codecs, handler}, generic)
+		return build(gate{guard, c.codecs, handler}, generic)
 	}
 }
 

@@ -76,6 +76,27 @@ func withEnv(count, size int) func(*appsv1.StatefulSet) {
 	}
 }
 
+// emptyContainers is a set in protobuf with containers that say nothing.
+func emptyContainers(t *testing.T, count int) io.Reader {
+	t.Helper()
+	return protobufOf(t, func(set *appsv1.StatefulSet) {
+		set.Spec.Template.Spec.Containers = make([]corev1.Container, count)
+	})
+}
+
+// doubled is a patch that makes a list, and copies it into a new one, again and again.
+func doubled(times int) io.Reader {
+	operations := []string{`{"op":"add","path":"/spec/template/spec/x","value":[{},{}]}`}
+	for range times {
+		operations = append(operations,
+			`{"op":"add","path":"/spec/template/spec/y","value":[]}`,
+			`{"op":"copy","from":"/spec/template/spec/x","path":"/spec/template/spec/y/0"}`,
+			`{"op":"copy","from":"/spec/template/spec/x","path":"/spec/template/spec/y/0"}`,
+			`{"op":"move","from":"/spec/template/spec/y","path":"/spec/template/spec/x"}`)
+	}
+	return strings.NewReader("[" + strings.Join(operations, ",") + "]")
+}
+
 func tooLarge(t *testing.T) map[string]hostile {
 	t.Helper()
 	var zipped bytes.Buffer
@@ -101,6 +122,12 @@ func tooLarge(t *testing.T) map[string]hostile {
 		"a patch of many operations":   {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: strings.NewReader(operations), code: 413, says: "10000"},
 		"a patch that copies a lot":    {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: text("[%s]", strings.Join(copies, ",")), code: 422},
 		"a patch above the limit":      {method: "PATCH", path: setsPath + "/web", contentType: "application/merge-patch+json", body: endless{}, code: 413, says: "limit is 3145728"},
+		"many empty objects":           {body: text(`{%s,"spec":{"template":{"spec":{"containers":[%s{}]}}}}`, typeMeta, strings.Repeat("{},", mostValues)), code: 413, says: "limit is 100000"},
+		"many nulls":                   {body: text(`{%s,"spec":{"template":{"spec":{"containers":[%snull]}}}}`, typeMeta, strings.Repeat("null,", mostValues)), code: 413, says: "limit is 100000"},
+		"many empty messages":          {body: emptyContainers(t, mostValues), contentType: runtime.ContentTypeProtobuf, code: 413, says: "limit is 100000"},
+		"many lines of YAML":           {body: strings.NewReader("a:\n" + strings.Repeat("- {}\n", mostValues)), contentType: "application/yaml", code: 413, says: "limit is 100000"},
+		"YAML with many aliases":       {body: text("a: &a [%s0]\nb: [%s*a]\n", strings.Repeat("0,", 1500), strings.Repeat("*a,", 89)), contentType: "application/yaml", code: 413, says: "limit is 100000"},
+		"a patch that makes many":      {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: doubled(16), code: 422, says: "limit is 100000"},
 		"delete options above a limit": {method: "DELETE", path: setsPath + "/web", body: endless{}, code: 413, says: "limit is 3145728"},
 	}
 }

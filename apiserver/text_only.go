@@ -4,6 +4,7 @@
 package apiserver
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,9 +25,21 @@ type textOnly struct {
 func (t textOnly) DecoderToVersion(decoder runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
 	inner := t.CodecFactory.DecoderToVersion(decoder, version)
 	if _, isJSON := decoder.(*json.Serializer); isJSON {
-		return inner
+		return fewDecoder{inner}
 	}
 	return textDecoder{inner}
+}
+
+// fewDecoder refuses JSON with too many values, which a patch may have made of few.
+type fewDecoder struct {
+	runtime.Decoder
+}
+
+func (d fewDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	if n := valuesInJSON(data); n > mostValues && data[0] == '{' {
+		return nil, nil, errors.New(tooManyValues(n))
+	}
+	return d.Decoder.Decode(data, defaults, into)
 }
 
 type textDecoder struct {
