@@ -42,19 +42,41 @@ func (g gate) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	req = req.WithContext(ctx)
 
 	info, ok := request.RequestInfoFrom(ctx)
-	if !ok || !info.IsResourceRequest || info.Verb == "watch" {
+	if !ok || !info.IsResourceRequest {
 		g.next.ServeHTTP(w, req)
+		return
+	}
+	if info.Verb == "watch" {
+		g.watch(w, req)
 		return
 	}
 	answer := &doubtful{ResponseWriter: w, gate: g, request: req, list: info.Verb == "list"}
 	g.next.ServeHTTP(responsewriter.WrapForHTTP1Or2(answer), req)
 }
 
+// watch sends a client that goes on from another store back to its list.
+func (g gate) watch(w http.ResponseWriter, req *http.Request) {
+	switch err := g.guard.reaches(req.Context(), req.URL.Query().Get("resourceVersion")); {
+	case err == nil:
+		g.next.ServeHTTP(w, req)
+	case apierrors.IsResourceExpired(err):
+		g.answer(w, req, err)
+	default:
+		g.refuse(w, req, err)
+	}
+}
+
+// refuse answers 503 whatever the reason is: an error of the host that says that
+// something was not found must not be taken for ours.
 func (g gate) refuse(w http.ResponseWriter, req *http.Request, why error) {
+	g.answer(w, req, apierrors.NewServiceUnavailable(why.Error()))
+}
+
+func (g gate) answer(w http.ResponseWriter, req *http.Request, err error) {
 	for _, header := range []string{"Content-Encoding", "Content-Length", "Content-Type"} {
 		w.Header().Del(header)
 	}
-	responsewriters.ErrorNegotiated(apierrors.NewServiceUnavailable(why.Error()), g.serializer, appsv1.SchemeGroupVersion, w, req)
+	responsewriters.ErrorNegotiated(err, g.serializer, appsv1.SchemeGroupVersion, w, req)
 }
 
 // doubtful is an answer that may say that something does not exist. Before it

@@ -140,6 +140,23 @@ func (g *guard) confirm(ctx context.Context) error {
 	return nil
 }
 
+// reaches makes sure that the store has come to a resource version. A client may have
+// it from the store that was there before: a watch from a version that is still to come
+// would be silent until the store gets there.
+func (g *guard) reaches(ctx context.Context, resourceVersion string) error {
+	version, err := strconv.ParseInt(resourceVersion, 10, 64)
+	if err != nil || version <= g.hasReached() {
+		return nil //nolint:nilerr // what is no number is refused by who reads it next
+	}
+	if err := g.confirm(ctx); err != nil {
+		return err
+	}
+	if reached := g.hasReached(); version > reached {
+		return apierrors.NewResourceExpired(fmt.Sprintf("resource version %d is not one of this store, which has come to %d: list again", version, reached))
+	}
+	return nil
+}
+
 // isExchanged stops serving at once. What exactly has happened is found out after
 // that.
 func (g *guard) isExchanged() error {

@@ -247,6 +247,22 @@ func TestTheMarkCoversASet(t *testing.T) {
 	}
 }
 
+// A watch goes on from where the client was only if that was in this store.
+func TestAWatchFromAnotherStoreHasToListAgain(t *testing.T) {
+	choose, configure := newGuardedHost(t).guarded(t, nil)
+	s := startServerWith(t, choose, configure)
+	set := s.create(t, web("web"))
+	watcher, err := s.sets().Watch(t.Context(), metav1.ListOptions{ResourceVersion: set.ResourceVersion})
+	if err != nil {
+		t.Fatalf("watching from version %s, which was just written: %v", set.ResourceVersion, err)
+	}
+	watcher.Stop()
+	_, err = s.sets().Watch(t.Context(), metav1.ListOptions{ResourceVersion: "4000000"})
+	if !apierrors.IsResourceExpired(err) || !strings.Contains(err.Error(), "4000000") {
+		t.Errorf("watching from version 4000000: got %v, want it expired", err)
+	}
+}
+
 func TestTheNoteComesBackWhenItIsDeleted(t *testing.T) {
 	host := newGuardedHost(t)
 	choose, configure := host.guarded(t, nil)

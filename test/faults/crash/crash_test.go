@@ -33,7 +33,7 @@ func crashAroundEveryWrite(t *testing.T, s side) {
 	reference := b.reference(t, s)
 	v := newVerdict("crash around every write", s)
 	for _, point := range []proxy.Point{proxy.Before, proxy.Committed, proxy.Replied} {
-		runs := b.newRuns(t, s, chosen(t))
+		runs := b.newRuns(t, s, chosen(t, s))
 		killer := newKiller(point, runs)
 		host.Ask(killer.at)
 		store.Ask(killer.at)
@@ -74,7 +74,7 @@ func (b *bench) nameOf(s side) string {
 // controller of the side must run.
 func (b *bench) reference(t *testing.T, s side) map[string]string {
 	t.Helper()
-	runs := b.newRuns(t, s, chosen(t))
+	runs := b.newRuns(t, s, chosen(t, s))
 	playAll(t, runs)
 	b.stillness(t, runs)
 	outcomes := map[string]string{}

@@ -43,7 +43,7 @@ func TestPausedLeader(t *testing.T) {
 		host.Ask(func(ctx context.Context, at proxy.Point, write *proxy.Write) { p.at(ctx, i, at, write) })
 	}
 	pauses := size(t, "FAULTS_PAUSES", 30)
-	runs := b.newRuns(t, ours, chosen(t))
+	runs := b.newRuns(t, ours, chosen(t, ours))
 	ctx, stop := context.WithCancel(t.Context())
 	var pausing sync.WaitGroup
 	pausing.Go(func() { p.run(ctx, pauses) })

@@ -39,7 +39,7 @@ func severalControllers(t *testing.T, s side) {
 	reference := b.reference(t, s)
 
 	b.Start(t, b.controller(t, s, "second-controller", hosts[1].URL, b.etcd.URL))
-	seeds := size(t, "FAULTS_SEEDS", 20)
+	seeds := size(t, "FAULTS_SEEDS", 8)
 	v := newVerdict("two and three active controllers", s)
 	for seed := 0; seed < seeds; seed += together {
 		if seed >= seeds/2 && hosts[2] != nil {
@@ -52,7 +52,7 @@ func severalControllers(t *testing.T, s side) {
 		hosts[1].Ask(shuffle(1))
 		var runs []*run
 		for range min(together, seeds-seed) {
-			runs = append(runs, b.newRuns(t, s, chosen(t))...)
+			runs = append(runs, b.newRuns(t, s, chosen(t, s))...)
 		}
 		playAll(t, runs)
 		v.runs += len(runs)

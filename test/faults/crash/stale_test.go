@@ -38,7 +38,7 @@ func TestStaleKubeAPIServer(t *testing.T) {
 	reference := b.reference(t, ours)
 	v := newVerdict("stale second kube-apiserver", ours)
 	for _, restarted := range []bool{true, false} {
-		runs := b.newRuns(t, ours, chosen(t))
+		runs := b.newRuns(t, ours, chosen(t, ours))
 		frozen := make(chan struct{})
 		var arrived, playing sync.WaitGroup
 		for _, r := range runs {

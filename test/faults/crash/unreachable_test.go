@@ -64,7 +64,7 @@ func TestHostUnreachable(t *testing.T) {
 	v := newVerdict("host unreachable, each direction", ours)
 	var slowest time.Duration
 	for name, unreachable := range b.breaks(t, link) {
-		runs := b.newRuns(t, ours, chosen(t))
+		runs := b.newRuns(t, ours, chosen(t, ours))
 		var playing sync.WaitGroup
 		playing.Go(func() { playAll(t, runs) })
 		b.untilBusy(t, runs)
@@ -80,7 +80,7 @@ func TestHostUnreachable(t *testing.T) {
 		t.Logf("%s: all runs were played %s after the heal", name, took.Round(time.Millisecond))
 		b.judgeAll(t, v, runs, reference)
 	}
-	v.note("all %d runs of a break were played at most %s after it", len(chosen(t)), slowest.Round(time.Second))
+	v.note("all %d runs of a break were played at most %s after it", len(chosen(t, ours)), slowest.Round(time.Second))
 	v.report(t, b)
 }
 

@@ -22,7 +22,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	appsv1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/test/faults/lab"
 	"statefulset.dev/test/faults/row"
 )
 
@@ -57,7 +56,8 @@ func TestADamagedStoredSetStopsNoOther(t *testing.T) {
 	violations += w.violations("while the server ran", before)
 
 	w.server.Stop(t, time.Minute)
-	w.Start(t, w.TakeOver(t, lab.ControllerManager))
+	w.controllers.Stop(t, time.Minute)
+	w.controllers = w.Start(t, w.controllers.Program)
 	w.start()
 	w.scale("good", 3)
 	w.awaitGarbageCollector()

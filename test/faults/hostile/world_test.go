@@ -29,18 +29,21 @@ import (
 // patience bounds every wait. It is never the reason for a verdict.
 const patience = 3 * time.Minute
 
-// world is a cluster in which our server is a process of this test's.
+// world is a cluster in which our server and the cluster's controllers are processes of
+// this test's.
 type world struct {
 	*lab.Lab
-	t         *testing.T
-	program   lab.Program
-	server    *lab.Process
-	host      kubernetes.Interface
-	sets      versioned.Interface // through the host
-	namespace string
+	t           *testing.T
+	program     lab.Program
+	server      *lab.Process
+	controllers *lab.Process
+	host        kubernetes.Interface
+	sets        versioned.Interface // through the host
+	namespace   string
 }
 
-// newWorld takes over the server, changes its flags, and waits until the host leads to it.
+// newWorld takes over both, changes the flags of the server, and waits until the host
+// leads to it.
 func newWorld(t *testing.T, flags map[string]string) *world {
 	w := &world{Lab: lab.Open(t), t: t}
 	//nolint:usetesting // the server puts the socket of its etcd there, and its path must be short
@@ -61,6 +64,7 @@ func newWorld(t *testing.T, flags map[string]string) *world {
 		t.Fatalf("creating a client: %v", err)
 	}
 	w.start()
+	w.controllers = w.Start(t, w.TakeOver(t, lab.ControllerManager))
 	made, err := w.host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "hostile-"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating a namespace: %v", err)

@@ -101,11 +101,13 @@ func (a *agent) turn(pod *corev1.Pod) func(*corev1.Pod) {
 			return nil
 		}
 		return a.take
-	case pod.Status.Phase != corev1.PodRunning:
-		return a.makeReady
-	default:
-		return nil
+	case pod.Status.Phase != corev1.PodRunning && a.world.random:
+		return a.start
 	}
+	if _, is := ready(pod); !is {
+		return a.makeReady
+	}
+	return nil
 }
 
 func (a *agent) claimsMissing(pod *corev1.Pod) bool {
@@ -126,6 +128,15 @@ func (a *agent) take(pod *corev1.Pod) {
 	a.update(pod, "", func(pod *corev1.Pod) { pod.Spec.NodeName = "node" })
 	a.running[pod.Name] = append(a.running[pod.Name], pod.UID)
 	a.world.judge.processes(pod, a.running[pod.Name])
+}
+
+// start lets a pod run that does not serve yet. Where chance does not decide, that is
+// left out: it would lead to as many more runs as there are events.
+func (a *agent) start(pod *corev1.Pod) {
+	a.update(pod, "status", func(pod *corev1.Pod) {
+		pod.Status.Phase = corev1.PodRunning
+		pod.Status.Conditions = []corev1.PodCondition{readyCondition(corev1.ConditionFalse)}
+	})
 }
 
 func (a *agent) makeReady(pod *corev1.Pod) {

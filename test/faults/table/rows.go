@@ -13,9 +13,10 @@ import (
 	"text/tabwriter"
 )
 
-// builtIn is the side of the controller that comes with Kubernetes. Its violations
-// are counted for comparison.
-const builtIn = "built-in"
+// ours is our side. The violations of other rows are shown and not held against it: those
+// of the built-in controller, and the seeded bugs that the checks have missed, of which
+// their suite allows some.
+const ours = "ours"
 
 // row is what one suite has found about one fault.
 type row struct {
@@ -78,7 +79,7 @@ func joined(a, b string) string {
 func violationsOfOurs(rows []row) int {
 	found := 0
 	for _, r := range rows {
-		if r.Side != builtIn {
+		if r.Side == ours {
 			found += r.Violations
 		}
 	}

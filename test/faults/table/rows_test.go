@@ -26,6 +26,10 @@ func TestRead(t *testing.T) {
 			lines:    `{"fault":"crash","side":"built-in","where":"real","runs":2,"violations":7}`,
 			wantRows: []row{{"crash", "built-in", "real", 2, 7, ""}},
 		},
+		"missed bugs are counted, not held against us": {
+			lines:    `{"fault":"seeded bugs","side":"-","where":"simulator","runs":50,"violations":1}`,
+			wantRows: []row{{"seeded bugs", "-", "simulator", 50, 1, ""}},
+		},
 		"a file without rows is an error":  {lines: "", wantErr: "no suite has written a result"},
 		"a row without runs is an error":   {lines: `{"fault":"crash","side":"ours"}`, wantErr: `fault "crash" with 0 runs`},
 		"an unknown field is an error":     {lines: `{"fault":"crash","runs":1,"speed":3}`, wantErr: `unknown field "speed"`},
