@@ -7,7 +7,9 @@ package crash
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -118,10 +120,15 @@ func (r *run) do(ctx context.Context, at int, step scenarios.Step) error {
 	case scenarios.Create:
 		return r.create(ctx, fmt.Sprint(at))
 	case scenarios.Patch:
-		return repeat(ctx, func() error {
-			_, err := r.client.Patch(ctx, setName, types.MergePatchType, []byte(step), metav1.PatchOptions{})
+		var patched *unstructured.Unstructured
+		err := repeat(ctx, func() (err error) {
+			patched, err = r.client.Patch(ctx, setName, types.MergePatchType, []byte(step), metav1.PatchOptions{})
 			return err
 		})
+		if err != nil {
+			return err
+		}
+		return r.seen(ctx, patched)
 	case scenarios.Delete:
 		return r.remove(ctx, metav1.DeletionPropagation(step))
 	case scenarios.EndPod:
@@ -147,17 +154,44 @@ func (r *run) create(ctx context.Context, try string) error {
 	}
 	object := &unstructured.Unstructured{Object: content}
 	object.SetAPIVersion(r.side.resource().GroupVersion().String())
-	return repeat(ctx, func() error {
-		_, err := r.client.Create(ctx, object, metav1.CreateOptions{})
+	var made *unstructured.Unstructured
+	err = repeat(ctx, func() (err error) {
+		made, err = r.client.Create(ctx, object, metav1.CreateOptions{})
 		if !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 		there, failed := r.client.Get(ctx, setName, metav1.GetOptions{})
 		if failed == nil && there.GetAnnotations()[tryMark] == try {
+			made = there
 			return nil
 		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return r.seen(ctx, made)
+}
+
+// seen waits until the records have come to an answer: what is waited for next must not
+// be found in what there was before.
+func (r *run) seen(ctx context.Context, answer *unstructured.Unstructured) error {
+	want, err := strconv.ParseInt(answer.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return err
+	}
+	missing := r.until(ctx, func(o scenarios.Observed) string {
+		if o.Set != nil {
+			if got, err := strconv.ParseInt(o.Set.ResourceVersion, 10, 64); err == nil && got >= want {
+				return ""
+			}
+		}
+		return fmt.Sprintf("the records have not come to version %d of the set", want)
+	})
+	if missing != "" {
+		return errors.New(missing)
+	}
+	return nil
 }
 
 // remove deletes the set that is there when it is called, and no other.
@@ -178,14 +212,31 @@ func (r *run) remove(ctx context.Context, propagation metav1.DeletionPropagation
 }
 
 func (r *run) endPod(ctx context.Context, step scenarios.EndPod) error {
-	return repeat(ctx, func() error {
+	var ended types.UID
+	err := repeat(ctx, func() error {
 		for _, pod := range r.observed().Pods {
 			if pod.Name == at(step.Ordinal) && pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning {
+				ended = pod.UID
 				return r.agent.setStatus(ctx, &pod, corev1.PodFailed, corev1.ConditionFalse, step.Reason)
 			}
 		}
 		return fmt.Errorf("there is no running pod %s", at(step.Ordinal))
 	})
+	if err != nil {
+		return err
+	}
+	missing := r.until(ctx, func(o scenarios.Observed) string {
+		for _, pod := range o.Pods {
+			if pod.UID == ended && pod.Status.Phase == corev1.PodRunning {
+				return "the records have not come to the end of pod " + pod.Name
+			}
+		}
+		return ""
+	})
+	if missing != "" {
+		return errors.New(missing)
+	}
+	return nil
 }
 
 // repeat calls until there is no error, and returns the last one when the context ends.
