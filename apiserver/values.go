@@ -17,15 +17,16 @@ import (
 // so it is their number, and not the size of the body, that tells what reading costs.
 
 // protobufPrefix begins what Kubernetes sends as protobuf.
-var protobufPrefix = []byte("k8s\x00")
+const protobufPrefix = "k8s\x00"
 
 // estimateValues is how many values a body has at most, before it is read. Only YAML
 // with aliases and patches that copy may make more of it; they are said to have as many
 // as are allowed.
 func estimateValues(contentType string, body []byte) int {
+	if message, ok := bytes.CutPrefix(body, []byte(protobufPrefix)); ok {
+		return valuesInProtobuf(message, deepestProtobuf)
+	}
 	switch {
-	case bytes.HasPrefix(body, protobufPrefix):
-		return valuesInProtobuf(body[len(protobufPrefix):], deepestProtobuf)
 	case !isYAML(contentType) || json.Valid(body):
 		n := valuesInJSON(body)
 		if strings.Contains(contentType, "json-patch") && mayCopy(body) {
