@@ -25,15 +25,21 @@ finish() {
     cp -r "$DIR/logs" "$LOGS"
     echo "the suite $SUITE failed; the cluster's logs are in $LOGS"
   fi
-  bin/cluster down --dir "$DIR" --purge || code=1
+  remove || code=1
   exit "$code"
 }
+
+# The cluster keeps what it has not made, such as the stores of suites: an old one would change the next run.
+remove() {
+  bin/cluster down --dir "$DIR" --purge && rm -rf "$DIR"
+}
+
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
 # What an interrupted run has left.
-bin/cluster down --dir "$DIR" --purge
+remove
 bin/cluster up --dir "$DIR"
 bin/cluster register --dir "$DIR" --server bin/statefulset-apiserver --manifests artifacts/base
 # Unlike go test, the test's own binary prints its tables when the tests succeed, too.
