@@ -235,8 +235,13 @@ func TestALargeSetIsAccepted(t *testing.T) {
 			set := web("large")
 			change(set)
 			s.create(t, set)
-			if _, err := s.sets().Get(t.Context(), "large", metav1.GetOptions{}); err != nil {
-				t.Errorf("get: %v", err)
+			read, err := s.sets().Get(t.Context(), "large", metav1.GetOptions{})
+			if err != nil {
+				t.Fatalf("get: %v", err)
+			}
+			read.Spec.Replicas = ptr.To[int32](5)
+			if _, err := s.sets().Update(t.Context(), read, metav1.UpdateOptions{}); err != nil {
+				t.Errorf("sending it back, with the record of who manages what: %v", err)
 			}
 			if err := s.sets().Delete(t.Context(), "large", metav1.DeleteOptions{}); err != nil {
 				t.Errorf("delete: %v", err)

@@ -20,7 +20,7 @@ import (
 
 const (
 	// mostValues is how many values a body may have. A set with 5,000 environment
-	// variables, and with the record of who manages them, has about 60,000.
+	// variables, and with the record of who manages them, has about 50,000.
 	mostValues = 100_000
 	// fewValues is how many values a body may have that is read at any time. An
 	// ordinary set has some hundred.
