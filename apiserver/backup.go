@@ -82,7 +82,7 @@ func (o *Options) backup(ctx context.Context, file string, out, messages io.Writ
 		return err
 	}
 	defer opened.Close()
-	seen, err := opened.look(ctx)
+	seen, err := opened.look(ctx, storeTimeout)
 	if err != nil {
 		return err
 	}

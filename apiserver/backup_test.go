@@ -30,7 +30,7 @@ func lookAt(t *testing.T, dataDir string) sight {
 	var seen sight
 	useEtcd(t, dataDir, func(client *clientv3.Client) {
 		var err error
-		if seen, err = (&store{client, etcdPrefix + "/" + recordName}).look(t.Context()); err != nil {
+		if seen, err = (&store{client, etcdPrefix + "/" + recordName}).look(t.Context(), storeTimeout); err != nil {
 			t.Fatalf("reading the record: %v", err)
 		}
 	})

@@ -58,7 +58,7 @@ func (g *guard) judge(ctx context.Context, last *refusal) (sight, outcome, error
 // compare reads the record and the note as they were at one moment. Other
 // replicas may set marks meanwhile.
 func (g *guard) compare(ctx context.Context) (note, sight, error) {
-	before, err := g.store.look(ctx)
+	before, err := g.store.look(ctx, storeTimeout)
 	if err != nil {
 		return note{}, sight{}, err
 	}
@@ -67,7 +67,7 @@ func (g *guard) compare(ctx context.Context) (note, sight, error) {
 		if err != nil {
 			return note{}, sight{}, err
 		}
-		after, err := g.store.look(ctx)
+		after, err := g.store.look(ctx, storeTimeout)
 		if err != nil {
 			return note{}, sight{}, err
 		}

@@ -121,7 +121,7 @@ func (g *guard) confirm(ctx context.Context) error {
 	if refused != nil {
 		return refused
 	}
-	seen, err := g.store.look(ctx)
+	seen, err := g.store.look(ctx, confirmTimeout)
 	if err != nil {
 		return err
 	}

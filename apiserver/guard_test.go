@@ -21,7 +21,7 @@ import (
 func TestAStoreIsJudged(t *testing.T) {
 	other := sight{record: record{Store: "other", Mark: "m"}, marked: 70}
 	current := func(t *testing.T, s *store) sight {
-		seen, err := s.look(t.Context())
+		seen, err := s.look(t.Context(), storeTimeout)
 		if err != nil {
 			t.Fatalf("reading the store: %v", err)
 		}
@@ -173,7 +173,7 @@ func TestAStoreThatIsExchangedWhileTheServerRuns(t *testing.T) {
 			}
 		},
 		"for an older copy": func(t *testing.T, g *guard) {
-			seen, err := g.store.look(t.Context())
+			seen, err := g.store.look(t.Context(), storeTimeout)
 			if err != nil {
 				t.Fatalf("reading: %v", err)
 			}

@@ -26,6 +26,9 @@ const (
 
 	// storeTimeout bounds a question to etcd.
 	storeTimeout = 5 * time.Second
+	// confirmTimeout bounds a question that a request waits for. An overloaded server
+	// rather answers late than says that its store cannot be trusted.
+	confirmTimeout = 20 * time.Second
 )
 
 // record is what a store says about itself. It is written over and over, each
@@ -80,8 +83,8 @@ func openStore(config storagebackend.Config) (*store, error) {
 func (s *store) Close() error { return s.client.Close() }
 
 // look reads the record. A store that has none gets one.
-func (s *store) look(ctx context.Context) (sight, error) {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+func (s *store) look(ctx context.Context, within time.Duration) (sight, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	answer, err := s.client.Get(ctx, s.key)
 	if err == nil && len(answer.Kvs) == 0 {

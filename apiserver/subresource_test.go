@@ -80,6 +80,32 @@ func TestScale(t *testing.T) {
 	}
 }
 
+// The record of who has scaled a set can make it too large for etcd.
+func TestAScaleThatMakesASetTooLargeIsRefused(t *testing.T) {
+	const etcdLimit, step = 3 << 19, 40
+	s := startServer(t)
+	var err error
+	for size := etcdLimit; size > etcdLimit-100*step; size -= step {
+		set := web("large")
+		withEnv(1, size)(set)
+		if _, err = s.sets().Create(t.Context(), set, metav1.CreateOptions{}); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Fatalf("creating a set that is almost too large: %v", err)
+	}
+	scale, err := s.sets().GetScale(t.Context(), "large", metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("getting the scale: %v", err)
+	}
+	scale.Spec.Replicas = 4
+	_, err = s.sets().UpdateScale(t.Context(), "large", scale, metav1.UpdateOptions{FieldManager: strings.Repeat("x", 128)})
+	if !apierrors.IsRequestEntityTooLargeError(err) || !strings.Contains(err.Error(), "etcd") {
+		t.Errorf("scaling a set that becomes too large by it: got %v, want code 413 and a reason that names etcd", err)
+	}
+}
+
 func TestApplyingAScaleOwnsTheReplicasOfTheSet(t *testing.T) {
 	s := startServer(t)
 	s.create(t, web("web"))

@@ -59,7 +59,7 @@ func (r *ScaleREST) Update(ctx context.Context, name string, info rest.UpdatedOb
 	set, _, err := r.store.Update(ctx, name, scaledSet{name, info},
 		createValidation, admitScaleUpdate(updateValidation), false, options)
 	if err != nil {
-		return nil, false, err
+		return nil, false, explainTooLarge(err)
 	}
 	scale, err := scaleOf(set)
 	return scale, false, err
