@@ -4,6 +4,7 @@
 package apiserver
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -21,26 +22,40 @@ import (
 // client sends it again: the user sees an error.
 //
 // So the first request that arrives on a connection after the begin is not answered
-// until hold is over, nor is any that follows it. Clients that wait for an answer
-// before they ask again have become silent by then. Only then is the connection
-// given up, by the answers to these requests, and the next ones take a new
-// connection, which leads to another replica.
+// for a while, nor is any that follows it. Clients that wait for an answer
+// before they ask again have become silent by then, once those that asked before have
+// their answers and have asked again. Only then is the connection given up, by the
+// answers to these requests, and the next ones take a new connection, which leads to
+// another replica.
 type handover struct {
 	next  http.Handler
 	begun <-chan struct{} // closed when it begins
-	hold  time.Duration
+	// length is how long requests are held.
+	length time.Duration
 
 	mu sync.Mutex
-	// released has for each connection when its requests are answered, by the
-	// address of the client. It grows by connections of the last seconds of a process.
-	released map[string]time.Time
+	// connections are by the address of the client: those with requests under way, and
+	// after the begin all that had any.
+	connections map[string]*connection
+}
+
+// connection is what is known of a connection.
+type connection struct {
+	// underWay are its requests that came before the begin and are not answered. Watches
+	// do not count.
+	underWay int
+	// answered is when the last of them was, and held when the first came after the begin.
+	answered, held time.Time
 }
 
 // longestHold is how long a request is held at most. The handover begins when three
 // quarters of the time are over for which a server that is told to end serves on: by
 // then new connections lead to other replicas. It holds requests for a twentieth of
-// that time.
-const longestHold = 500 * time.Millisecond
+// that time, or up to three times as long if requests from before are not answered yet.
+const (
+	longestHold  = 500 * time.Millisecond
+	longestHolds = 3
+)
 
 // handOverClients makes a server hand over its clients, if it has time for that.
 func (c *Config) handOverClients() {
@@ -58,30 +73,87 @@ func (c *Config) handOverClients() {
 	}
 }
 
-func newHandover(next http.Handler, begun <-chan struct{}, hold time.Duration) *handover {
-	return &handover{next: next, begun: begun, hold: hold, released: map[string]time.Time{}}
+func newHandover(next http.Handler, begun <-chan struct{}, length time.Duration) *handover {
+	return &handover{next: next, begun: begun, length: length, connections: map[string]*connection{}}
 }
 
 func (h *handover) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	requests := 1
+	if r.URL.Query().Has("watch") {
+		requests = 0
+	}
+	c := h.arrive(r.RemoteAddr, requests)
 	select {
 	case <-h.begun:
-		select {
-		case <-time.After(h.heldFor(r.RemoteAddr)):
-		case <-r.Context().Done():
-		}
+		h.hold(c, requests)
+		h.wait(r.Context(), c)
 		w.Header().Set("Connection", "close") // over HTTP/2 it becomes a GOAWAY
 	default:
+		defer h.answer(r.RemoteAddr, c, requests)
 	}
 	h.next.ServeHTTP(w, r)
 }
 
-// heldFor is how long a request of a connection is held from now on, which the first
-// of them decides. It is not positive when that is over.
-func (h *handover) heldFor(connection string) time.Duration {
+func (h *handover) arrive(address string, requests int) *connection {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, ok := h.released[connection]; !ok {
-		h.released[connection] = time.Now().Add(h.hold)
+	c := h.connections[address]
+	if c == nil {
+		c = &connection{}
+		h.connections[address] = c
 	}
-	return time.Until(h.released[connection])
+	c.underWay += requests
+	return c
+}
+
+func (h *handover) answer(address string, c *connection, requests int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c.underWay -= requests
+	if requests > 0 {
+		c.answered = time.Now()
+	}
+	if c.underWay == 0 && c.held.IsZero() {
+		delete(h.connections, address)
+	}
+}
+
+// hold takes back a request that turned out to come after the begin.
+func (h *handover) hold(c *connection, requests int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c.underWay -= requests
+	if c.held.IsZero() {
+		c.held = time.Now()
+	}
+}
+
+// wait returns when a request may be answered, or is given up.
+func (h *handover) wait(ctx context.Context, c *connection) {
+	for left := h.heldFor(c); left > 0; left = h.heldFor(c) {
+		select {
+		case <-time.After(left):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// heldFor is how long a request is held from now on before that is to be asked again. It
+// is not positive when it is held no more.
+func (h *handover) heldFor(c *connection) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now, last := time.Now(), c.held.Add(longestHolds*h.length)
+	if c.underWay > 0 {
+		return min(last.Sub(now), h.length/4)
+	}
+	until := c.held.Add(h.length)
+	if silent := c.answered.Add(h.length / 2); silent.After(until) {
+		until = silent
+	}
+	if until.After(last) {
+		until = last
+	}
+	return until.Sub(now)
 }

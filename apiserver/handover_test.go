@@ -50,6 +50,49 @@ func TestConnectionsAreGivenUpWhenTheyAreSilent(t *testing.T) {
 	})
 }
 
+// Who asked before the begin asks again when the answer has come, and must not do so at
+// the moment when the connection is given up.
+func TestAConnectionIsNotGivenUpBeforeEarlierRequestsAreAnswered(t *testing.T) {
+	const hold = 400 * time.Millisecond
+	tests := map[string]struct {
+		path     string
+		takes    time.Duration
+		wantHeld time.Duration
+	}{
+		"a request that is answered at once":      {"/apis", hold / 4, hold},
+		"a request that is answered late":         {"/apis", 2 * hold, 2*hold + hold/2},
+		"a request that is answered far too late": {"/apis", 9 * hold, 3 * hold},
+		"a watch": {"/apis?watch=1", 9 * hold, hold},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun := make(chan struct{})
+				handler := newHandover(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+					if r.Method == http.MethodGet {
+						time.Sleep(test.takes)
+					}
+				}), begun, hold)
+				request := func(method, path string) {
+					r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
+					r.RemoteAddr = "a"
+					handler.ServeHTTP(httptest.NewRecorder(), r)
+				}
+				var earlier sync.WaitGroup
+				earlier.Go(func() { request(http.MethodGet, test.path) })
+				synctest.Wait()
+				close(begun)
+				start := time.Now()
+				request(http.MethodPost, "/apis")
+				if got := time.Since(start); got != test.wantHeld {
+					t.Errorf("the first request after the begin: answered after %s, want %s", got, test.wantHeld)
+				}
+				earlier.Wait()
+			})
+		})
+	}
+}
+
 func TestARequestThatIsGivenUpIsNotHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := make(chan struct{})

@@ -67,6 +67,7 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 	if err := o.applyHost(config, host); err != nil {
 		return err
 	}
+	o.introduce(ctx, config.Generic.SecureServing, host)
 	if err := o.applyPreflight(config, host); err != nil {
 		return err
 	}

@@ -125,11 +125,12 @@ func (c *Controller) serve(ctx context.Context, mayWrite func() error) {
 	term.run(ctx)
 }
 
-// Leading reports whether this replica is the one that controls.
+// Leading reports whether this replica is the one that controls. One that was stopped
+// beyond its lease is not, even before it has noticed.
 func (c *Controller) Leading() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.term != nil
+	return c.term != nil && c.term.holds() == nil
 }
 
 // Ready returns nil if the controller does what it should: a leader has filled
