@@ -59,7 +59,11 @@ func apiErrors(t *testing.T, s side) {
 	reference := b.reference(t, s)
 
 	v := newVerdict("API errors", s)
-	for _, percents := range [][]int{{1, 20}, {5, 50}} {
+	waves := [][]int{{1, 20}, {5, 50}}
+	if s == builtIn { // it has fewer runs
+		waves = [][]int{{1, 5, 20, 50}}
+	}
+	for _, percents := range waves {
 		plan := &failing{faults: map[string]proxy.Fault{}, rates: map[string]float64{}}
 		var runs []*run
 		of := map[int][]string{}

@@ -103,7 +103,7 @@ func playAll(t *testing.T, runs []*run) {
 
 // play carries out the steps. A step that cannot be carried out in time ends the run.
 func (r *run) play(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, r.side.patience())
 	defer cancel()
 	defer func() { r.after() }()
 	for i, step := range r.scenario.Steps {

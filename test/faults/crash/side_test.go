@@ -7,6 +7,7 @@ package crash
 
 import (
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -71,4 +72,13 @@ func (b *bench) controller(t *testing.T, s side, name, host, store string) lab.P
 		program.Args = program.Args.With(flag, config)
 	}
 	return program
+}
+
+// patience is how long a run may take. Runs of the built-in controller that never end are
+// no news, and all of its tests would wait for them.
+func (s side) patience() time.Duration {
+	if s == builtIn {
+		return patience / 2
+	}
+	return patience
 }
