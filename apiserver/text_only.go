@@ -36,8 +36,11 @@ type fewDecoder struct {
 }
 
 func (d fewDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
-	if n := valuesInJSON(data); n > mostValues && data[0] == '{' {
-		return nil, nil, errors.New(tooManyValues(n))
+	// A value takes a byte at least, so ordinary bodies need not be counted once more.
+	if len(data) > mostValues && data[0] == '{' {
+		if n := valuesInJSON(data); n > mostValues {
+			return nil, nil, errors.New(tooManyValues(n))
+		}
 	}
 	return d.Decoder.Decode(data, defaults, into)
 }

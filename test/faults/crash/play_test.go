@@ -134,10 +134,7 @@ func (r *run) do(ctx context.Context, at int, step scenarios.Step) error {
 	case scenarios.EndPod:
 		return r.endPod(ctx, step)
 	case scenarios.Wait:
-		if missing := r.until(ctx, step.Missing); missing != "" {
-			return fmt.Errorf("%s", missing)
-		}
-		return nil
+		return r.await(ctx, step.Missing)
 	default:
 		return fmt.Errorf("no rule to do %T", step)
 	}
@@ -180,7 +177,7 @@ func (r *run) seen(ctx context.Context, answer *unstructured.Unstructured) error
 	if err != nil {
 		return err
 	}
-	missing := r.until(ctx, func(o scenarios.Observed) string {
+	return r.await(ctx, func(o scenarios.Observed) string {
 		if o.Set != nil {
 			if got, err := strconv.ParseInt(o.Set.ResourceVersion, 10, 64); err == nil && got >= want {
 				return ""
@@ -188,8 +185,12 @@ func (r *run) seen(ctx context.Context, answer *unstructured.Unstructured) error
 		}
 		return fmt.Sprintf("the records have not come to version %d of the set", want)
 	})
-	if missing != "" {
-		return errors.New(missing)
+}
+
+// await waits until nothing is missing, and says what still is when the context ends.
+func (r *run) await(ctx context.Context, missing func(scenarios.Observed) string) error {
+	if still := r.until(ctx, missing); still != "" {
+		return errors.New(still)
 	}
 	return nil
 }
@@ -225,7 +226,7 @@ func (r *run) endPod(ctx context.Context, step scenarios.EndPod) error {
 	if err != nil {
 		return err
 	}
-	missing := r.until(ctx, func(o scenarios.Observed) string {
+	return r.await(ctx, func(o scenarios.Observed) string {
 		for _, pod := range o.Pods {
 			if pod.UID == ended && pod.Status.Phase == corev1.PodRunning {
 				return "the records have not come to the end of pod " + pod.Name
@@ -233,10 +234,6 @@ func (r *run) endPod(ctx context.Context, step scenarios.EndPod) error {
 		}
 		return ""
 	})
-	if missing != "" {
-		return errors.New(missing)
-	}
-	return nil
 }
 
 // repeat calls until there is no error, and returns the last one when the context ends.

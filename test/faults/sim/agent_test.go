@@ -133,26 +133,24 @@ func (a *agent) take(pod *corev1.Pod) {
 // start lets a pod run that does not serve yet. Where chance does not decide, that is
 // left out: it would lead to as many more runs as there are events.
 func (a *agent) start(pod *corev1.Pod) {
-	a.update(pod, "status", func(pod *corev1.Pod) {
-		pod.Status.Phase = corev1.PodRunning
-		pod.Status.Conditions = []corev1.PodCondition{readyCondition(corev1.ConditionFalse)}
-	})
+	a.setStatus(pod, corev1.PodRunning, "", corev1.ConditionFalse)
 }
 
 func (a *agent) makeReady(pod *corev1.Pod) {
-	a.update(pod, "status", func(pod *corev1.Pod) {
-		pod.Status.Phase = corev1.PodRunning
-		pod.Status.Conditions = []corev1.PodCondition{readyCondition(corev1.ConditionTrue)}
-	})
+	a.setStatus(pod, corev1.PodRunning, "", corev1.ConditionTrue)
 }
 
 // fail ends the process of a pod as a crash does.
 func (a *agent) fail(pod *corev1.Pod, reason string) {
-	a.update(pod, "status", func(pod *corev1.Pod) {
-		pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, reason
-		pod.Status.Conditions = []corev1.PodCondition{readyCondition(corev1.ConditionFalse)}
-	})
+	a.setStatus(pod, corev1.PodFailed, reason, corev1.ConditionFalse)
 	a.stopped(pod)
+}
+
+func (a *agent) setStatus(pod *corev1.Pod, phase corev1.PodPhase, reason string, ready corev1.ConditionStatus) {
+	a.update(pod, "status", func(pod *corev1.Pod) {
+		pod.Status.Phase, pod.Status.Reason = phase, reason
+		pod.Status.Conditions = []corev1.PodCondition{readyCondition(ready)}
+	})
 }
 
 func readyCondition(status corev1.ConditionStatus) corev1.PodCondition {
