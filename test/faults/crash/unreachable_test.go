@@ -8,10 +8,13 @@ package crash
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"statefulset.dev/test/faults/lab"
@@ -103,18 +106,25 @@ func (b *bench) untilBusy(t *testing.T, runs []*run) {
 	}
 }
 
-// deleteFirstPods deletes a member of each run, as a user of the host.
+// deleteFirstPods deletes the first member of each run, as a user of the host. No scenario
+// with whenScaled=Delete removes that one: the claim of a surplus member whose pod is gone
+// before it is removed stays, and then the end would depend on who was faster.
 func (b *bench) deleteFirstPods(t *testing.T, runs []*run) {
 	t.Helper()
 	for _, r := range runs {
+		var living []corev1.Pod
 		for _, pod := range r.observed().Pods {
 			if pod.DeletionTimestamp == nil {
-				_ = b.host.CoreV1().Pods(pod.Namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{
-					Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
-				})
-				break
+				living = append(living, pod)
 			}
 		}
+		if len(living) == 0 {
+			continue
+		}
+		first := slices.MinFunc(living, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+		_ = b.host.CoreV1().Pods(first.Namespace).Delete(t.Context(), first.Name, metav1.DeleteOptions{
+			Preconditions: metav1.NewUIDPreconditions(string(first.UID)),
+		})
 	}
 }
 
