@@ -24,10 +24,16 @@ const (
 	sets = 48
 	// Writers, and how many of them go through the aggregator. Readers, listers and
 	// watchers are of both sorts, too.
-	writers, aggregated = 24, 16
+	writers, aggregated = 24, 8
 	// leastRate is how many writes must be acknowledged in a second while the storage
 	// is left in peace. A run of fewer proves nothing.
 	leastRate = 200
+	// longest is how many times its budget a run may take to come to that rate: a machine
+	// may be slow for a while.
+	longest = 4
+	// readPause is how long a reader waits between two reads, which take the machine's
+	// time from the writers.
+	readPause = 40 * time.Millisecond
 	// Between two kills the storage is left in peace for a time between these.
 	shortestPeace, longestPeace = 200 * time.Millisecond, 2 * time.Second
 	// perObject bounds the search for an order of the requests for one object.
@@ -65,7 +71,7 @@ func (r *run) startClients(log *load.Log) (stop func()) {
 	}
 	for _, direct := range []bool{true, false} {
 		reader, random := next(direct)
-		running.Go(func() { reader.ReadAll(ctx, random, keys, 10*time.Millisecond) })
+		running.Go(func() { reader.ReadAll(ctx, random, keys, readPause) })
 		lister, _ := next(direct)
 		running.Go(func() { lister.ListAll(ctx, keys) })
 		for _, filter := range []watches.Filter{{}, {Color: "red"}, {Key: keys[0]}} {
@@ -88,13 +94,14 @@ func (r *run) killAgainAndAgain(log *load.Log, victim victim) (outages []time.Du
 	r.awaitWrite(log, 0)
 	var peace time.Duration
 	var writes int
-	for r.kills == 0 && log.Now() < r.budget || len(outages) < r.kills {
+	for r.goesOn(log.Now(), len(outages), rate) {
 		before, _ := log.Acknowledged()
 		peaceful := log.Now()
 		time.Sleep(shortestPeace + time.Duration(r.random.Int64N(int64(longestPeace-shortestPeace))))
 		began := log.Now()
 		after, _ := log.Acknowledged()
 		peace, writes = peace+began-peaceful, writes+after-before
+		rate = float64(writes) / peace.Seconds()
 		restart := victim.kill(r.random)
 		killed := log.Now()
 		if len(r.processes) > 1 {
@@ -109,7 +116,15 @@ func (r *run) killAgainAndAgain(log *load.Log, victim victim) (outages []time.Du
 		r.awaitWrite(log, killed)
 		outages = append(outages, log.Now()-began)
 	}
-	return outages, float64(writes) / peace.Seconds()
+	return outages, rate
+}
+
+// goesOn reports whether there is another kill to come.
+func (r *run) goesOn(now time.Duration, kills int, rate float64) bool {
+	if r.kills > 0 {
+		return kills < r.kills
+	}
+	return now < r.budget || rate < leastRate && now < longest*r.budget
 }
 
 func (r *run) awaitMembers() {
