@@ -28,7 +28,7 @@ while IFS=: read -r file target; do
   package=./$(dirname "$file")
   name=$(dirname "$file").$target
   begun=$SECONDS code=0
-  go test -run='^$' -fuzz="^$target\$" -fuzztime="${EXECS}x" -fuzzminimizetime=0x "$package" >"$LOG" 2>&1 || code=$?
+  go test -vet=off -toolexec="$PWD/hack/fuzz-toolexec.sh" -run='^$' -fuzz="^$target\$" -fuzztime="${EXECS}x" -fuzzminimizetime=0x "$package" >"$LOG" 2>&1 || code=$?
   execs=$(last execs) found=$(grep -o 'new interesting: [0-9]*' "$LOG" | tail -1 | grep -o '[0-9]*' || echo 0) failures=0
   if ((code != 0)); then
     failures=1 failed=1
