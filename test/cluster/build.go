@@ -17,13 +17,17 @@ import (
 )
 
 func runBuild(ctx context.Context, args []string, out io.Writer) error {
-	fs := newFlags("build", "[--modules DIR]", out)
-	modules := modulesFlag(fs)
+	fs := newFlags("build", "[--kubernetes VERSION] [--modules DIR]", out)
+	modules, version := modulesFlag(fs), kubernetesFlag(fs, newestRelease().String())
 	if err := parse(fs, args); err != nil {
 		return err
 	}
+	r, err := parseRelease(*version, "")
+	if err != nil {
+		return err
+	}
 	begun := time.Now()
-	if _, err := buildAll(ctx, *modules, out); err != nil {
+	if _, err := buildAll(ctx, r, *modules, out); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "all binaries are built (%s)\n", elapsed(begun))
@@ -34,7 +38,7 @@ func runBuild(ctx context.Context, args []string, out io.Writer) error {
 type binaries map[string]string
 
 // buildAll builds what is missing and returns where every binary is. A binary that is there was finished: it is renamed into place.
-func buildAll(ctx context.Context, modules string, out io.Writer) (binaries, error) {
+func buildAll(ctx context.Context, r release, modules string, out io.Writer) (binaries, error) {
 	modulesDir, err := findModules(modules)
 	if err != nil {
 		return nil, err
@@ -48,7 +52,7 @@ func buildAll(ctx context.Context, modules string, out io.Writer) (binaries, err
 		return nil, err
 	}
 	built := binaries{}
-	for _, m := range sourceModules() {
+	for _, m := range sourceModules(r) {
 		p, err := newPlan(m, modulesDir, cache, toolchain)
 		if err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -35,13 +36,11 @@ type component struct {
 	health probe
 }
 
-// features are the gates of the StatefulSet features of this release that are not on by default.
-const features = "StatefulSetRecreateStrategy=true"
-
 // layout knows where everything of a cluster directory is.
 type layout struct {
-	dir   string
-	ports map[string]int
+	dir        string
+	ports      map[string]int
+	kubernetes release
 }
 
 func (l layout) path(elem ...string) string {
@@ -103,40 +102,39 @@ func (l layout) apiserver(bin binaries) component {
 	return component{
 		name: apiserverName,
 		exe:  bin["kube-apiserver"],
-		args: []string{
-			"--bind-address=" + loopback,
-			"--advertise-address=" + loopback,
-			"--secure-port=" + l.port(apiserverName),
+		args: append(l.kubernetes.gateFlags(),
+			"--bind-address="+loopback,
+			"--advertise-address="+loopback,
+			"--secure-port="+l.port(apiserverName),
 			// Endpoints of the service "kubernetes" must not be loopback addresses, so nobody writes them.
 			"--endpoint-reconciler-type=none",
-			"--etcd-servers=" + l.url(etcdName),
-			"--etcd-cafile=" + l.crt(etcdCA),
-			"--etcd-certfile=" + l.crt(etcdClient),
-			"--etcd-keyfile=" + l.key(etcdClient),
-			"--tls-cert-file=" + l.crt(servingCert),
-			"--tls-private-key-file=" + l.key(servingCert),
-			"--client-ca-file=" + l.crt(clusterCA),
+			"--etcd-servers="+l.url(etcdName),
+			"--etcd-cafile="+l.crt(etcdCA),
+			"--etcd-certfile="+l.crt(etcdClient),
+			"--etcd-keyfile="+l.key(etcdClient),
+			"--tls-cert-file="+l.crt(servingCert),
+			"--tls-private-key-file="+l.key(servingCert),
+			"--client-ca-file="+l.crt(clusterCA),
 			"--authorization-mode=Node,RBAC",
 			// Nobody would remove the not-ready taint of a new node: its controller does not run here.
 			"--disable-admission-plugins=TaintNodesByCondition",
 			"--service-cluster-ip-range=10.96.0.0/16",
 			"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
-			"--service-account-key-file=" + l.key(serviceAccounts),
-			"--service-account-signing-key-file=" + l.key(serviceAccounts),
-			"--requestheader-client-ca-file=" + l.crt(frontProxyCA),
+			"--service-account-key-file="+l.key(serviceAccounts),
+			"--service-account-signing-key-file="+l.key(serviceAccounts),
+			"--requestheader-client-ca-file="+l.crt(frontProxyCA),
 			"--requestheader-allowed-names=front-proxy-client",
 			"--requestheader-username-headers=X-Remote-User",
 			"--requestheader-uid-headers=X-Remote-Uid",
 			"--requestheader-group-headers=X-Remote-Group",
 			"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-			"--proxy-client-cert-file=" + l.crt(frontProxyClient),
-			"--proxy-client-key-file=" + l.key(frontProxyClient),
+			"--proxy-client-cert-file="+l.crt(frontProxyClient),
+			"--proxy-client-key-file="+l.key(frontProxyClient),
 			"--enable-aggregator-routing=false",
-			"--audit-policy-file=" + l.path("config", auditPolicyFile),
-			"--audit-log-path=" + l.path("logs", "audit.log"),
+			"--audit-policy-file="+l.path("config", auditPolicyFile),
+			"--audit-log-path="+l.path("logs", "audit.log"),
 			"--allow-privileged=true",
-			"--feature-gates=" + features,
-		},
+		),
 		health: l.apiserverProbe("/readyz"),
 	}
 }
@@ -145,7 +143,7 @@ func (l layout) controllerManager(bin binaries) component {
 	return component{
 		name: kcmName,
 		exe:  bin["kube-controller-manager"],
-		args: append(l.controlLoop(kcmName, kcmClient),
+		args: append(slices.Concat(l.controlLoop(kcmName, kcmClient), l.kubernetes.gateFlags()),
 			// Without it the controllers are forbidden most of their writes.
 			"--use-service-account-credentials=true",
 			// On a busy machine heartbeats lag, and this one would mark every pod not ready; nothing marks a fake pod ready again.
@@ -157,7 +155,6 @@ func (l layout) controllerManager(bin binaries) component {
 			"--service-account-private-key-file="+l.key(serviceAccounts),
 			"--cluster-signing-cert-file="+l.crt(clusterCA),
 			"--cluster-signing-key-file="+l.key(clusterCA),
-			"--feature-gates="+features,
 		),
 		health: probe{url: l.url(kcmName) + "/healthz", caFile: l.crt(clusterCA), certBase: l.pki(adminClient)},
 	}

@@ -23,6 +23,7 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		"an unknown flag":            {[]string{"up", "--port=1"}, exitUsage, "-port"},
 		"a stray argument":           {[]string{"down", "now"}, exitUsage, `"now"`},
 		"an empty directory":         {[]string{"status", "--dir="}, exitUsage, "--dir"},
+		"an unknown Kubernetes":      {[]string{"up", "--dir", filepath.Join(dir, "none"), "--kubernetes=1.33"}, exitUsage, "want one of 1.34, 1.35, 1.36, 1.37"},
 		"no server to register":      {[]string{"register", "--dir", dir}, exitUsage, "--server"},
 		"a server that is not built": {[]string{"register", "--dir", dir, "--server", "/nowhere", "--manifests", dir}, exitFailed, "/nowhere"},
 		"the status of nothing":      {[]string{"status", "--dir", filepath.Join(dir, "none")}, exitFailed, "cluster up"},

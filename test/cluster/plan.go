@@ -27,14 +27,14 @@ type binary struct {
 	importPath string
 }
 
-func sourceModules() []module {
+func sourceModules(r release) []module {
 	return []module{
 		{
 			name: "etcd", pinned: "go.etcd.io/etcd/server/v3",
 			binaries: []binary{{"etcd", "go.etcd.io/etcd/server/v3"}, {"etcdctl", "go.etcd.io/etcd/etcdctl/v3"}},
 		},
 		{
-			name: "kubernetes", pinned: "k8s.io/kubernetes", stamp: kubernetesStamp,
+			name: r.module, pinned: "k8s.io/kubernetes", stamp: kubernetesStamp,
 			binaries: []binary{
 				{"kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"},
 				{"kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"},

@@ -18,6 +18,8 @@ type state struct {
 	Ports map[string]int `json:"ports"`
 	// Processes maps a component's name to its process. A component that was stopped on purpose has none.
 	Processes map[string]process `json:"processes"`
+	// Kubernetes is the version that has written to this cluster's etcd, such as 1.37; empty before the first start.
+	Kubernetes string `json:"kubernetes,omitempty"`
 
 	path string
 }

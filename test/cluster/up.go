@@ -15,8 +15,8 @@ import (
 )
 
 func runUp(ctx context.Context, args []string, out io.Writer) error {
-	fs := newFlags("up", "[--dir DIR] [--modules DIR]", out)
-	dir, modules := dirFlag(fs), modulesFlag(fs)
+	fs := newFlags("up", "[--kubernetes VERSION] [--dir DIR] [--modules DIR]", out)
+	dir, modules, version := dirFlag(fs), modulesFlag(fs), kubernetesFlag(fs, "that of the cluster that is there, else "+newestRelease().String())
 	if err := parse(fs, args); err != nil {
 		return err
 	}
@@ -24,11 +24,15 @@ func runUp(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	r, err := releaseFor(target, *version)
+	if err != nil {
+		return err
+	}
 	modulesDir, err := findModules(*modules)
 	if err != nil {
 		return err
 	}
-	bin, err := buildAll(ctx, modulesDir, out)
+	bin, err := buildAll(ctx, r, modulesDir, out)
 	if err != nil {
 		return err
 	}
@@ -37,6 +41,7 @@ func runUp(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer release()
+	s.kubernetes = r
 	if err := s.up(ctx, bin, modulesDir); err != nil {
 		return s.abandon(err)
 	}
@@ -49,6 +54,9 @@ func (s *supervisor) up(ctx context.Context, bin binaries, modulesDir string) er
 		return err
 	}
 	if err := s.writeConfiguration(ctx, bin, modulesDir); err != nil {
+		return err
+	}
+	if err := s.upgrade(); err != nil {
 		return err
 	}
 	if err := s.ensure(ctx, s.etcd(bin)); err != nil {
@@ -148,7 +156,7 @@ func (s *supervisor) report(begun time.Time) {
 	if len(s.started) == 0 {
 		fmt.Fprintf(s.out, "the cluster in %s is already running\n", s.dir)
 	} else {
-		fmt.Fprintf(s.out, "the cluster in %s is up (%s)\n", s.dir, elapsed(begun))
+		fmt.Fprintf(s.out, "the cluster in %s is up with Kubernetes %s (%s)\n", s.dir, s.kubernetes, elapsed(begun))
 	}
 	fmt.Fprintf(s.out, "  export KUBECONFIG=%s\n  kubectl of this cluster: %s\n", s.adminConfig(), s.kubectl())
 	if s.registered() && !s.alive(aggregatedName) {
