@@ -19,6 +19,7 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/doctor"
 	"statefulset.dev/cmd/kubectl-sts/migrate"
 	"statefulset.dev/cmd/kubectl-sts/plan"
+	"statefulset.dev/cmd/kubectl-sts/terminal"
 	"statefulset.dev/cmd/kubectl-sts/tree"
 )
 
@@ -54,8 +55,8 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		RunE:        func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	root.PersistentPreRun = func(*cobra.Command, []string) {
-		rest.SetDefaultWarningHandler(rest.NewWarningWriter(streams.ErrOut,
-			rest.WarningWriterOptions{Deduplicate: true, Color: printers.AllowsColorOutput(streams.ErrOut)}))
+		rest.SetDefaultWarningHandler(terminal.Warnings(rest.NewWarningWriter(streams.ErrOut,
+			rest.WarningWriterOptions{Deduplicate: true, Color: printers.AllowsColorOutput(streams.ErrOut)})))
 	}
 	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
 	cluster := clusterFlags(root, streams)
@@ -72,15 +73,17 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	return root
 }
 
-// ownCommands are those that kubectl does not have. They see the cluster as it is, without the adapter.
+// ownCommands are those that kubectl does not have. They see the cluster as it is, without the adapter. All but the tree,
+// which draws, get streams that let no text of others steer the terminal.
 func ownCommands(cluster genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) templates.CommandGroup {
+	guarded := terminal.Guard(streams)
 	return templates.CommandGroup{
 		Message: "Commands of this plugin:",
 		Commands: []*cobra.Command{
-			plan.NewCommand(cluster, streams),
+			plan.NewCommand(cluster, guarded),
 			tree.NewCommand(cluster, streams),
-			doctor.NewCommand(cluster, streams),
-			migrate.NewCommand(cluster, streams),
+			doctor.NewCommand(cluster, guarded),
+			migrate.NewCommand(cluster, guarded),
 		},
 	}
 }

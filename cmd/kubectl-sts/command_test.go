@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -38,7 +40,9 @@ func runCommand(t *testing.T, args ...string) (code int, stdout, stderr string) 
 	if err != nil {
 		t.Fatalf("finding the test binary: %v", err)
 	}
-	cmd := exec.CommandContext(t.Context(), self)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self)
 	cmd.Args = args
 	config := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(config, []byte(nowhere), 0o600); err != nil {

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"statefulset.dev/cmd/kubectl-sts/adapter"
+	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
 // completer is the name under which kubectl looks for a program that completes the arguments of this plugin.
@@ -24,9 +26,18 @@ const completer = "kubectl_complete-sts"
 func main() {
 	adapter.Install()
 	quietDiscovery()
+	cmdutil.BehaviorOnFatal(sayAndExit)
 	command := newCommand(genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
 	command.SetArgs(arguments(os.Args))
 	cmdutil.CheckErr(cli.RunNoErrOutput(command))
+}
+
+// sayAndExit ends the program with an error, whose text may come from anywhere.
+func sayAndExit(message string, code int) {
+	if message != "" {
+		fmt.Fprintln(os.Stderr, terminal.Text(strings.TrimSuffix(message, "\n")))
+	}
+	os.Exit(code)
 }
 
 // arguments returns the arguments of the command for those of the program.

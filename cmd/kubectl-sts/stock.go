@@ -32,6 +32,8 @@ import (
 	"k8s.io/kubectl/pkg/cmd/wait"
 	"k8s.io/kubectl/pkg/util/completion"
 	"k8s.io/kubectl/pkg/util/templates"
+
+	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
 // kubectl is named where a command points to one that only kubectl itself has, such as api-resources.
@@ -39,25 +41,28 @@ const kubectl = "kubectl"
 
 // stockCommands are those commands of kubectl that have to do with a workload. The others, about nodes, certificates or
 // the configuration of kubectl, are the same for all kinds.
+//
+// What is shown in a terminal is kept from steering it, but for what members and other programs print themselves.
 func stockCommands(factory cmdutil.Factory, streams genericiooptions.IOStreams) templates.CommandGroups {
+	shown := terminal.GuardTerminals(streams)
 	return templates.CommandGroups{
 		{
 			Message: "Rollouts and size:",
 			Commands: []*cobra.Command{
-				rollout.NewCmdRollout(kubectl, factory, streams),
-				set.NewCmdSet(factory, streams),
-				scale.NewCmdScale(factory, streams),
-				autoscale.NewCmdAutoscale(factory, streams),
+				rollout.NewCmdRollout(kubectl, factory, shown),
+				set.NewCmdSet(factory, shown),
+				scale.NewCmdScale(factory, shown),
+				autoscale.NewCmdAutoscale(factory, shown),
 			},
 		},
 		{
 			Message: "Looking:",
 			Commands: []*cobra.Command{
-				withNames(get.NewCmdGet(kubectl, factory, streams), factory),
-				describe.NewCmdDescribe(kubectl, factory, streams),
-				events.NewCmdEvents(factory, streams),
+				withNames(get.NewCmdGet(kubectl, factory, shown), factory),
+				describe.NewCmdDescribe(kubectl, factory, shown),
+				events.NewCmdEvents(factory, shown),
 				logs.NewCmdLogs(factory, streams),
-				explain.NewCmdExplain(kubectl, factory, streams),
+				explain.NewCmdExplain(kubectl, factory, shown),
 			},
 		},
 		{
@@ -67,21 +72,21 @@ func stockCommands(factory cmdutil.Factory, streams genericiooptions.IOStreams) 
 				attach.NewCmdAttach(factory, streams),
 				portforward.NewCmdPortForward(factory, streams),
 				withNames(debug.NewCmdDebug(factory, streams), factory),
-				expose.NewCmdExposeService(factory, streams),
+				expose.NewCmdExposeService(factory, shown),
 			},
 		},
 		{
 			Message: "Changing:",
 			Commands: []*cobra.Command{
-				apply.NewCmdApply(kubectl, factory, streams),
+				apply.NewCmdApply(kubectl, factory, shown),
 				diff.NewCmdDiff(factory, streams),
 				edit.NewCmdEdit(factory, streams),
-				patch.NewCmdPatch(factory, streams),
-				replace.NewCmdReplace(factory, streams),
-				label.NewCmdLabel(factory, streams),
-				annotate.NewCmdAnnotate(kubectl, factory, streams),
-				delete.NewCmdDelete(factory, streams),
-				wait.NewCmdWait(factory, streams),
+				patch.NewCmdPatch(factory, shown),
+				replace.NewCmdReplace(factory, shown),
+				label.NewCmdLabel(factory, shown),
+				annotate.NewCmdAnnotate(kubectl, factory, shown),
+				delete.NewCmdDelete(factory, shown),
+				wait.NewCmdWait(factory, shown),
 			},
 		},
 	}

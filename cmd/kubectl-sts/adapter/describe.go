@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
 func describer(others describe.DescriberFunc) describe.DescriberFunc {
@@ -81,7 +82,7 @@ func (d setDescriber) Describe(namespace, name string, settings describe.Describ
 	if settings.ShowEvents {
 		d.describeEvents(ctx, text, set, settings.ChunkSize)
 	}
-	return text.String(), nil
+	return terminal.Text(text.String()), nil
 }
 
 // describeOwn writes the conditions, and the fields that apps/v1 does not have.
@@ -111,7 +112,7 @@ func describeConditions(out io.Writer, conditions []appsv1.StatefulSetCondition)
 	defer func() { _ = tabs.Flush() }() // into memory
 	fmt.Fprint(tabs, "Conditions:\n  Type\tStatus\tReason\tMessage\n  ----\t------\t------\t-------\n")
 	for _, c := range conditions {
-		fmt.Fprintf(tabs, "  %s\t%s\t%s\t%s\n", c.Type, c.Status, c.Reason, c.Message)
+		fmt.Fprintf(tabs, "  %s\t%s\t%s\t%s\n", terminal.Line(string(c.Type)), terminal.Line(string(c.Status)), terminal.Line(c.Reason), terminal.Line(c.Message))
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
 // verdict says how bad a finding is.
@@ -47,9 +49,9 @@ func isUnknown(about string, err error) finding {
 
 // show prints a finding, and its commands below it.
 func (f finding) show(out io.Writer) {
-	fmt.Fprintf(out, "%-4s  %s: %s\n", f.verdict, f.about, strings.TrimSpace(f.says))
+	fmt.Fprintf(out, "%-4s  %s: %s\n", f.verdict, terminal.Line(f.about), terminal.Line(strings.TrimSpace(f.says)))
 	for _, command := range f.fix {
-		fmt.Fprintf(out, "        %s\n", command)
+		fmt.Fprintf(out, "        %s\n", terminal.Line(command))
 	}
 }
 

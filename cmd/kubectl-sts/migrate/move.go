@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
 // mostRounds bounds how often a step is done again because somebody else keeps changing
@@ -29,7 +31,7 @@ type move struct {
 }
 
 func (m move) say(format string, values ...any) {
-	fmt.Fprintf(m.out, "%s: %s\n", m.key.Name, fmt.Sprintf(format, values...))
+	fmt.Fprintf(m.out, "%s: %s\n", terminal.Line(m.key.Name), terminal.Line(fmt.Sprintf(format, values...)))
 }
 
 // follow goes along a route to its end.

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
 // write prints a plan in the wanted form. Plans after the first are set off.
@@ -22,10 +23,9 @@ func write(out io.Writer, plan *v1.StatefulSetPlan, form string, more bool) erro
 	var err error
 	switch form {
 	case "json":
-		text, err = json.MarshalIndent(plan, "", "    ")
-		text = append(text, '\n')
+		text, err = marshalJSON(plan)
 	case "yaml":
-		text, err = yaml.Marshal(plan)
+		text, err = marshalYAML(plan)
 		if more {
 			text = append([]byte("---\n"), text...)
 		}
@@ -42,11 +42,26 @@ func write(out io.Writer, plan *v1.StatefulSetPlan, form string, more bool) erro
 	return err
 }
 
+func marshalJSON(plan *v1.StatefulSetPlan) ([]byte, error) {
+	text, err := json.MarshalIndent(plan, "", "    ")
+	return []byte(terminal.JSON(string(text)) + "\n"), err
+}
+
+// marshalYAML writes JSON, which is YAML, too, for text that YAML has no place for or that
+// would steer a terminal.
+func marshalYAML(plan *v1.StatefulSetPlan) ([]byte, error) {
+	text, err := yaml.Marshal(plan)
+	if err != nil || terminal.Text(string(text)) != string(text) {
+		return marshalJSON(plan)
+	}
+	return text, nil
+}
+
 // render prints a plan for people: numbered steps, what the host answers them with,
 // and how it ends.
 func render(plan *v1.StatefulSetPlan) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s %s/%s\n", strings.ToLower(v1.Kind)+"."+v1.GroupName, plan.Namespace, plan.Name)
+	fmt.Fprintf(&out, "%s %s/%s\n", strings.ToLower(v1.Kind)+"."+v1.GroupName, terminal.Line(plan.Namespace), terminal.Line(plan.Name))
 	number := 0
 	for _, round := range plan.Rounds {
 		for _, step := range round.Steps {
@@ -54,13 +69,13 @@ func render(plan *v1.StatefulSetPlan) string {
 			renderStep(&out, number, step)
 		}
 		for _, warning := range round.Warnings {
-			fmt.Fprintf(&out, "      warning: %s: %s\n", warning.Reason, warning.Message)
+			fmt.Fprintf(&out, "      warning: %s: %s\n", terminal.Line(warning.Reason), terminal.Line(warning.Message))
 		}
 		if round.WaitingFor != "" {
-			fmt.Fprintf(&out, "      waits: %s\n", round.WaitingFor)
+			fmt.Fprintf(&out, "      waits: %s\n", terminal.Line(round.WaitingFor))
 		}
 		if len(round.Then) > 0 {
-			fmt.Fprintf(&out, "      then: %s\n", strings.Join(round.Then, ", "))
+			fmt.Fprintf(&out, "      then: %s\n", terminal.Line(strings.Join(round.Then, ", ")))
 		}
 	}
 	if number == 0 {
@@ -69,7 +84,7 @@ func render(plan *v1.StatefulSetPlan) string {
 	if plan.Truncated {
 		fmt.Fprintln(&out, "      ... and more: this is only the beginning")
 	}
-	fmt.Fprintf(&out, "%s: %s\n", plan.Outcome, plan.Message)
+	fmt.Fprintf(&out, "%s: %s\n", terminal.Line(string(plan.Outcome)), terminal.Line(plan.Message))
 	return out.String()
 }
 
@@ -80,6 +95,6 @@ func renderStep(out io.Writer, number int, step v1.PlanStep) {
 		if i == 0 {
 			label = fmt.Sprintf("%4d.", number)
 		}
-		fmt.Fprintf(out, "%s %s: %s\n", label, action.Description, action.Why)
+		fmt.Fprintf(out, "%s %s: %s\n", label, terminal.Line(action.Description), terminal.Line(action.Why))
 	}
 }

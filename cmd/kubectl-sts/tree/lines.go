@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+
+	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
 // printChanges prints a line for everything about the set that is not as it was printed
@@ -20,7 +22,7 @@ func printChanges(ctx context.Context, s *source, out io.Writer) error {
 				continue
 			}
 			printed[line[0]] = line[1]
-			if _, err := fmt.Fprintf(out, "%s: %s\n", line[0], line[1]); err != nil {
+			if _, err := fmt.Fprintf(out, "%s: %s\n", terminal.Line(line[0]), terminal.Line(line[1])); err != nil {
 				return fmt.Errorf("printing: %w", err)
 			}
 		}

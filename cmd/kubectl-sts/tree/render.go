@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
 // frame says how large a picture is and which part of the members it shows.
@@ -45,14 +46,14 @@ func header(s state, width int) []string {
 	ready, updated, finished, wanted := s.progress()
 	counts := fmt.Sprintf("%d of %d ready, %d at the present revision", ready, wanted, updated)
 	lines := []string{
-		bold(s.set.Name) + "  " + faint(v1.SchemeGroupVersion.String()+", namespace "+s.set.Namespace),
+		bold(terminal.Line(s.set.Name)) + "  " + faint(v1.SchemeGroupVersion.String()+", namespace "+terminal.Line(s.set.Namespace)),
 		bar(finished, wanted, max(10, width/2-10)) + "  " + counts,
 	}
-	for line := range strings.Lines(ansi.Wordwrap(word+": "+message, width, "")) {
+	for line := range strings.Lines(ansi.Wordwrap(terminal.Line(word+": "+message), width, "")) {
 		lines = append(lines, colour(level, strings.TrimSuffix(line, "\n")))
 	}
 	if s.trouble != "" {
-		lines = append(lines, colour(broken, "not up to date: "+s.trouble))
+		lines = append(lines, colour(broken, "not up to date: "+terminal.Line(s.trouble)))
 	}
 	lines = append(lines, "├─ revisions")
 	history := s.history()
@@ -61,7 +62,7 @@ func header(s state, width int) []string {
 		if i == len(history)-1 {
 			branch = "│  └─ "
 		}
-		lines = append(lines, branch+line)
+		lines = append(lines, branch+terminal.Line(line))
 	}
 	return lines
 }
@@ -102,7 +103,11 @@ func headings() member {
 type columnWidths [5]int
 
 func (m member) cells() [6]string {
-	return [6]string{m.name, m.phase, m.readiness, m.revision, m.node, m.claims}
+	cells := [6]string{m.name, m.phase, m.readiness, m.revision, m.node, m.claims}
+	for i := range cells {
+		cells[i] = terminal.Line(cells[i])
+	}
+	return cells
 }
 
 func columns(rows []member) columnWidths {
