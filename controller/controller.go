@@ -62,7 +62,7 @@ func (c *Controller) Run(ctx context.Context) error {
 func (c *Controller) contend(ctx context.Context) error {
 	elected, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
-	serving := make(turn, 1)
+	serving := make(baton, 1)
 	stop := context.AfterFunc(ctx, func() {
 		serving.take()
 		defer serving.give()
@@ -99,12 +99,12 @@ func (c *Controller) contend(ctx context.Context) error {
 	return nil
 }
 
-// turn is taken by one at a time. It is no mutex because it is kept for as long as
+// baton is taken by one at a time. It is no mutex because it is kept for as long as
 // a term lasts, and simulated time passes only while everybody waits for channels.
-type turn chan struct{}
+type baton chan struct{}
 
-func (t turn) take() { t <- struct{}{} }
-func (t turn) give() { <-t }
+func (b baton) take() { b <- struct{}{} }
+func (b baton) give() { <-b }
 
 func (c *Controller) newLease() *lease {
 	return newLease(&resourcelock.LeaseLock{

@@ -48,7 +48,7 @@ func TestNothingIsWrittenForAGenerationThatMayGetLost(t *testing.T) {
 	term.Covered = store.covered
 
 	for ordinal := range 2 {
-		term.execute(t.Context(), set, createPod(set, ordinal))
+		term.execute(t.Context(), nil, set, createPod(set, ordinal))
 	}
 	if want := []string{"7"}; !slices.Equal(store.asked, want) || store.before != 0 {
 		t.Errorf("two plans for one generation: asked for versions %q after %d writes, want %q after none", store.asked, store.before, want)
@@ -56,7 +56,7 @@ func TestNothingIsWrittenForAGenerationThatMayGetLost(t *testing.T) {
 
 	next := set.DeepCopy()
 	next.Generation, next.ResourceVersion = 2, "9"
-	term.execute(holding(t, term, next), next, createPod(next, 2))
+	term.execute(holding(t, term, next), nil, next, createPod(next, 2))
 	if want := []string{"7", "9"}; !slices.Equal(store.asked, want) || store.before != 2 {
 		t.Errorf("a plan for the next generation: asked for versions %q after %d writes, want %q after 2", store.asked, store.before, want)
 	}
@@ -71,7 +71,7 @@ func TestASetThatMayGetLostWaits(t *testing.T) {
 	store := &coverage{host: host, answer: errors.New("the store was exchanged")}
 	term.Covered = store.covered
 
-	done := term.execute(t.Context(), set, createPod(set, 0))
+	done := term.execute(t.Context(), nil, set, createPod(set, 0))
 	if len(done.failures) != 1 || !errors.Is(done.failures[0].Err, store.answer) {
 		t.Errorf("failures: got %v, want the reason of the store", done.failures)
 	}

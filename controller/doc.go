@@ -15,7 +15,9 @@
 // (handlers.go). A worker takes a key and syncs that set (sync.go): it gathers
 // what the planner may see (observe.go), lets the planner decide, carries the
 // plan out (execute.go and its siblings), writes the set's status once
-// (status.go), and tells what it did (events.go).
+// (status.go), and tells what it did (events.go). A sync whose turn is over
+// (turns.go) ends without a worker; writes share slots (slots.go), and are begun
+// slowly after a refusal (pace.go).
 //
 // Three rules keep a stale view from doing harm:
 //

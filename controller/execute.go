@@ -23,15 +23,9 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-const (
-	// concurrentActions is how many actions of one step are carried out at the same
-	// time. It bounds what one set can ask of the host at once; beyond 16 clients a
-	// small host creates pods no faster.
-	concurrentActions = 16
-	// writeTimeout is how long a write may take, admission webhooks included. It is
-	// not cut short by the end of the term.
-	writeTimeout = 30 * time.Second
-)
+// writeTimeout is how long a write may take, admission webhooks included. It is not
+// cut short by the end of the term.
+const writeTimeout = 30 * time.Second
 
 // errTermOver is what a write returns that was not begun because the term is over.
 var errTermOver = errors.New("the term is over")
@@ -51,19 +45,22 @@ func saysLookAgain(err error) bool {
 type execution struct {
 	*term
 
-	set *v1.StatefulSet
-	key cache.ObjectName
+	set  *v1.StatefulSet
+	key  cache.ObjectName
+	turn *turn
 	// confirmed is true once the set was read past the cache, and adopting is why it
 	// may not adopt anything any more.
 	confirmed bool
 	adopting  error
-	// began is when the execution did, earlier what had failed before, and failed
-	// what still does.
-	began           time.Time
-	earlier, failed map[string]attempt
+	// began is when the execution did, earlier what had failed before.
+	began   time.Time
+	earlier failures
 
-	mu   sync.Mutex
-	done report
+	mu sync.Mutex
+	// failed and paces are what the next execution has to know.
+	failed map[string]attempt
+	paces  map[string]*pace
+	done   report
 }
 
 // report is what came of a plan.
@@ -74,30 +71,26 @@ type report struct {
 	retryAfter time.Duration
 	// stopped is why the plan was given up although nothing was refused.
 	stopped error
+	// unfinished is true if the turn was over before everything was begun.
+	unfinished bool
 }
 
-// execute carries out the steps of a plan until one does not succeed as a whole.
-func (t *term) execute(ctx context.Context, set *v1.StatefulSet, steps []plan.Step) report {
-	e := &execution{term: t, set: set, key: cache.MetaObjectToName(set), began: t.Clock.Now(), failed: map[string]attempt{}}
-	e.earlier = t.retries.of(set)
+// execute carries out the steps of a plan until one does not succeed as a whole, or
+// the turn is over.
+func (t *term) execute(ctx context.Context, turn *turn, set *v1.StatefulSet, steps []plan.Step) report {
+	e := &execution{
+		term: t, set: set, key: cache.MetaObjectToName(set), turn: turn, began: t.Clock.Now(),
+		earlier: t.retries.of(set), failed: map[string]attempt{}, paces: map[string]*pace{},
+	}
 	for _, step := range steps {
 		e.confirmBefore(ctx, step)
-		errs := inParallel(ctx, len(step), concurrentActions, func(i int) error { return e.attempt(ctx, step[i]) })
+		errs := e.perform(ctx, step)
 		if !e.succeeded(step, errs) {
 			break
 		}
 	}
-	t.retries.replace(set, e.failed)
+	t.retries.replace(set, e.toRemember())
 	return e.done
-}
-
-// attempt carries out an action, unless it has failed and it is too early to try
-// again.
-func (e *execution) attempt(ctx context.Context, action plan.Action) error {
-	if last, ok := e.earlier[action.String()]; ok && last.until.After(e.began) {
-		return last.err
-	}
-	return e.carryOut(ctx, action)
 }
 
 func (e *execution) carryOut(ctx context.Context, action plan.Action) error {
@@ -133,34 +126,26 @@ func (e *execution) carryOut(ctx context.Context, action plan.Action) error {
 func (e *execution) succeeded(step plan.Step, errs []error) bool {
 	ok := true
 	for i, err := range errs {
-		if err == nil {
+		switch {
+		case err == nil:
 			continue
+		case errors.Is(err, errTurnOver):
+			e.done.unfinished = true
+		case !isFailure(err):
+			e.done.stopped = err
+		default:
+			e.done.failures = append(e.done.failures, plan.Failure{Action: step[i], Err: err})
+			e.retryLater(step[i])
 		}
 		ok = false
-		if !isFailure(err) {
-			e.done.stopped = err
-			continue
-		}
-		e.done.failures = append(e.done.failures, plan.Failure{Action: step[i], Err: err})
-		e.retryLater(step[i].String(), err)
 	}
 	return ok
 }
 
-func (e *execution) retryLater(action string, err error) {
-	now := e.Clock.Now()
-	last := e.earlier[action]
-	if !last.until.After(e.began) {
-		last = last.again(err, now)
-	}
-	e.failed[action] = last
-	if wait := max(last.until.Sub(now), shortestBackoff); e.done.retryAfter == 0 || wait < e.done.retryAfter {
-		e.done.retryAfter = wait
-	}
-}
-
 // isFailure reports whether an action was tried in vain, and not merely given up.
-func isFailure(err error) bool { return !errors.Is(err, errTermOver) && !saysLookAgain(err) }
+func isFailure(err error) bool {
+	return !errors.Is(err, errTermOver) && !errors.Is(err, errTurnOver) && !saysLookAgain(err)
+}
 
 // joined returns the failures among the errors, and if there are none, the first
 // error.
@@ -193,12 +178,16 @@ func (v verb) doing() string  { return strings.TrimSuffix(string(v), "e") + "ing
 func (v verb) done() string   { return v.reason() + "d" }
 func (v verb) reason() string { return strings.ToUpper(string(v[:1])) + string(v[1:]) }
 
-// do begins a write to the host, unless the term is over or the set is not what
-// the plan was made for, and tells refusals from answers that mean look again.
+// do begins a write to the host when it has a slot, unless the term or the turn is over
+// or the set is not what the plan was made for, and tells refusals from answers that mean look again.
 func (e *execution) do(ctx context.Context, verb verb, what subject, call func(context.Context) error) error {
 	if err := e.cover(ctx, e.key, e.set); err != nil {
 		return err
 	}
+	if err := e.slots.take(ctx, e.turn, e.key); err != nil {
+		return err
+	}
+	defer e.slots.give(e.key)
 	if err := e.unchanged(); err != nil {
 		return err
 	}

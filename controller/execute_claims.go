@@ -15,7 +15,7 @@ import (
 // createClaims creates the claims of one member at the same time. One that is
 // there already was not seen by the planner, who has to judge it first.
 func (e *execution) createClaims(ctx context.Context, claims []*corev1.PersistentVolumeClaim) error {
-	return joined(inParallel(ctx, len(claims), concurrentActions, func(i int) error { return e.createClaim(ctx, claims[i]) }))
+	return joined(inParallel(ctx, len(claims), writesPerSet, func(i int) error { return e.createClaim(ctx, claims[i]) }))
 }
 
 func (e *execution) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {

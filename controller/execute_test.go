@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	v1 "statefulset.dev/api/apps/v1"
 	setsfake "statefulset.dev/client/clientset/versioned/fake"
@@ -45,7 +47,7 @@ func TestEveryWriteNamesTheObjectThatWasDecidedOn(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, pod, orphan, claim, revision)
-			done := term.execute(t.Context(), set, []plan.Step{{action}})
+			done := term.execute(t.Context(), nil, set, []plan.Step{{action}})
 			if done.stopped != nil || len(done.failures) > 0 {
 				t.Fatalf("carrying out %s: stopped by %v, failures %v", action, done.stopped, done.failures)
 			}
@@ -69,7 +71,7 @@ func TestOwnersAreChangedOneByOneOnPodsAndAsAWholeOnClaims(t *testing.T) {
 	claim := identity.Claims(set, 0)[0]
 	claim.UID, claim.OwnerReferences = "claim-uid", []metav1.OwnerReference{identity.Owner(set)}
 	term, host := newTestTerm(t, set, pod, claim)
-	done := term.execute(t.Context(), set, []plan.Step{{plan.ReleasePod{Pod: targetOf(pod)}, plan.SetClaimOwners{Claim: targetOf(claim)}}})
+	done := term.execute(t.Context(), nil, set, []plan.Step{{plan.ReleasePod{Pod: targetOf(pod)}, plan.SetClaimOwners{Claim: targetOf(claim)}}})
 	if done.stopped != nil || len(done.failures) > 0 {
 		t.Fatalf("carrying out plan: stopped by %v, failures %v", done.stopped, done.failures)
 	}
@@ -90,7 +92,7 @@ func TestAPodIsCreatedOnlyWhenAllItsClaimsAre(t *testing.T) {
 	term, host := newTestTerm(t, set)
 	refuse(host, "create", "logs-web-0", quota)
 
-	done := term.execute(t.Context(), set, []plan.Step{{member}})
+	done := term.execute(t.Context(), nil, set, []plan.Step{{member}})
 	if got, want := created(host), []string{"logs-web-0", "www-web-0"}; !slices.Equal(got, want) {
 		t.Errorf("got creates of %v, want %v and no pod", got, want)
 	}
@@ -103,17 +105,27 @@ func TestAPodIsCreatedOnlyWhenAllItsClaimsAre(t *testing.T) {
 	}
 }
 
-func TestAFailureStopsTheNextStepButNotItsOwn(t *testing.T) {
+func TestAFailureStopsTheNextStepAndDelaysItsOwn(t *testing.T) {
 	set := newSet("web")
 	member := func(ordinal int) plan.Action {
 		return plan.CreateMember{Ordinal: ordinal, Pod: identity.Pod(set, &set.Spec.Template, "rev", ordinal)}
 	}
 	refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-0", errors.New("policy"))
 	term, host := newTestTerm(t, set)
+	clock := clocktesting.NewFakeClock(time.Now())
+	term.Clock = clock
 	refuse(host, "create", "web-0", refusal)
-	term.execute(t.Context(), set, []plan.Step{{member(0), member(1)}, {member(2)}})
-	if got, want := created(host), []string{"web-0", "web-1"}; !slices.Equal(got, want) {
-		t.Errorf("got creates of %v, want %v", got, want)
+	steps := []plan.Step{{member(0), member(1)}, {member(2)}}
+	done := term.execute(t.Context(), nil, set, steps)
+	if got, want := created(host), []string{"web-0"}; !slices.Equal(got, want) || done.retryAfter != shortestBackoff {
+		t.Errorf("got creates of %v, and again after %s, want %v, and after %s", got, done.retryAfter, want, shortestBackoff)
+	}
+	host.ClearActions()
+	clock.Step(shortestBackoff)
+	term.execute(t.Context(), nil, set, steps)
+	// The one that has not failed comes first.
+	if got, want := created(host), []string{"web-0", "web-1"}; !slices.Equal(got, want) || nameOf(writesTo(host)[0]) != "web-1" {
+		t.Errorf("got creates of %v, want %v, web-1 first", got, want)
 	}
 }
 
@@ -139,7 +151,7 @@ func TestAnAnswerThatTheWorldHasChangedIsNoFailure(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, pod)
 			refuse(host, test.verb, "web-0", test.answer)
-			done := term.execute(t.Context(), set, []plan.Step{{test.action}})
+			done := term.execute(t.Context(), nil, set, []plan.Step{{test.action}})
 			if len(done.failures) > 0 || len(done.events) > 0 || !saysLookAgain(done.stopped) {
 				t.Errorf("got failures %v, events %v, error %v; want no failure, no event, and to look again", done.failures, done.events, done.stopped)
 			}
@@ -153,7 +165,7 @@ func TestNothingIsToldOfANamespaceThatIsGoingAway(t *testing.T) {
 	answer.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	term, host := newTestTerm(t, set)
 	refuse(host, "create", "web-0", answer)
-	done := term.execute(t.Context(), set, []plan.Step{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}})
+	done := term.execute(t.Context(), nil, set, []plan.Step{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}})
 	if len(done.failures) != 1 || len(done.events) != 0 || done.retryAfter < longestBackoff/2 {
 		t.Errorf("got failures %v, events %v and a retry after %s; want one failure, no event, and a long time", done.failures, done.events, done.retryAfter)
 	}
@@ -194,7 +206,7 @@ func TestNoWriteBeginsThatShouldNot(t *testing.T) {
 	for sentence, test := range cases {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, newPod(set, 0))
-			done := term.execute(test.arrange(term), set, delete)
+			done := term.execute(test.arrange(term), nil, set, delete)
 			if writes := writesTo(host); len(writes) > 0 || len(done.failures) > 0 {
 				t.Errorf("got writes %v and failures %v, want none", writes, done.failures)
 			}
@@ -233,7 +245,7 @@ func TestASetIsConfirmedOnceBeforeItAdopts(t *testing.T) {
 				return true, test.live, nil
 			})
 			term.Sets = sets
-			term.execute(t.Context(), set, []plan.Step{adopt})
+			term.execute(t.Context(), nil, set, []plan.Step{adopt})
 			if got := len(writesTo(host)); got != test.wantWrites || reads.Load() != 1 {
 				t.Errorf("got %d writes after %d reads, want %d after 1", got, reads.Load(), test.wantWrites)
 			}

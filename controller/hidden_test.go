@@ -23,7 +23,7 @@ func TestAPodThatCannotBeWatchedIsReadFromTheHost(t *testing.T) {
 	}
 	key := cache.MetaObjectToName(set)
 
-	term.execute(t.Context(), set, []plan.Step{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}})
+	term.execute(t.Context(), nil, set, []plan.Step{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}})
 	world, err := term.observe(t.Context(), set)
 	if err != nil || len(world.Pods) != 1 || world.Pods[0].Name != "web-0" {
 		t.Fatalf("got pods %v and error %v, want the pod that was in the way", world.Pods, err)

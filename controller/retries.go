@@ -23,53 +23,72 @@ const (
 )
 
 // retries remembers for each set which actions have failed and when each may be
-// tried again. Between, the set goes on being synced, because other things happen
-// to it; but an event is no reason to ask the host again for what it has just
-// refused.
+// tried again, and how fast actions are begun. Between, the set goes on being synced,
+// because other things happen to it; but an event is no reason to ask the host again
+// for what it has just refused.
 type retries struct {
 	mu   sync.Mutex
 	sets map[cache.ObjectName]failures
 }
 
-// failures are the failed attempts of one set by what they tried. They count for
-// this set only and not for a later one of its name.
+// failures are the failed attempts of one set by what they tried, and the paces by
+// kind of action. They count for this set only and not for a later one of its name.
 type failures struct {
 	set      types.UID
 	attempts map[string]attempt
+	paces    map[string]pace
 }
 
 // attempt is the last try of an action that failed.
 type attempt struct {
-	err   error
-	delay time.Duration
-	until time.Time
+	err error
+	// began and at are when it began and when it failed.
+	began, at time.Time
+	delay     time.Duration
+	until     time.Time
 }
 
 func newRetries() *retries {
 	return &retries{sets: map[cache.ObjectName]failures{}}
 }
 
-// of returns the failed attempts of a set by what they tried. They must not be
-// changed.
-func (r *retries) of(set *v1.StatefulSet) map[string]attempt {
+// of returns what has failed for a set. It must not be changed.
+func (r *retries) of(set *v1.StatefulSet) failures {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known := r.sets[cache.MetaObjectToName(set)]; known.set == set.UID {
-		return known.attempts
+		return known
 	}
-	return nil
+	return failures{}
 }
 
-// replace notes all attempts that failed in the last sync of a set; an action that
-// was not among them begins anew.
-func (r *retries) replace(set *v1.StatefulSet, attempts map[string]attempt) {
-	if len(attempts) == 0 {
+// replace notes what failed in the last sync of a set; an action that was not among it
+// begins anew.
+func (r *retries) replace(set *v1.StatefulSet, failed failures) {
+	if len(failed.attempts) == 0 && len(failed.paces) == 0 {
 		r.forget(cache.MetaObjectToName(set))
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sets[cache.MetaObjectToName(set)] = failures{set.UID, attempts}
+	failed.set = set.UID
+	r.sets[cache.MetaObjectToName(set)] = failed
+}
+
+// withoutRoom are the sets of a namespace that wait for room in a quota.
+func (r *retries) withoutRoom(namespace string) []cache.ObjectName {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var keys []cache.ObjectName
+	for key, known := range r.sets {
+		for _, p := range known.paces {
+			if key.Namespace == namespace && isQuota(p.err) {
+				keys = append(keys, key)
+				break
+			}
+		}
+	}
+	return keys
 }
 
 func (r *retries) forget(key cache.ObjectName) {
@@ -80,10 +99,14 @@ func (r *retries) forget(key cache.ObjectName) {
 
 // again is the attempt that follows a failure. A namespace that is going away does
 // not come back.
-func (a attempt) again(err error, now time.Time) attempt {
-	delay := min(max(2*a.delay, shortestBackoff), longestBackoff)
+func (a attempt) again(err error, began, now time.Time) attempt {
+	first := shortestBackoff
+	if isShortage(err) {
+		first = shortageBackoff
+	}
+	delay := min(max(2*a.delay, first), longestBackoff)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		delay = longestBackoff
 	}
-	return attempt{err: err, delay: delay, until: now.Add(delay)}
+	return attempt{err: err, began: began, at: now, delay: delay, until: now.Add(delay)}
 }

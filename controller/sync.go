@@ -26,10 +26,10 @@ const staleViewInterval = 30 * time.Second
 
 // syncAndRequeue syncs a set and sees to it that it is looked at again when it
 // needs to. A set that failed, even by a panic, waits longer each time.
-func (t *term) syncAndRequeue(ctx context.Context, key cache.ObjectName) {
+func (t *term) syncAndRequeue(ctx context.Context, turn *turn, key cache.ObjectName) {
 	var again time.Duration
 	err := guarded(ctx, func() (err error) {
-		again, err = t.sync(ctx, key)
+		again, err = t.sync(ctx, turn, key)
 		return err
 	})
 	switch {
@@ -58,7 +58,7 @@ func (t *term) syncAndRequeue(ctx context.Context, key cache.ObjectName) {
 // sync brings one set and its status up to date with what the caches show. It
 // returns how long it takes until the set must be looked at again although
 // nothing has changed, zero for never.
-func (t *term) sync(ctx context.Context, key cache.ObjectName) (again time.Duration, err error) {
+func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (again time.Duration, err error) {
 	ctx, span := t.Tracer.Start(ctx, "sync", trace.WithAttributes(
 		attribute.String("set.namespace", key.Namespace), attribute.String("set.name", key.Name)))
 	defer span.End()
@@ -90,7 +90,7 @@ func (t *term) sync(ctx context.Context, key cache.ObjectName) (again time.Durat
 	}
 	decided := plan.Compute(world)
 	t.gauges.show(set, decided)
-	done := t.execute(ctx, set, decided.Steps)
+	done := t.execute(ctx, turn, set, decided.Steps)
 	t.untold.add(key, decided.Warnings, done.events)
 
 	status := decided.Status
@@ -103,6 +103,9 @@ func (t *term) sync(ctx context.Context, key cache.ObjectName) (again time.Durat
 	t.tell(set)
 	if done.stopped != nil {
 		return 0, fmt.Errorf("carrying out plan: %w", done.stopped)
+	}
+	if done.unfinished {
+		t.queue.Add(key)
 	}
 	return soonest(decided.LookAgain, done.retryAfter, t.hidden.nextLook(key)), nil
 }

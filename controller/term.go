@@ -21,12 +21,18 @@ type term struct {
 	Config
 
 	// holds returns an error if the term is over although its context is not.
-	holds    func() error
-	caches   caches
-	host     host
-	queue    workqueue.TypedRateLimitingInterface[cache.ObjectName]
+	holds  func() error
+	caches caches
+	host   host
+	queue  workqueue.TypedRateLimitingInterface[cache.ObjectName]
+	// slots are taken by writes, unattended by syncs that no worker waits for.
+	slots      *slots
+	unattended chan struct{}
+	// syncs are those under way, and what else the term has to wait for.
+	syncs    sync.WaitGroup
 	writes   *ownWrites
 	retries  *retries
+	quotas   *quotas
 	hidden   *hiddenPods
 	covered  *coveredSets
 	gauges   *gauges
@@ -44,11 +50,14 @@ func newTerm(config Config, gauges *gauges, holds func() error) *term {
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](shortestBackoff, longestBackoff),
 			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "statefulset", Clock: config.Clock}),
-		writes:  newOwnWrites(),
-		retries: newRetries(),
-		hidden:  newHiddenPods(),
-		covered: newCoveredSets(),
-		untold:  newUntoldEvents(),
+		slots:      newSlots(writesAtOnce),
+		unattended: make(chan struct{}, writesAtOnce),
+		writes:     newOwnWrites(),
+		retries:    newRetries(),
+		quotas:     newQuotas(config.Host),
+		hidden:     newHiddenPods(),
+		covered:    newCoveredSets(),
+		untold:     newUntoldEvents(),
 	}
 }
 
@@ -62,6 +71,7 @@ func (t *term) run(ctx context.Context) {
 
 	var running sync.WaitGroup
 	defer t.gauges.reset()
+	defer t.syncs.Wait()
 	defer running.Wait()
 	defer t.queue.ShutDown()
 	t.handleEvents()
@@ -76,20 +86,6 @@ func (t *term) run(ctx context.Context) {
 		running.Go(func() { t.work(ctx) })
 	}
 	<-ctx.Done()
-}
-
-// work syncs one set after the other until the queue is shut down.
-func (t *term) work(ctx context.Context) {
-	for {
-		key, stopped := t.queue.Get()
-		if stopped {
-			return
-		}
-		if ctx.Err() == nil {
-			t.syncAndRequeue(ctx, key)
-		}
-		t.queue.Done(key)
-	}
 }
 
 func (t *term) ready() error { return t.caches.ready() }

@@ -1,0 +1,214 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"statefulset.dev/controller/plan"
+)
+
+// shortageBackoff is the first delay after a refusal that holds for every member: a
+// quota that is used up does not get room in milliseconds.
+const shortageBackoff = 250 * time.Millisecond
+
+// pace is how fast actions of one kind are begun for a set: one, then two, four and
+// so on at a time for as long as they succeed. After a failure none is begun for a
+// while, and then one again, another one if there is any. So a host that refuses all
+// members is asked about one of them.
+type pace struct {
+	// window is how many may be under way.
+	window int
+	// attempt is the last one in vain, without a time if one has succeeded since.
+	attempt
+}
+
+func (p *pace) waits(now time.Time) bool { return p.until.After(now) }
+
+// succeeded widens the window. What was begun before the last failure shows nothing
+// about the time after it.
+func (p *pace) succeeded(began time.Time) {
+	if p.err == nil || began.After(p.at) {
+		p.window, p.attempt = min(max(p.window, 1)+1, writesPerSet), attempt{}
+	}
+}
+
+// failed closes the window. Failures of what was begun before the last one do not add
+// to the delay.
+func (p *pace) failed(err error, began, now time.Time) {
+	p.window = 1
+	if p.err == nil || began.After(p.at) {
+		p.attempt = p.again(err, began, now)
+	}
+}
+
+// isShortage reports whether the host refuses for a reason that has nothing to do with
+// the one member that it was asked for.
+func isShortage(err error) bool {
+	return isQuota(err) || apierrors.IsTooManyRequests(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
+
+// isQuota reports whether a quota is used up. The host says so in words only.
+func isQuota(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
+}
+
+// kindOf names the kind of an action.
+func kindOf(action plan.Action) string { return fmt.Sprintf("%T", action) }
+
+// perform carries out the actions of a step, each kind at its own pace, and returns
+// what came of each.
+func (e *execution) perform(ctx context.Context, step plan.Step) []error {
+	errs := make([]error, len(step))
+	var running sync.WaitGroup
+	for kind, group := range byKind(step) {
+		p := e.paceOf(kind)
+		running.Go(func() { e.performPaced(ctx, p, step, group, errs) })
+	}
+	running.Wait()
+	return errs
+}
+
+// byKind are the indexes of a step's actions by their kind.
+func byKind(step plan.Step) map[string][]int {
+	groups := map[string][]int{}
+	for i, action := range step {
+		groups[kindOf(action)] = append(groups[kindOf(action)], i)
+	}
+	return groups
+}
+
+// paceOf is the pace of a kind of actions, as the last sync left it.
+func (e *execution) paceOf(kind string) *pace {
+	p := e.earlier.paces[kind]
+	if e.roomFor(p) {
+		p.until, p.delay = time.Time{}, 0
+	}
+	e.paces[kind] = &p
+	return &p
+}
+
+// performPaced carries out the actions of one kind in a step. Those that it does not
+// begin fail as the last one did, or have had no turn.
+func (e *execution) performPaced(ctx context.Context, p *pace, step plan.Step, group []int, errs []error) {
+	type outcome struct {
+		i     int
+		began time.Time
+	}
+	rest, outcomes, under := e.inOrder(step, group, errs), make(chan outcome), 0
+	for {
+		for len(rest) > 0 && under < max(p.window, 1) && !p.waits(e.Clock.Now()) && !e.turn.isOver() {
+			i := rest[0]
+			rest, under = rest[1:], under+1
+			began := e.Clock.Now()
+			go func() {
+				errs[i] = guarded(ctx, func() error { return e.carryOut(ctx, step[i]) })
+				outcomes <- outcome{i, began}
+			}()
+		}
+		if under == 0 {
+			break
+		}
+		o := <-outcomes
+		under--
+		switch err := errs[o.i]; {
+		case err == nil:
+			p.succeeded(o.began)
+		case isFailure(err):
+			p.failed(err, o.began, e.Clock.Now())
+			e.mindRefusal(ctx, p)
+			e.noteFailure(step[o.i], err, o.began)
+		}
+	}
+	for _, i := range rest {
+		errs[i] = errTurnOver
+		e.keepFailure(step[i])
+		if p.waits(e.Clock.Now()) {
+			errs[i] = p.err
+		}
+	}
+}
+
+// inOrder is in which order the actions are tried: first those that have not failed,
+// as they are planned, then those that have, the longest ago first. Of one that it is
+// too early to try again the error is the last one's.
+func (e *execution) inOrder(step plan.Step, group []int, errs []error) []int {
+	var due []int
+	until := map[int]time.Time{}
+	for _, i := range group {
+		last := e.earlier.attempts[step[i].String()]
+		if last.until.After(e.began) {
+			errs[i] = last.err
+			e.keepFailure(step[i])
+			continue
+		}
+		until[i] = last.until
+		due = append(due, i)
+	}
+	slices.SortStableFunc(due, func(a, b int) int { return until[a].Compare(until[b]) })
+	return due
+}
+
+// noteFailure remembers that an action has failed, unless it says nothing about this
+// action alone.
+func (e *execution) noteFailure(action plan.Action, err error, began time.Time) {
+	if isShortage(err) {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.failed[action.String()] = e.earlier.attempts[action.String()].again(err, began, e.Clock.Now())
+}
+
+// keepFailure goes on remembering what was not tried this time.
+func (e *execution) keepFailure(action plan.Action) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if last, ok := e.earlier.attempts[action.String()]; ok {
+		e.failed[action.String()] = last
+	}
+}
+
+// retryLater sees to it that the set is looked at again when an action may be tried.
+func (e *execution) retryLater(action plan.Action) {
+	until := e.failed[action.String()].until
+	if p := e.paces[kindOf(action)]; p.until.After(until) {
+		until = p.until
+	}
+	if wait := max(until.Sub(e.Clock.Now()), shortestBackoff); e.done.retryAfter == 0 || wait < e.done.retryAfter {
+		e.done.retryAfter = wait
+	}
+}
+
+// toRemember is what the next execution has to know of this one, and of those before it
+// about what this one has not come to.
+func (e *execution) toRemember() failures {
+	kept := failures{attempts: e.failed, paces: map[string]pace{}}
+	now := e.Clock.Now()
+	for kind, p := range e.earlier.paces {
+		if p.waits(now) {
+			kept.paces[kind] = p
+		}
+	}
+	for kind, p := range e.paces {
+		kept.paces[kind] = *p
+	}
+	if len(e.done.failures) == 0 && !e.done.unfinished && e.done.stopped == nil {
+		kept.paces = nil
+	}
+	for action, last := range e.earlier.attempts {
+		if _, known := kept.attempts[action]; !known && last.until.After(now) {
+			kept.attempts[action] = last
+		}
+	}
+	return kept
+}

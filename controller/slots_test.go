@@ -1,0 +1,99 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// granted asks for n slots for a set, and returns how many it gets at once.
+func granted(s *slots, set string, n int) int {
+	got := 0
+	for range n {
+		select {
+		case <-s.ask(cache.NewObjectName("shop", set)):
+			got++
+		default:
+		}
+	}
+	return got
+}
+
+func TestSlotsAreSharedByHowManyWantThem(t *testing.T) {
+	cases := map[string]struct{ sets, asked, wantEach, wantLater int }{
+		"one set gets as many as a set may have":           {1, 1000, writesPerSet, writesPerSet},
+		"ten sets do":                                      {10, writesPerSet, writesPerSet, writesPerSet},
+		"forty leave some for one that comes later":        {40, 5, 5, 5},
+		"as many as there are slots get one, none is left": {writesAtOnce, 1, 1, 0},
+	}
+	for sentence, test := range cases {
+		t.Run(sentence, func(t *testing.T) {
+			s, all := newSlots(writesAtOnce), 0
+			for i := range test.sets {
+				all += granted(s, fmt.Sprint(i), test.asked)
+			}
+			if want := test.sets * test.wantEach; all != want {
+				t.Errorf("got %d slots for %d sets, want %d", all, test.sets, want)
+			}
+			if got := granted(s, "late", max(test.wantLater, 1)); got != test.wantLater {
+				t.Errorf("got %d slots for a set that comes later, want %d", got, test.wantLater)
+			}
+		})
+	}
+}
+
+func TestSlotsThatAreGivenBackGoToWhoHasFewest(t *testing.T) {
+	s := newSlots(3)
+	greedy, modest, late := cache.NewObjectName("shop", "greedy"), cache.NewObjectName("shop", "modest"), cache.NewObjectName("shop", "late")
+	if got := granted(s, "greedy", 1) + granted(s, "modest", 1) + granted(s, "third", 1); got != 3 {
+		t.Fatalf("got %d slots, want 3", got)
+	}
+	another, first := s.ask(greedy), s.ask(late)
+	s.give(modest)
+	select {
+	case <-first:
+	default:
+		t.Error("got no slot for the set that has none, want it to be served before the one that asked earlier and has one")
+	}
+	select {
+	case <-another:
+		t.Error("got a second slot for a set while none is left, want none")
+	default:
+	}
+}
+
+func TestWaitingForASlotEndsWithTheTurnAndWithTheTerm(t *testing.T) {
+	key := cache.NewObjectName("shop", "web")
+	over, running := newTurn(), newTurn()
+	over.end()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for sentence, test := range map[string]struct {
+		ctx  context.Context
+		turn *turn
+		want error
+	}{
+		"the turn is over": {t.Context(), over, errTurnOver},
+		"the term is over": {ended, running, errTermOver},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newSlots(1)
+			if err := s.take(t.Context(), nil, key); err != nil {
+				t.Fatalf("taking the only slot: %v", err)
+			}
+			if err := s.take(test.ctx, test.turn, key); !errors.Is(err, test.want) {
+				t.Errorf("got %v, want %v", err, test.want)
+			}
+			s.give(key)
+			if len(s.sets) != 0 || s.free != 1 {
+				t.Errorf("got %d sets remembered and %d slots free, want none and 1", len(s.sets), s.free)
+			}
+		})
+	}
+}
