@@ -104,6 +104,7 @@ func (c CompletedConfig) New() (*Server, error) {
 		return nil, fmt.Errorf("installing group %s: %w", group.PrioritizedVersions[0].Group, err)
 	}
 	showDamaged(server, c.config.damagedSets())
+	showExpiry(c.generic.SecureServing.Cert)
 	if err := c.addController(server); err != nil {
 		return nil, err
 	}

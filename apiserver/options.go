@@ -43,6 +43,9 @@ type Options struct {
 	// invalid: "enforce", "warn" or "off".
 	Preflight string
 
+	// PlaintextEtcd lets etcd on other machines be reached without TLS.
+	PlaintextEtcd bool
+
 	// Die ends the process at once with an error, when the embedded etcd cannot go on,
 	// for example because the disk is full: nothing may be answered any more. Nil
 	// stands for a panic.
@@ -154,7 +157,7 @@ func (o *Options) validateServing() []error {
 
 func (o *Options) validateStorage() []error {
 	if !o.embedsEtcd() {
-		errs := o.Etcd.Validate()
+		errs := append(o.Etcd.Validate(), o.validatePlaintext()...)
 		if o.DataDir != "" {
 			errs = append(errs, fmt.Errorf("--data-dir is %q and --etcd-servers is %q: the data directory is only for the embedded etcd; give one of the two", o.DataDir, o.Etcd.StorageConfig.Transport.ServerList))
 		}
@@ -167,6 +170,9 @@ func (o *Options) validateStorage() []error {
 	transport := etcd.StorageConfig.Transport
 	if transport.KeyFile != "" || transport.CertFile != "" || transport.TrustedCAFile != "" {
 		errs = append(errs, errors.New("--etcd-keyfile, --etcd-certfile and --etcd-cafile are only for an external etcd: give --etcd-servers too"))
+	}
+	if o.PlaintextEtcd {
+		errs = append(errs, fmt.Errorf("--%s is only for an external etcd: give --etcd-servers too", plaintextEtcdFlag))
 	}
 	return errs
 }
@@ -194,6 +200,8 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	storage := sections.FlagSet("storage")
 	storage.StringVar(&o.DataDir, "data-dir", o.DataDir,
 		"Directory of the embedded etcd, which is used when --etcd-servers is not given. By default "+defaultDataDir+".")
+	storage.BoolVar(&o.PlaintextEtcd, plaintextEtcdFlag, o.PlaintextEtcd,
+		"Let --etcd-servers name servers on other machines that are reached without TLS. Whoever can listen or speak on that network can then read and change every set.")
 	addFlagsExcept(storage, o.Etcd.AddFlags, unservedEtcdFlags()...)
 
 	o.Serving.AddFlags(sections.FlagSet("serving"))
