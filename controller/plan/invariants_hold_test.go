@@ -69,7 +69,9 @@ func (j *judged) revisionsStay(rule string) {
 }
 
 // undecided reports whether it is not known, or not asked, which revisions are the
-// set's.
+// set's. A set that is being deleted says that it is, and not that it waits: its status
+// keeps the revisions that it names all the same, because under which name its template
+// is recorded is known only when the owner of those is gone.
 func (j *judged) undecided() bool {
-	return j.held() || j.says(v1.StatefulSetReady).Reason == v1.ReasonWaitingForRevisions
+	return j.held() || j.awaits() || j.says(v1.StatefulSetReady).Reason == v1.ReasonWaitingForRevisions
 }
