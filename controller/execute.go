@@ -76,8 +76,9 @@ type report struct {
 }
 
 // execute carries out the steps of a plan until one does not succeed as a whole, or
-// the turn is over.
-func (t *term) execute(ctx context.Context, turn *turn, set *v1.StatefulSet, steps []plan.Step) report {
+// the turn is over. The history is kept short all the same, unless the world is not as
+// it was seen.
+func (t *term) execute(ctx context.Context, turn *turn, set *v1.StatefulSet, steps []plan.Step, history ...plan.Action) report {
 	e := &execution{
 		term: t, set: set, key: cache.MetaObjectToName(set), turn: turn, began: t.Clock.Now(),
 		earlier: t.retries.of(set), failed: map[string]attempt{}, paces: map[string]*pace{},
@@ -88,6 +89,9 @@ func (t *term) execute(ctx context.Context, turn *turn, set *v1.StatefulSet, ste
 		if !e.succeeded(step, errs) {
 			break
 		}
+	}
+	if e.done.stopped == nil {
+		e.succeeded(history, e.perform(ctx, history))
 	}
 	t.retries.replace(set, e.toRemember())
 	return e.done

@@ -90,7 +90,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	}
 	decided := plan.Compute(world)
 	t.gauges.show(set, decided)
-	done := t.execute(ctx, turn, set, decided.Steps)
+	done := t.execute(ctx, turn, set, decided.Steps, decided.History...)
 	t.untold.add(key, decided.Warnings, done.events)
 
 	status := decided.Status

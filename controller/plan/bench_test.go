@@ -15,7 +15,7 @@ func BenchmarkConverged(b *testing.B) {
 		b.Run(fmt.Sprintf("%d_members", replicas), func(b *testing.B) {
 			h := newHost(b, Compute)
 			h.configure([]string{fmt.Sprintf("replicas=%d", replicas), "policy=Parallel", "claims=data"})
-			for len(Compute(h.world()).Steps) > 0 {
+			for len(Compute(h.world()).All()) > 0 {
 				h.look()
 			}
 			world := h.world()

@@ -33,7 +33,7 @@ func Compute(world World) Plan {
 	p.decide()
 	status := p.status()
 	return Plan{
-		Steps: p.steps, Warnings: p.warnings, Status: status, LookAgain: p.nextLook(), Waiting: p.waitingFor(),
+		Steps: p.steps, History: p.surplusHistory, Warnings: p.warnings, Status: status, LookAgain: p.nextLook(), Waiting: p.waitingFor(),
 		Unavailable: p.wanted - p.available(), MaxUnavailable: p.maxUnavailable(),
 	}
 }
@@ -50,7 +50,7 @@ func (p *planner) decide() {
 		}
 	}
 	p.together(p.pool)
-	p.truncateHistory()
+	p.surplusHistory = p.truncateHistory()
 }
 
 // planner is one computation under way.
@@ -87,6 +87,8 @@ type planner struct {
 	steps []Step
 	// pool is the one step in which a parallel set does everything for its members.
 	pool Step
+	// surplusHistory removes revisions that nobody needs any more.
+	surplusHistory Step
 
 	// replaced is how many pods of the current revision the plan removes for an
 	// update.

@@ -19,7 +19,8 @@
 //	scale down  each condemned pod from the highest ordinal: remove it
 //	update      strategy RollingUpdate only: remove pods of an old revision
 //	            from the highest ordinal down to the partition
-//	history     delete revisions that nobody runs beyond the limit
+//	history     delete revisions that nobody runs beyond the limit, whatever else the
+//	            host refuses
 //
 // Nothing at all is done for a set that is deleted or held, or as long as a set of the
 // same name in another group has pods, or somebody else still has a revision that the

@@ -16,8 +16,8 @@ func (j *judged) restOfHeldSet() {
 	if !j.held() {
 		return
 	}
-	if len(j.plan.Steps) > 0 {
-		j.broke("held set", "a set that is held gets the plan %v", j.plan.Steps)
+	if len(j.plan.All()) > 0 {
+		j.broke("held set", "a set that is held gets the plan %v", j.plan.All())
 	}
 	for _, condition := range j.plan.Status.Conditions {
 		if condition.Status == corev1.ConditionTrue && (condition.Type == v1.StatefulSetReady || condition.Type == v1.StatefulSetReconciling && j.Set.DeletionTimestamp == nil) {
@@ -34,7 +34,7 @@ func (j *judged) waitsForRevisions() {
 		return
 	}
 	if n := len(planned[DeletePod](j)) + len(planned[CreateMember](j)) + len(planned[CreateRevision](j)); n > 0 {
-		j.broke("revisions first", "a revision that members have is not the set's, and the plan is %v", j.plan.Steps)
+		j.broke("revisions first", "a revision that members have is not the set's, and the plan is %v", j.plan.All())
 	}
 	j.revisionsStay("revisions first")
 }

@@ -55,7 +55,7 @@ func (j *judged) broke(rule, format string, args ...any) {
 // actions are all actions of the plan, in their order.
 func (j *judged) actions() []Action {
 	var all []Action
-	for _, step := range j.plan.Steps {
+	for _, step := range j.plan.All() {
 		all = append(all, step...)
 	}
 	return all
@@ -88,10 +88,10 @@ func inspected(t tester, compute func(World) Plan) func(World) Plan {
 			j.broke("pure", "the planner has changed its world")
 		}
 		if again := compute(backwards(before)); !reflect.DeepEqual(p, again) {
-			j.broke("pure", "the same world gets the plan %v %v and the plan %v %v", p.Steps, p.Status, again.Steps, again.Status)
+			j.broke("pure", "the same world gets the plan %v %v and the plan %v %v", p.All(), p.Status, again.All(), again.Status)
 		}
 		if len(j.broken) > 0 {
-			t.Fatalf("a plan breaks\n%s\nthe plan is %v", strings.Join(j.broken, "\n"), p.Steps)
+			t.Fatalf("a plan breaks\n%s\nthe plan is %v", strings.Join(j.broken, "\n"), p.All())
 		}
 		return p
 	}
@@ -198,7 +198,7 @@ func (j *judged) seen(kind, name string) metav1.Object {
 
 // restOfDeletedSet: nothing is done for a set that is being deleted.
 func (j *judged) restOfDeletedSet() {
-	if j.Set.DeletionTimestamp != nil && len(j.plan.Steps) > 0 {
-		j.broke("deleted set", "a set that is being deleted gets the plan %v", j.plan.Steps)
+	if j.Set.DeletionTimestamp != nil && len(j.plan.All()) > 0 {
+		j.broke("deleted set", "a set that is being deleted gets the plan %v", j.plan.All())
 	}
 }

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -39,6 +40,10 @@ type Plan struct {
 	// of the one before has succeeded. The actions of one step are independent of
 	// each other: one that fails stops none of the others.
 	Steps []Step
+	// History is carried out after the steps, whatever of them the host has refused, or
+	// else the record of a set that is stuck would grow with each new template. It is
+	// left out only if a step has found the world otherwise than it was seen.
+	History Step
 	// Warnings are what people should know about although nothing is done about it.
 	Warnings []Warning
 	// Waiting says what keeps the set from more, empty if nothing does.
@@ -56,6 +61,14 @@ type Plan struct {
 
 // Step is a list of actions that may be carried out at the same time.
 type Step []Action
+
+// All are the steps, with the history as the last.
+func (p Plan) All() []Step {
+	if len(p.History) == 0 {
+		return p.Steps
+	}
+	return append(slices.Clip(p.Steps), p.History)
+}
 
 // Warning is a word for programs and a sentence for people.
 type Warning struct {

@@ -59,14 +59,14 @@ func mutants() map[string]mutant {
 		"forgets to look again":              {"next look", func(_ World, p Plan) Plan { p.LookAgain = 0; return p }},
 		"changes its world":                  {"pure", func(w World, p Plan) Plan { w.Set.Generation++; return p }},
 		"works for a deleted set":            {"deleted set", worksForDeleted},
-		"does nothing":                       {"converge", func(_ World, p Plan) Plan { p.Steps = nil; return p }},
+		"does nothing":                       {"converge", func(_ World, p Plan) Plan { p.Steps, p.History = nil, nil; return p }},
 		"forgets to repair labels":           {"converge", each(func(RepairPod) []Action { return nil })},
 		"forgets to scale down":              {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForScaleDown) })},
 		"forgets to update":                  {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForUpdate) })},
 		"forgets the claims of pending pods": {"converge", each(func(CreateClaims) []Action { return nil })},
 		"forgets to adopt":                   {"converge", each(func(AdoptPod) []Action { return nil })},
 		"forgets the owners of claims":       {"converge", each(func(SetClaimOwners) []Action { return nil })},
-		"forgets to truncate history":        {"converge", each(func(DeleteRevision) []Action { return nil })},
+		"forgets to truncate history":        {"history", each(func(DeleteRevision) []Action { return nil })},
 	}
 }
 
@@ -113,21 +113,24 @@ func each[A Action](corrupt func(A) []Action) func(World, Plan) Plan {
 	return func(_ World, p Plan) Plan {
 		var steps []Step
 		for _, step := range p.Steps {
-			var actions Step
-			for _, action := range step {
-				if a, ok := action.(A); ok {
-					actions = append(actions, corrupt(a)...)
-				} else {
-					actions = append(actions, action)
-				}
-			}
-			if len(actions) > 0 {
+			if actions := eachOf(step, corrupt); len(actions) > 0 {
 				steps = append(steps, actions)
 			}
 		}
-		p.Steps = steps
+		p.Steps, p.History = steps, eachOf(p.History, corrupt)
 		return p
 	}
+}
+
+func eachOf[A Action](step Step, corrupt func(A) []Action) (actions Step) {
+	for _, action := range step {
+		if a, ok := action.(A); ok {
+			actions = append(actions, corrupt(a)...)
+		} else {
+			actions = append(actions, action)
+		}
+	}
+	return actions
 }
 
 func only(action Action, keep bool) []Action {

@@ -129,7 +129,7 @@ func (c coverage) of(compute func(World) Plan) func(World) Plan {
 	return func(world World) Plan {
 		p := compute(world)
 		c["plans"]++
-		for _, step := range p.Steps {
+		for _, step := range p.All() {
 			for _, action := range step {
 				c[nameOf(action)]++
 			}

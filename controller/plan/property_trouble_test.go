@@ -145,8 +145,8 @@ func (s *stage) kubelet() (acted []string) {
 func (s *stage) expectRest() {
 	before := s.set.Status.DeepCopy()
 	world := s.world()
-	if p, _, _ := s.look(); len(p.Steps) > 0 || !apiequality.Semantic.DeepEqual(*before, s.set.Status) {
-		s.t.Fatalf("[converge] a world at rest gets the plan %v and the status\n%v\nafter\n%v", p.Steps, s.set.Status, *before)
+	if p, _, _ := s.look(); len(p.All()) > 0 || !apiequality.Semantic.DeepEqual(*before, s.set.Status) {
+		s.t.Fatalf("[converge] a world at rest gets the plan %v and the status\n%v\nafter\n%v", p.All(), s.set.Status, *before)
 	}
 	if s.set.DeletionTimestamp != nil {
 		return

@@ -251,7 +251,10 @@ func revisionName(set, hash string) string {
 
 // truncateHistory plans to delete the oldest of the revisions that nobody runs,
 // until no more than the limit are left.
-func (p *planner) truncateHistory() {
+func (p *planner) truncateHistory() (deletions Step) {
+	if p.Set.Spec.RevisionHistoryLimit == nil {
+		return nil
+	}
 	live := map[string]bool{p.current.name: true, p.update.name: true}
 	for _, pod := range p.Pods {
 		live[revisionOf(pod)] = true
@@ -262,16 +265,12 @@ func (p *planner) truncateHistory() {
 			dead = append(dead, r)
 		}
 	}
-	if p.Set.Spec.RevisionHistoryLimit == nil {
-		return
-	}
 	limit := int(*p.Set.Spec.RevisionHistoryLimit)
 	if limit < 0 || len(dead) <= limit {
-		return
+		return nil
 	}
-	var actions []Action
 	for _, r := range dead[:len(dead)-limit] {
-		actions = append(actions, DeleteRevision{Revision: target(r)})
+		deletions = append(deletions, DeleteRevision{Revision: target(r)})
 	}
-	p.together(actions)
+	return deletions
 }

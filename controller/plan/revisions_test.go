@@ -87,8 +87,8 @@ func TestRecordsOfOthers(t *testing.T) {
 
 			plan := Compute(h.world())
 			got := "nothing"
-			if len(plan.Steps) > 0 {
-				got = plan.Steps[0][0].String()
+			if len(plan.All()) > 0 {
+				got = plan.All()[0][0].String()
 			}
 			got = strings.ReplaceAll(got, record.Name, "NAME")
 			if plan.Status.UpdateRevision != record.Name {

@@ -51,7 +51,7 @@ func TestSequences(t *testing.T) {
 				t.Fatal(err)
 			}
 			script, want, _ := strings.Cut(string(content), separator)
-			got := play(t, script)
+			got := play(t, Compute, script)
 			if *update {
 				if err := os.WriteFile(file, []byte(script+separator+got), 0o644); err != nil {
 					t.Fatal(err)
@@ -65,9 +65,9 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// play carries out a script and returns what happened, line by line.
-func play(t *testing.T, script string) string {
-	s := &stage{host: newHost(t, Compute)}
+// play carries out a script with a planner and returns what happened, line by line.
+func play(t tester, compute func(World) Plan, script string) string {
+	s := &stage{host: newHost(t, compute)}
 	for line := range strings.SplitSeq(script, "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		if words := strings.Fields(line); len(words) > 0 {

@@ -162,9 +162,13 @@ func (h *host) world() World {
 
 // look computes a plan of the world as it is, and carries it out.
 func (h *host) look() (p Plan, done []Action, failed []Failure) {
-	return h.lookAt(h.world(), func(action Action, err error) {
+	set, view := *h.set, h.world()
+	p, done, failed = h.lookAt(view, func(action Action, err error) {
 		h.t.Fatalf("[fresh] the plan of a fresh view fails to %s: %v", action, err)
 	})
+	view.Set = &set
+	h.checkHistory(view, p, failed)
+	return p, done, failed
 }
 
 // lookAt computes a plan of a view, carries it out as the executor does, stores the
@@ -172,30 +176,56 @@ func (h *host) look() (p Plan, done []Action, failed []Failure) {
 // An action that names an object that is not so any more is told to outdated.
 func (h *host) lookAt(view World, outdated func(Action, error)) (p Plan, done []Action, failed []Failure) {
 	p = h.compute(view)
+	c := &carrying{host: h, outdated: outdated}
 	for _, step := range p.Steps {
-		succeeded := true
-		for _, action := range step {
-			err := h.do(action)
-			switch {
-			case err == nil:
-				done = append(done, action)
-				continue
-			case errors.Is(err, errCrash):
-				return p, done, failed
-			case isOutdated(err):
-				outdated(action, err)
-			default:
-				failed = append(failed, Failure{Action: action, Err: err})
-			}
-			succeeded = false
-		}
-		if !succeeded {
+		if !c.carryOut(step) {
 			break
 		}
 	}
-	h.set.Status = WithFailures(h.set.Status, p.Status, failed, h.now)
-	h.checkWord(view, failed)
-	return p, done, failed
+	if !c.stale {
+		c.carryOut(p.History)
+	}
+	if c.crashed {
+		return p, c.done, c.failed
+	}
+	h.set.Status = WithFailures(h.set.Status, p.Status, c.failed, h.now)
+	h.checkWord(view, c.failed)
+	return p, c.done, c.failed
+}
+
+// carrying is a plan that is being carried out.
+type carrying struct {
+	*host
+	outdated func(Action, error)
+	done     []Action
+	failed   []Failure
+	// stale is true once an action has found the world otherwise than it was seen.
+	stale, crashed bool
+}
+
+// carryOut carries out a step, and reports whether all of it succeeded.
+func (c *carrying) carryOut(step Step) bool {
+	succeeded := true
+	for _, action := range step {
+		if c.crashed {
+			return false
+		}
+		err := c.do(action)
+		switch {
+		case err == nil:
+			c.done = append(c.done, action)
+			continue
+		case errors.Is(err, errCrash):
+			c.crashed = true
+		case isOutdated(err):
+			c.stale = true
+			c.outdated(action, err)
+		default:
+			c.failed = append(c.failed, Failure{Action: action, Err: err})
+		}
+		succeeded = false
+	}
+	return succeeded
 }
 
 func (h *host) do(action Action) error {

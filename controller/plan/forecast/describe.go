@@ -34,7 +34,7 @@ func (l *list) add(p plan.Plan) bool {
 	for _, w := range p.Warnings {
 		round.Warnings = append(round.Warnings, v1.PlanWarning{Reason: w.Reason, Message: w.Message})
 	}
-	all := l.addSteps(&round, p.Steps)
+	all := l.addSteps(&round, p.All())
 	if len(l.plan.Rounds) == 0 || len(round.Steps)+len(round.Warnings) > 0 {
 		l.plan.Rounds = append(l.plan.Rounds, round)
 	}

@@ -35,7 +35,7 @@ func Now(world plan.World) *v1.StatefulSetPlan {
 	switch {
 	case conditionOf(p.Status, v1.StatefulSetStalled).Status == corev1.ConditionTrue:
 		end(shown, v1.PlanStuck, v1.StatefulSetStalled)
-	case len(p.Steps) == 0:
+	case len(p.All()) == 0:
 		conclude(shown, v1.PlanInProgress)
 	default:
 		end(shown, v1.PlanInProgress, v1.StatefulSetReady)
@@ -57,7 +57,7 @@ func Play(world plan.World) *v1.StatefulSetPlan {
 			break
 		}
 		l.then(happened)
-		if len(p.Steps) == 0 && len(happened) == 0 {
+		if len(p.All()) == 0 && len(happened) == 0 {
 			conclude(shown, v1.PlanStuck)
 			return shown
 		}

@@ -47,7 +47,7 @@ func settled(t *testing.T, set *v1.StatefulSet) plan.World {
 	for range MostRounds {
 		p := plan.Compute(h.world())
 		h.carryOut(p)
-		if happened := h.react(p); len(p.Steps)+len(happened) == 0 {
+		if happened := h.react(p); len(p.All())+len(happened) == 0 {
 			return h.world()
 		}
 	}

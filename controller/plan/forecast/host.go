@@ -65,7 +65,7 @@ func values[T any](objects map[string]T) []T {
 
 // carryOut does what a plan says.
 func (h *host) carryOut(p plan.Plan) {
-	for _, step := range p.Steps {
+	for _, step := range p.All() {
 		for _, action := range step {
 			h.do(action)
 		}
@@ -144,7 +144,7 @@ func (h *host) react(p plan.Plan) []string {
 		}
 	}
 	happened = append(happened, h.collect()...)
-	if len(p.Steps)+len(happened) == 0 && p.Status.AvailableReplicas < p.Status.ReadyReplicas && p.LookAgain > 0 {
+	if len(p.All())+len(happened) == 0 && p.Status.AvailableReplicas < p.Status.ReadyReplicas && p.LookAgain > 0 {
 		h.now = h.now.Add(p.LookAgain)
 		happened = append(happened, p.LookAgain.String()+" pass")
 	}

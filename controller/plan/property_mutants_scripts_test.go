@@ -1,0 +1,61 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestMutantsAreFoundByScripts is TestMutantsAreFound for what random events lead to too
+// seldom: the script of a sequence below testdata/sequences shows it each time.
+func TestMutantsAreFoundByScripts(t *testing.T) {
+	for name, m := range map[string]struct {
+		script string
+		mutant
+	}{
+		"keeps history when a member is refused": {"history-limit-refused", mutant{"history", func(_ World, p Plan) Plan {
+			p.Steps, p.History = p.All(), nil
+			return p
+		}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			content, err := os.ReadFile("testdata/sequences/" + m.script + ".txt")
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, _, _ := strings.Cut(string(content), separator)
+			got := complaintAbout(func(c *complaint) {
+				play(c, func(world World) Plan { return m.corrupt(world, Compute(world)) }, script)
+			})
+			if !strings.Contains(got, "["+m.rule+"]") {
+				t.Errorf("the script %s says of a planner that %s %q, want a broken rule %q", m.script, name, got, m.rule)
+			}
+		})
+	}
+}
+
+// complaint is a tester that keeps what ended the test.
+type complaint struct{ text string }
+
+func (c *complaint) Helper() {}
+func (c *complaint) Fatalf(format string, args ...any) {
+	c.text = fmt.Sprintf(format, args...)
+	panic(c)
+}
+
+// complaintAbout is what ends a test, empty if nothing does.
+func complaintAbout(test func(*complaint)) (text string) {
+	c := &complaint{}
+	defer func() {
+		if stopped := recover(); stopped != nil && stopped != c {
+			panic(stopped)
+		}
+		text = c.text
+	}()
+	test(c)
+	return ""
+}
