@@ -79,7 +79,7 @@ func NewConfig() *Config {
 	applyOpenAPI(&generic.Config)
 	build := generic.BuildHandlerChainFunc
 	generic.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
-		return build(newValueLimit(generic.MaxRequestBodyBytes, codecs, handler), generic)
+		return build(newPlanLimit(codecs, newValueLimit(generic.MaxRequestBodyBytes, codecs, handler)), generic)
 	}
 	return &Config{Generic: generic, scheme: scheme, codecs: codecs}
 }

@@ -5,13 +5,10 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"runtime"
 
-	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"golang.org/x/sync/semaphore"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -28,15 +25,23 @@ import (
 type Preview struct {
 	host  kubernetes.Interface
 	clock clock.PassiveClock
+	// turns are taken to compute: plans never have more than half of the processors, or
+	// the only one, of which the controller needs some to keep its lease.
+	turns *semaphore.Weighted
 }
 
-// NewPreview returns a preview that reads from the host.
+// NewPreview returns a preview that reads from the host, one page after the other. That
+// is all that limits it: who calls it decides how many plans are made at the same time.
 func NewPreview(host *rest.Config) (*Preview, error) {
 	client, err := NewHostClient(host)
 	if err != nil {
 		return nil, err
 	}
-	return &Preview{client, clock.RealClock{}}, nil
+	return newPreview(client), nil
+}
+
+func newPreview(host kubernetes.Interface) *Preview {
+	return &Preview{host, clock.RealClock{}, semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2)))}
 }
 
 // Current is the round that the controller is in with a set. neighbours are all sets
@@ -46,17 +51,54 @@ func (p *Preview) Current(ctx context.Context, set *v1.StatefulSet, neighbours [
 	if err != nil {
 		return nil, err
 	}
+	if err := p.turns.Acquire(ctx, 1); err != nil {
+		return nil, unfinished(err)
+	}
+	defer p.turns.Release(1)
 	return forecast.Now(world), nil
 }
 
-// Proposed is what a set would lead to that is not stored, or not stored so.
+// Proposed is what a set would lead to that is not stored, or not stored so. When ctx
+// ends it stops before the next round.
 func (p *Preview) Proposed(ctx context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (*v1.StatefulSetPlan, error) {
 	world, err := p.observe(ctx, set, neighbours)
 	if err != nil {
 		return nil, err
 	}
-	return forecast.Play(world), nil
+	mine := round{of: p.turns}
+	defer mine.end()
+	shown, err := forecast.Play(world, func() error { return mine.next(ctx) })
+	if err != nil {
+		return nil, unfinished(err)
+	}
+	return shown, nil
 }
+
+// round is the turn of one plan. It has to wait for others between its rounds.
+type round struct {
+	of    *semaphore.Weighted
+	taken bool
+}
+
+// next returns when the turn comes again, or an error when ctx ends.
+func (r *round) next(ctx context.Context) error {
+	r.end()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	err := r.of.Acquire(ctx, 1)
+	r.taken = err == nil
+	return err
+}
+
+func (r *round) end() {
+	if r.taken {
+		r.of.Release(1)
+		r.taken = false
+	}
+}
+
+func unfinished(err error) error { return fmt.Errorf("the plan is not finished: %w", err) }
 
 // observe gathers what the planner may see of a set.
 func (p *Preview) observe(ctx context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (plan.World, error) {
@@ -66,7 +108,7 @@ func (p *Preview) observe(ctx context.Context, set *v1.StatefulSet, neighbours [
 			return plan.World{}, err
 		}
 	}
-	if err := p.list(ctx, set.Namespace, read); err != nil {
+	if err := (&reader{host: p.host, set: set, into: read}).read(ctx); err != nil {
 		return plan.World{}, err
 	}
 	return plan.World{Set: set, Revisions: read.revisionsOf(set), Pods: read.podsOf(set), Claims: read.claimsOf(set), Rivals: read.rivalsOf(set), Now: p.clock.Now()}, nil
@@ -75,58 +117,3 @@ func (p *Preview) observe(ctx context.Context, set *v1.StatefulSet, neighbours [
 // unused stands for a client of our own API that caches are built with and that is
 // never asked, because the caches are not run.
 type unused struct{ versioned.Interface }
-
-// list reads a namespace of the host, with the selections that a controller watches with.
-func (p *Preview) list(ctx context.Context, namespace string, into caches) error {
-	members := metav1.ListOptions{LabelSelector: appsv1.StatefulSetPodNameLabel}
-	pods, err := p.host.CoreV1().Pods(namespace).List(ctx, members)
-	if err != nil {
-		return unreadable(podsResource, err)
-	}
-	claims, err := p.host.CoreV1().PersistentVolumeClaims(namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return unreadable(claimsResource, err)
-	}
-	revisions, err := p.host.AppsV1().ControllerRevisions(namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return unreadable(revisionsResource, err)
-	}
-	return errors.Join(
-		putAll(into, podsResource, pods.Items, trimPod),
-		putAll(into, claimsResource, claims.Items, trimClaim),
-		putAll(into, revisionsResource, revisions.Items, trimRevision))
-}
-
-// retryAfter is how many seconds a client waits until it asks for a plan again.
-const retryAfter = 5
-
-// unreadable tells the client that the host does not answer, and when to ask again.
-func unreadable(kind resource, err error) error {
-	answer := apierrors.NewServiceUnavailable(fmt.Sprintf("the plan cannot be made, because the host cluster does not list %s: %v", kind, err))
-	answer.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: retryAfter}
-	return answer
-}
-
-func putAll[T any, P interface {
-	*T
-	runtime.Object
-}](into caches, kind resource, items []T, trim func(any) (any, error)) error {
-	for i := range items {
-		short, err := trim(P(&items[i]))
-		if err != nil {
-			return err
-		}
-		if err := into.put(kind, short); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// put adds an object to a cache that does not run.
-func (c caches) put(kind resource, object any) error {
-	if err := c[kind].GetIndexer().Add(object); err != nil {
-		return fmt.Errorf("indexing %s: %w", kind, err)
-	}
-	return nil
-}

@@ -12,20 +12,21 @@ import (
 )
 
 // Claims builds the claims of a member, in the order of their templates. Their
-// labels are the template's with the set's selector on top. They have no owner.
+// labels are the template's with the set's selector on top. They have no owner. Each
+// shares its spec and its annotations with its template.
 func Claims(set *v1.StatefulSet, ordinal int) []*corev1.PersistentVolumeClaim {
 	claims := make([]*corev1.PersistentVolumeClaim, 0, len(set.Spec.VolumeClaimTemplates))
 	for i := range set.Spec.VolumeClaimTemplates {
-		claim := set.Spec.VolumeClaimTemplates[i].DeepCopy()
+		claim := set.Spec.VolumeClaimTemplates[i]
 		claim.Name = ClaimName(claim.Name, set.Name, ordinal)
 		claim.Namespace = set.Namespace
 		if set.Spec.Selector != nil {
-			if claim.Labels == nil {
-				claim.Labels = map[string]string{}
-			}
-			maps.Copy(claim.Labels, set.Spec.Selector.MatchLabels)
+			labels := make(map[string]string, len(claim.Labels)+len(set.Spec.Selector.MatchLabels))
+			maps.Copy(labels, claim.Labels)
+			maps.Copy(labels, set.Spec.Selector.MatchLabels)
+			claim.Labels = labels
 		}
-		claims = append(claims, claim)
+		claims = append(claims, &claim)
 	}
 	return claims
 }

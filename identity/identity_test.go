@@ -90,7 +90,8 @@ func TestPod(t *testing.T) {
 	set := testSet()
 	before := set.DeepCopy()
 	pod := Pod(set, &set.Spec.Template, "web-abc", 2)
-	pod.Labels["app"], pod.Annotations["note"] = "changed", "changed"
+	pod.Labels["app"] = "changed"
+	pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{Name: "changed"})
 
 	for what, pair := range map[string][2]string{
 		"name":           {pod.Name, "web-2"},

@@ -25,9 +25,11 @@ func Owner(set *v1.StatefulSet) metav1.OwnerReference {
 }
 
 // Pod builds the pod of a member from a template, which is the set's own or that
-// of an earlier revision. The name of the revision becomes a label of the pod.
+// of an earlier revision. The name of the revision becomes a label of the pod. The pod
+// shares with the template what all members have in common, so whoever wants to change
+// more of it than its labels, owners and status must copy it: a template may have a
+// thousand times the memory that it takes in a body, and a set thousands of members.
 func Pod(set *v1.StatefulSet, template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
-	template = template.DeepCopy()
 	name := PodName(set.Name, ordinal)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -64,8 +66,13 @@ func Labels(set string, ordinal int) map[string]string {
 // takes the place of a template volume of the same name.
 func volumes(set *v1.StatefulSet, ordinal int, fromTemplate []corev1.Volume) []corev1.Volume {
 	templates := set.Spec.VolumeClaimTemplates
+	if len(templates) == 0 {
+		return fromTemplate
+	}
+	claims := make(map[string]bool, len(templates))
 	all := make([]corev1.Volume, 0, len(templates)+len(fromTemplate))
 	for i := range templates {
+		claims[templates[i].Name] = true
 		all = append(all, corev1.Volume{
 			Name: templates[i].Name,
 			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{
@@ -74,7 +81,7 @@ func volumes(set *v1.StatefulSet, ordinal int, fromTemplate []corev1.Volume) []c
 		})
 	}
 	for _, volume := range fromTemplate {
-		if !slices.ContainsFunc(all[:len(templates)], func(claim corev1.Volume) bool { return claim.Name == volume.Name }) {
+		if !claims[volume.Name] {
 			all = append(all, volume)
 		}
 	}
@@ -87,9 +94,14 @@ func MountsClaims(set *v1.StatefulSet, ordinal int, pod *corev1.Pod) bool {
 	for i := range set.Spec.VolumeClaimTemplates {
 		template := set.Spec.VolumeClaimTemplates[i].Name
 		claim := ClaimName(template, set.Name, ordinal)
-		if !slices.ContainsFunc(pod.Spec.Volumes, func(volume corev1.Volume) bool {
+		mounts := func(volume corev1.Volume) bool {
 			return volume.Name == template && volume.PersistentVolumeClaim != nil && volume.PersistentVolumeClaim.ClaimName == claim
-		}) {
+		}
+		// A pod that was made here has the claims first, in their order.
+		if i < len(pod.Spec.Volumes) && mounts(pod.Spec.Volumes[i]) {
+			continue
+		}
+		if !slices.ContainsFunc(pod.Spec.Volumes, mounts) {
 			return false
 		}
 	}

@@ -41,9 +41,31 @@ func (p *planner) outdated(m member) bool {
 // all are the wanted members and the condemned ones.
 func (p *planner) all() []member { return slices.Concat(p.members, p.condemned) }
 
-// mostMissing bounds how many members that have no pod one plan deals with: it
-// keeps the size of a plan independent of what a user may write into spec.replicas.
-const mostMissing = 500
+// How many members that have no pod one plan deals with is bounded, because it keeps the
+// size of a plan independent of what a user may write into spec.replicas; and so is how
+// much these members have together that they do not share: labels, claims and volumes.
+const (
+	mostMissing = 500
+	mostParts   = 25_000
+)
+
+// missingAtOnce is how many members that have no pod this plan deals with. Of ordinary
+// sets, with up to 50 parts a member, it is always the same number.
+func (p *planner) missingAtOnce() int {
+	spec := &p.Set.Spec
+	parts := 1 + len(spec.Template.Labels)
+	selected := 0
+	if spec.Selector != nil {
+		selected = len(spec.Selector.MatchLabels)
+	}
+	for i := range spec.VolumeClaimTemplates {
+		parts += 2 + len(spec.VolumeClaimTemplates[i].Labels) + selected
+	}
+	if len(spec.VolumeClaimTemplates) > 0 {
+		parts += len(spec.Template.Spec.Volumes)
+	}
+	return min(mostMissing, max(1, mostParts/parts))
+}
 
 // sortMembers finds out which pod is which member.
 func (p *planner) sortMembers(selector labels.Selector) {
@@ -82,7 +104,7 @@ func (p *planner) fillMembers(known map[int]member, first, end int) {
 	for _, m := range known {
 		p.members = append(p.members, m)
 	}
-	for ordinal, missing := first, 0; ordinal < end && missing < mostMissing; ordinal++ {
+	for ordinal, missing, most := first, 0, p.missingAtOnce(); ordinal < end && missing < most; ordinal++ {
 		if _, ok := known[ordinal]; !ok {
 			p.members = append(p.members, member{ordinal: ordinal})
 			missing++

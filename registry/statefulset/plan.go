@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/semaphore"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -38,7 +39,13 @@ type PlanREST struct {
 	store    *genericregistry.Store
 	strategy strategy
 	planner  Planner
+	// shown and proposed are the plans that are being made.
+	shown, proposed *semaphore.Weighted
 }
+
+// PlansAtOnce is how many plans of stored sets are made at the same time, and how many of
+// proposed ones. Each reads a namespace of the host.
+const PlansAtOnce = 4
 
 var (
 	_ rest.Getter               = &PlanREST{}
@@ -51,7 +58,7 @@ var (
 // NewPlanREST serves the plans that the planner makes of the sets of a store. Of
 // scheme it uses the generated validation of the API types.
 func NewPlanREST(sets *REST, scheme *runtime.Scheme, planner Planner) *PlanREST {
-	return &PlanREST{sets.Store, newStrategy(scheme), planner}
+	return &PlanREST{sets.Store, newStrategy(scheme), planner, semaphore.NewWeighted(PlansAtOnce), semaphore.NewWeighted(PlansAtOnce)}
 }
 
 // New is an empty set, for a proposal to be decoded into.
@@ -87,6 +94,10 @@ func isScale(proposal *appsv1.StatefulSet) bool { return proposal.Spec.PodManage
 
 // Get returns the plan of the set as it is.
 func (r *PlanREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
+	if !r.shown.TryAcquire(1) {
+		return nil, TooManyPlans()
+	}
+	defer r.shown.Release(1)
 	set, err := r.stored(ctx, name, options)
 	if err != nil {
 		return nil, err
@@ -98,8 +109,19 @@ func (r *PlanREST) Get(ctx context.Context, name string, options *metav1.GetOpti
 	return r.planner.Current(ctx, set, neighbours)
 }
 
-// Create returns the plan that a proposed set would lead to.
+// TooManyPlans says that as many plans are being made as may be.
+func TooManyPlans() error {
+	return apierrors.NewTooManyRequests(fmt.Sprintf("%d other plans are being made, which is the limit, try again later", PlansAtOnce), 1)
+}
+
+// Create returns the plan that a proposed set would lead to. The proposal becomes part of
+// what is planned with: it may be large, and is not copied. Create may go on for a moment
+// after the answer to a caller who has left, so it counts for itself.
 func (r *PlanREST) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
+	if !r.proposed.TryAcquire(1) {
+		return nil, TooManyPlans()
+	}
+	defer r.proposed.Release(1)
 	proposal, ok := obj.(*appsv1.StatefulSet)
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a StatefulSet or a Scale, got %T", obj))
@@ -111,7 +133,7 @@ func (r *PlanREST) Create(ctx context.Context, name string, obj runtime.Object, 
 	if err != nil && (isScale(proposal) || !apierrors.IsNotFound(err)) {
 		return nil, err
 	}
-	set, err := r.proposed(ctx, name, proposal, stored)
+	set, err := r.merged(ctx, name, proposal, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -128,21 +150,22 @@ func (r *PlanREST) Create(ctx context.Context, name string, obj runtime.Object, 
 	return r.planner.Proposed(ctx, set, append(neighbours, *set))
 }
 
-// proposed is the set as it would be stored: new, or in the place of the one that is.
-func (r *PlanREST) proposed(ctx context.Context, name string, proposal, stored *appsv1.StatefulSet) (*appsv1.StatefulSet, error) {
+// merged is the set as it would be stored: new, or in the place of the one that is.
+func (r *PlanREST) merged(ctx context.Context, name string, proposal, stored *appsv1.StatefulSet) (*appsv1.StatefulSet, error) {
 	ctx = asWriteOfSet(ctx)
 	if stored == nil {
-		set := proposal.DeepCopy()
+		set := proposal
 		set.Name = name
 		set.UID, set.CreationTimestamp = uuid.NewUUID(), metav1.Now()
 		return set, rest.BeforeCreate(r.strategy, ctx, set)
 	}
-	set := stored.DeepCopy()
 	if isScale(proposal) {
+		set := stored.DeepCopy()
 		set.Spec.Replicas = proposal.Spec.Replicas
-	} else {
-		set.Labels, set.Annotations, set.Spec = proposal.Labels, proposal.Annotations, *proposal.Spec.DeepCopy()
+		return set, rest.BeforeUpdate(r.strategy, ctx, set, stored)
 	}
+	set := &appsv1.StatefulSet{TypeMeta: stored.TypeMeta, ObjectMeta: *stored.ObjectMeta.DeepCopy(), Status: *stored.Status.DeepCopy()}
+	set.Labels, set.Annotations, set.Spec = proposal.Labels, proposal.Annotations, proposal.Spec
 	return set, rest.BeforeUpdate(r.strategy, ctx, set, stored)
 }
 

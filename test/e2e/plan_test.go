@@ -105,11 +105,16 @@ func TestPlanIsForThoseWhoMayAskForIt(t *testing.T) {
 		t.Errorf("POST by a user without a role: got %v, want forbidden", err)
 	}
 	kubectl(t, "create", "rolebinding", "viewer", "-n", ns, "--clusterrole=view", "--user=nobody-in-particular")
-	eventually(t, "a viewer may ask for plans", func(ctx context.Context) error {
-		if _, err := stranger.AppsV1().StatefulSets(ns).CreatePlan(ctx, "web", newSet("web", 1), metav1.CreateOptions{}); err != nil {
-			return err
-		}
+	eventually(t, "a viewer may ask for the plan of a set as it is", func(ctx context.Context) error {
 		_, err := stranger.AppsV1().StatefulSets(ns).GetPlan(ctx, "web", metav1.GetOptions{})
+		return err
+	})
+	if _, err := stranger.AppsV1().StatefulSets(ns).CreatePlan(t.Context(), "web", newSet("web", 1), metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("POST by a viewer: got %v, want forbidden", err)
+	}
+	kubectl(t, "create", "rolebinding", "editor", "-n", ns, "--clusterrole=edit", "--user=nobody-in-particular")
+	eventually(t, "an editor may ask for the plan of a proposed set", func(ctx context.Context) error {
+		_, err := stranger.AppsV1().StatefulSets(ns).CreatePlan(ctx, "web", newSet("web", 1), metav1.CreateOptions{})
 		return err
 	})
 }

@@ -17,6 +17,7 @@ import (
 type list struct {
 	plan    *v1.StatefulSetPlan
 	actions int
+	claims  int
 }
 
 // add lists a round, and reports false if not all of it finds room. A round in which
@@ -46,10 +47,11 @@ func (l *list) addSteps(round *v1.PlanRound, steps []plan.Step) bool {
 	for _, step := range steps {
 		var shown v1.PlanStep
 		for _, action := range step {
-			if l.actions == MostActions {
+			if l.actions == MostActions || l.claims+claimsOf(action) > MostClaims {
 				break
 			}
 			l.actions++
+			l.claims += claimsOf(action)
 			shown.Actions = append(shown.Actions, describe(action))
 		}
 		if len(shown.Actions) > 0 {
@@ -60,6 +62,18 @@ func (l *list) addSteps(round *v1.PlanRound, steps []plan.Step) bool {
 		}
 	}
 	return true
+}
+
+// claimsOf is how many claims an action makes, each of which it names.
+func claimsOf(action plan.Action) int {
+	switch a := action.(type) {
+	case plan.CreateMember:
+		return len(a.Claims)
+	case plan.CreateClaims:
+		return len(a.Claims)
+	default:
+		return 0
+	}
 }
 
 // then notes what the host answers the last round with.

@@ -18,12 +18,22 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// A plan lists no more than this many rounds and actions. mostVisits bounds the work:
-// in each round every member is visited.
+// A plan lists no more than this many rounds and actions, and names no more than this
+// many claims in its actions.
 const (
 	MostRounds  = 500
 	MostActions = 2000
-	mostVisits  = 4_000_000
+	MostClaims  = 10_000
+)
+
+// mostVisits bounds the work: in each round every member and claim is visited, and the
+// template is written down. A set of 1,000 members with a claim each has 500 rounds still.
+// mostMade bounds the memory: that many objects, volumes and labels are in
+// the host in memory at a time that were not in the world.
+const (
+	mostVisits  = 2_000_000
+	mostMade    = 50_000
+	bytesAVisit = 4 // of a set's encoding
 )
 
 // Now describes the round that the planner is in.
@@ -43,28 +53,37 @@ func Now(world plan.World) *v1.StatefulSetPlan {
 	return shown
 }
 
-// Play describes all rounds from a world on.
-func Play(world plan.World) *v1.StatefulSetPlan {
+// Play describes all rounds from a world on. Before each it asks whether it is over, and
+// if so returns the reason: a plan that nobody waits for any more is not finished.
+func Play(world plan.World, over func() error) (*v1.StatefulSetPlan, error) {
 	shown := begin(world)
 	l := &list{plan: shown}
 	h := newHost(world)
-	for range max(mostVisits/(1+len(world.Pods)+MostActions), 1) {
+	for range max(mostVisits/visits(world), 1) {
+		if err := over(); err != nil {
+			return nil, err
+		}
 		p := plan.Compute(h.world())
 		shown.Status = p.Status
 		h.carryOut(p)
 		happened := h.react(p)
-		if !l.add(p) {
+		if !l.add(p) || h.full() {
 			break
 		}
 		l.then(happened)
 		if len(p.All()) == 0 && len(happened) == 0 {
 			conclude(shown, v1.PlanStuck)
-			return shown
+			return shown, nil
 		}
 	}
 	shown.Truncated = true
 	end(shown, v1.PlanInProgress, v1.StatefulSetReady)
-	return shown
+	return shown, nil
+}
+
+// visits is how much work a round is.
+func visits(world plan.World) int {
+	return 1 + len(world.Pods) + len(world.Claims) + MostActions + world.Set.Size()/bytesAVisit
 }
 
 func begin(world plan.World) *v1.StatefulSetPlan {

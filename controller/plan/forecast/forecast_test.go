@@ -55,6 +55,16 @@ func settled(t *testing.T, set *v1.StatefulSet) plan.World {
 	return plan.World{}
 }
 
+// played is the forecast that somebody waits for to the end.
+func played(t *testing.T, world plan.World) *v1.StatefulSetPlan {
+	t.Helper()
+	p, err := Play(world, t.Context().Err)
+	if err != nil {
+		t.Fatalf("playing a plan: %v", err)
+	}
+	return p
+}
+
 // proposed is the world with a changed set.
 func proposed(world plan.World, change func(*v1.StatefulSet)) plan.World {
 	world.Set = world.Set.DeepCopy()
@@ -81,44 +91,44 @@ func breakPod(world plan.World, name string) plan.World {
 // TestForecasts compares plans with the texts below testdata.
 func TestForecasts(t *testing.T) {
 	for name, forecast := range map[string]func(t *testing.T) *v1.StatefulSetPlan{
-		"new-set":      func(*testing.T) *v1.StatefulSetPlan { return Play(plan.World{Set: web(), Now: noon}) },
+		"new-set":      func(t *testing.T) *v1.StatefulSetPlan { return played(t, plan.World{Set: web(), Now: noon}) },
 		"nothing-open": func(t *testing.T) *v1.StatefulSetPlan { return Now(settled(t, web())) },
 		"new-image": func(t *testing.T) *v1.StatefulSetPlan {
-			return Play(proposed(settled(t, web()), newImage))
+			return played(t, proposed(settled(t, web()), newImage))
 		},
 		"new-image-now": func(t *testing.T) *v1.StatefulSetPlan {
 			return Now(proposed(settled(t, web()), newImage))
 		},
 		"new-image-in-parallel": func(t *testing.T) *v1.StatefulSetPlan {
-			return Play(proposed(settled(t, web()), func(set *v1.StatefulSet) {
+			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
 				newImage(set)
 				set.Spec.PodManagementPolicy = v1.ParallelPodManagement
 			}))
 		},
 		"new-image-slowly": func(t *testing.T) *v1.StatefulSetPlan {
-			return Play(proposed(settled(t, web()), func(set *v1.StatefulSet) {
+			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
 				newImage(set)
 				set.Spec.MinReadySeconds = 30
 				set.Spec.UpdateStrategy.RollingUpdate.Partition = new(int32(1))
 			}))
 		},
 		"recreate": func(t *testing.T) *v1.StatefulSetPlan {
-			return Play(proposed(settled(t, web()), func(set *v1.StatefulSet) {
+			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
 				newImage(set)
 				set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RecreateStatefulSetStrategyType}
 			}))
 		},
 		"scale-down-with-claims": func(t *testing.T) *v1.StatefulSetPlan {
-			return Play(proposed(settled(t, web()), func(set *v1.StatefulSet) {
+			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
 				set.Spec.Replicas = new(int32(1))
 				set.Spec.PersistentVolumeClaimRetentionPolicy.WhenScaled = v1.DeletePersistentVolumeClaimRetentionPolicyType
 			}))
 		},
 		"stuck-behind-a-broken-pod": func(t *testing.T) *v1.StatefulSetPlan {
-			return Play(proposed(breakPod(settled(t, web()), "web-1"), newImage))
+			return played(t, proposed(breakPod(settled(t, web()), "web-1"), newImage))
 		},
 		"past-a-broken-pod-in-parallel": func(t *testing.T) *v1.StatefulSetPlan {
-			return Play(proposed(breakPod(settled(t, web()), "web-1"), func(set *v1.StatefulSet) {
+			return played(t, proposed(breakPod(settled(t, web()), "web-1"), func(set *v1.StatefulSet) {
 				newImage(set)
 				set.Spec.PodManagementPolicy = v1.ParallelPodManagement
 			}))
@@ -128,10 +138,10 @@ func TestForecasts(t *testing.T) {
 			taken := world.Pods[2].DeepCopy()
 			taken.OwnerReferences[0].UID, taken.OwnerReferences[0].Name = "other", "other"
 			world.Pods[2] = taken
-			return Play(proposed(world, func(*v1.StatefulSet) {}))
+			return played(t, proposed(world, func(*v1.StatefulSet) {}))
 		},
 		"held": func(t *testing.T) *v1.StatefulSetPlan {
-			return Play(proposed(settled(t, web()), func(set *v1.StatefulSet) {
+			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
 				newImage(set)
 				set.Annotations = map[string]string{v1.HoldAnnotation: "migration"}
 			}))
@@ -195,7 +205,7 @@ func TestAPlanIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			set := web()
 			set.Spec.PodManagementPolicy, set.Spec.Replicas = c.policy, &c.replicas
-			p := Play(plan.World{Set: set, Now: noon})
+			p := played(t, plan.World{Set: set, Now: noon})
 			actions := 0
 			for _, round := range p.Rounds {
 				for _, step := range round.Steps {
@@ -219,8 +229,8 @@ func TestAForecastChangesNothingAndIsAlwaysTheSame(t *testing.T) {
 	for _, pod := range world.Pods {
 		before.Pods = append(before.Pods, pod.DeepCopy())
 	}
-	one := Play(world)
-	if two := Play(world); !reflect.DeepEqual(one, two) {
+	one := played(t, world)
+	if two := played(t, world); !reflect.DeepEqual(one, two) {
 		t.Errorf("got %s and then %s for the same world", text(one), text(two))
 	}
 	if !reflect.DeepEqual(before.Set, world.Set) || !reflect.DeepEqual(before.Pods, world.Pods) {

@@ -29,6 +29,8 @@ type host struct {
 	claims    map[string]*corev1.PersistentVolumeClaim
 	revisions map[string]*appsv1.ControllerRevision
 	made      int
+	// found is the size of the world.
+	found int
 	// broken are the pods that do not start.
 	broken map[types.UID]bool
 }
@@ -39,8 +41,24 @@ func newHost(world plan.World) *host {
 	for _, pod := range world.Pods {
 		h.broken[pod.UID] = plan.CannotStart(pod)
 	}
+	h.found = h.size()
 	return h
 }
+
+// size is how many objects there are, with their volumes and labels.
+func (h *host) size() int {
+	size := len(h.pods) + len(h.claims)
+	for _, pod := range h.pods {
+		size += len(pod.Spec.Volumes) + len(pod.Labels)
+	}
+	for _, claim := range h.claims {
+		size += len(claim.Labels)
+	}
+	return size
+}
+
+// full reports whether so much has been made that no more is played.
+func (h *host) full() bool { return h.size() > h.found+mostMade }
 
 func byName[T metav1.Object](objects []T) map[string]T {
 	all := make(map[string]T, len(objects))
@@ -78,29 +96,34 @@ func (h *host) do(action plan.Action) {
 	switch a := action.(type) {
 	case plan.CreateMember:
 		h.create(a.Claims)
-		pod := a.Pod.DeepCopy()
-		pod.Status.Phase = corev1.PodPending
-		add(h, h.pods, pod)
+		add(h, h.pods, pending(a.Pod))
 	case plan.CreateClaims:
 		h.create(a.Claims)
 	case plan.SetClaimOwners:
 		change(h.claims, a.Claim.Name, func(claim *corev1.PersistentVolumeClaim) { claim.OwnerReferences = a.Owners })
 	case plan.RepairPod:
-		change(h.pods, a.Pod.Name, func(pod *corev1.Pod) { maps.Copy(pod.Labels, a.Labels) })
+		change(h.pods, a.Pod.Name, func(pod *corev1.Pod) {
+			pod.Labels = maps.Clone(pod.Labels)
+			maps.Copy(pod.Labels, a.Labels)
+		})
 	case plan.DeletePod:
 		change(h.pods, a.Pod.Name, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: h.now} })
 	case plan.AdoptPod:
-		change(h.pods, a.Pod.Name, func(pod *corev1.Pod) { pod.OwnerReferences = append(pod.OwnerReferences, owner...) })
+		change(h.pods, a.Pod.Name, func(pod *corev1.Pod) {
+			pod.OwnerReferences = slices.Concat(pod.OwnerReferences, owner)
+		})
 	case plan.ReleasePod:
 		change(h.pods, a.Pod.Name, func(pod *corev1.Pod) {
-			pod.OwnerReferences = slices.DeleteFunc(pod.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == h.set.UID })
+			pod.OwnerReferences = slices.DeleteFunc(slices.Clone(pod.OwnerReferences), func(ref metav1.OwnerReference) bool { return ref.UID == h.set.UID })
 		})
 	case plan.CreateRevision:
 		add(h, h.revisions, a.Revision.DeepCopy())
 	case plan.RaiseRevision:
 		change(h.revisions, a.Revision.Name, func(r *appsv1.ControllerRevision) { r.Revision = a.To })
 	case plan.AdoptRevision:
-		change(h.revisions, a.Revision.Name, func(r *appsv1.ControllerRevision) { r.OwnerReferences = append(r.OwnerReferences, owner...) })
+		change(h.revisions, a.Revision.Name, func(r *appsv1.ControllerRevision) {
+			r.OwnerReferences = slices.Concat(r.OwnerReferences, owner)
+		})
 	case plan.DeleteRevision:
 		delete(h.revisions, a.Revision.Name)
 	}
@@ -108,7 +131,8 @@ func (h *host) do(action plan.Action) {
 
 func (h *host) create(claims []*corev1.PersistentVolumeClaim) {
 	for _, claim := range claims {
-		add(h, h.claims, claim.DeepCopy())
+		made := *claim
+		add(h, h.claims, &made)
 	}
 }
 
@@ -119,14 +143,28 @@ func add[T metav1.Object](h *host, objects map[string]T, object T) {
 	objects[object.GetName()] = object
 }
 
-func change[T interface{ DeepCopy() T }](objects map[string]T, name string, do func(T)) {
+// change puts a changed copy in the place of an object. The copy shares with the object
+// what do does not replace.
+func change[T any](objects map[string]*T, name string, do func(*T)) {
 	object, ok := objects[name]
 	if !ok {
 		return
 	}
-	changed := object.DeepCopy()
-	do(changed)
-	objects[name] = changed
+	changed := *object
+	do(&changed)
+	objects[name] = &changed
+}
+
+// pending is a pod that was just created, with what a planner reads of it. What all
+// members have in common is left out, and need not be copied.
+func pending(pod *corev1.Pod) *corev1.Pod {
+	made := &corev1.Pod{ObjectMeta: pod.ObjectMeta, Status: corev1.PodStatus{Phase: corev1.PodPending}}
+	for _, volume := range pod.Spec.Volumes {
+		if volume.PersistentVolumeClaim != nil {
+			made.Spec.Volumes = append(made.Spec.Volumes, volume)
+		}
+	}
+	return made
 }
 
 // react does what a willing host does by itself, and tells of it. Time passes when
