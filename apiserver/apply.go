@@ -38,6 +38,7 @@ func (o *Options) applyServing(config *Config) error {
 	if err := o.Traces.ApplyTo(nil, generic); err != nil {
 		return fmt.Errorf("applying --tracing-config-file %q: %w", o.Traces.ConfigFile, err)
 	}
+	generic.TracerProvider = hastyTracer{generic.TracerProvider}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"go.opentelemetry.io/otel/trace"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
@@ -34,6 +35,8 @@ type Access struct {
 	// has come to a resource version. Without an error, a store that does not have
 	// it will not be served again.
 	Covered func(ctx context.Context, resourceVersion string) error
+	// Tracing makes spans as --tracing-config-file asks for.
+	Tracing trace.TracerProvider
 }
 
 // Planner says what the controller does for a set.
@@ -99,7 +102,10 @@ func (c *Config) addController(controller Controller, host *host) (err error) {
 	if controller.Run != nil {
 		c.RunController = func(ctx context.Context, loopback *rest.Config) error {
 			return c.guard.whileRight(ctx, func(ctx context.Context) error {
-				return controller.Run(ctx, Access{Host: rest.CopyConfig(host.config), Loopback: loopback, Covered: c.guard.Covered})
+				return controller.Run(ctx, Access{
+					Host: rest.CopyConfig(host.config), Loopback: loopback,
+					Covered: c.guard.Covered, Tracing: c.Generic.TracerProvider,
+				})
 			})
 		}
 	}

@@ -10,9 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/trace"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
@@ -59,16 +56,6 @@ func (t *term) syncAndRequeue(ctx context.Context, turn *turn, key cache.ObjectN
 // returns how long it takes until the set must be looked at again although
 // nothing has changed, zero for never.
 func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (again time.Duration, err error) {
-	ctx, span := t.Tracer.Start(ctx, "sync", trace.WithAttributes(
-		attribute.String("set.namespace", key.Namespace), attribute.String("set.name", key.Name)))
-	defer span.End()
-	defer func() {
-		if err != nil {
-			span.RecordError(err)
-			span.SetStatus(codes.Error, "sync failed")
-		}
-	}()
-
 	set, ok := get[*v1.StatefulSet](t.caches, setsResource, key.Namespace, key.Name)
 	if !ok {
 		t.forget(key)
@@ -83,6 +70,8 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 		klog.FromContext(ctx).V(4).Info("Waiting to see own writes", "set", key, "unseen", unseen)
 		return staleViewInterval, nil
 	}
+	ctx, span := t.startSpan(ctx, set)
+	defer func() { endSpan(span, err) }()
 
 	world, err := t.observe(ctx, set)
 	if err != nil {

@@ -33,20 +33,8 @@ func (c *colocated) forServer() apiserver.Controller {
 func planner(host *rest.Config) (apiserver.Planner, error) { return controller.NewPreview(host) }
 
 func (c *colocated) run(ctx context.Context, access apiserver.Access) error {
-	hostname, err := os.Hostname()
+	config, err := c.config(access)
 	if err != nil {
-		return fmt.Errorf("reading the name of this machine: %w", err)
-	}
-	config := controller.Config{
-		Options:        c.options,
-		RegisterMetric: legacyregistry.Register,
-		Identity:       hostname + "_" + string(uuid.NewUUID()),
-		Covered:        access.Covered,
-	}
-	if config.Host, err = controller.NewHostClient(access.Host); err != nil {
-		return err
-	}
-	if config.Sets, err = controller.NewSetsClient(access.Loopback); err != nil {
 		return err
 	}
 	built, err := controller.New(config)
@@ -55,6 +43,27 @@ func (c *colocated) run(ctx context.Context, access apiserver.Access) error {
 	}
 	c.running.Store(built)
 	return built.Run(ctx)
+}
+
+// config is what the controller is made of.
+func (c *colocated) config(access apiserver.Access) (controller.Config, error) {
+	hostname, err := os.Hostname()
+	if err != nil {
+		return controller.Config{}, fmt.Errorf("reading the name of this machine: %w", err)
+	}
+	config := controller.Config{
+		Options:        c.options,
+		RegisterMetric: legacyregistry.Register,
+		Identity:       hostname + "_" + string(uuid.NewUUID()),
+		Covered:        access.Covered,
+		Tracer:         access.Tracing.Tracer("statefulset.dev/controller"),
+	}
+	access.Host.Wrap(controller.TraceRequests(access.Tracing))
+	if config.Host, err = controller.NewHostClient(access.Host); err != nil {
+		return controller.Config{}, err
+	}
+	config.Sets, err = controller.NewSetsClient(access.Loopback)
+	return config, err
 }
 
 func (c *colocated) ready() error {

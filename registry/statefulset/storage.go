@@ -100,6 +100,7 @@ func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter, prefli
 
 	status := statusStrategy{main}
 	statusStore := *store
+	linkRollouts(store)
 	statusStore.UpdateStrategy = status
 	statusStore.ResetFieldsStrategy = status
 
