@@ -1,0 +1,56 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// mostNamed is how many namespaces are named.
+const mostNamed = 10
+
+// namespaces looks for those whose deletion waits for our API: as long as an API is
+// registered and not answered for, the cluster deletes no namespace completely.
+func (e *examiner) namespaces(ctx context.Context) []finding {
+	about := "namespaces that are being deleted"
+	all, err := e.host.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return []finding{isUnknown(about, err)}
+	}
+	var stuck []string
+	for i := range all.Items {
+		if waitsForOurAPI(&all.Items[i]) {
+			stuck = append(stuck, all.Items[i].Name)
+		}
+	}
+	if len(stuck) == 0 {
+		return []finding{isFine(about, "none waits for %s", v1.GroupName)}
+	}
+	names := strings.Join(stuck[:min(len(stuck), mostNamed)], ", ")
+	return []finding{isBroken(about, fmt.Sprintf("%d wait until %s answers again: %s", len(stuck), v1.GroupName, names),
+		"kubectl apply -k artifacts/base  # bring the server back",
+		"kubectl sts uninstall  # or remove its registration with it, where no set is left")}
+}
+
+// waitsForOurAPI reports whether the cluster says that it cannot ask us what is in a
+// namespace, or cannot delete it.
+func waitsForOurAPI(namespace *corev1.Namespace) bool {
+	if namespace.DeletionTimestamp == nil {
+		return false
+	}
+	for _, c := range namespace.Status.Conditions {
+		failed := c.Type == corev1.NamespaceDeletionDiscoveryFailure || c.Type == corev1.NamespaceDeletionContentFailure
+		if failed && c.Status == corev1.ConditionTrue && strings.Contains(c.Message, v1.GroupName) {
+			return true
+		}
+	}
+	return false
+}
