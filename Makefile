@@ -86,6 +86,10 @@ test-kubectl: build ## Run every kubectl verb on the built-in StatefulSet and on
 test-migrate: build ## Move sets from apps/v1 and back in every state, interrupted at every step
 	@hack/test-on-cluster.sh migrate
 
+.PHONY: test-uninstall
+test-uninstall: build ## Take an installation apart in wrong orders and in the right one, and look that no pod is lost
+	@hack/test-on-cluster.sh uninstall
+
 SUITES ?=
 .PHONY: test-faults
 test-faults: build ## Crash, cut, delay, corrupt and overload everything, and print what was found (SUITES picks suites)

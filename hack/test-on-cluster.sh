@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-SUITE=${1:?name a suite: e2e, differential, validation, kubectl, migrate or faults/NAME}
+SUITE=${1:?name a suite: e2e, differential, validation, kubectl, migrate, uninstall or faults/NAME}
 NAME=${SUITE//\//-}
 DIR=$PWD/.cluster-$NAME
 LOGS=$DIR-logs

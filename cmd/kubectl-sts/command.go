@@ -21,6 +21,7 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/plan"
 	"statefulset.dev/cmd/kubectl-sts/terminal"
 	"statefulset.dev/cmd/kubectl-sts/tree"
+	"statefulset.dev/cmd/kubectl-sts/uninstall"
 )
 
 const long = `
@@ -84,6 +85,7 @@ func ownCommands(cluster genericclioptions.RESTClientGetter, streams genericioop
 			tree.NewCommand(cluster, streams),
 			doctor.NewCommand(cluster, guarded),
 			migrate.NewCommand(cluster, guarded),
+			uninstall.NewCommand(cluster, guarded),
 		},
 	}
 }

@@ -37,6 +37,7 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 		"migrate":               {"migrate", "web", "--back"},
 		"migrate, dry":          {"migrate", "web", "--back", "--dry-run"},
 		"describe":              {"describe", "statefulset", "web"},
+		"uninstall":             {"uninstall"},
 		"a refusal":             {"scale", "statefulset", "refused", "--replicas=2"},
 		"a refusal to our own":  {"plan", "refused"},
 		"a refusal to the tree": {"tree", "refused"},

@@ -97,7 +97,7 @@ func TestDoctor(t *testing.T) {
 	w := openWard(t)
 	healthy := func(t *testing.T) {
 		t.Helper()
-		w.until(t, "", "ok    APIService v1.apps.statefulset.dev: is available", "ok    serving certificate", "is answered", "all that it needs", "controls\n", " 0 failures")
+		w.until(t, "", "ok    APIService v1.apps.statefulset.dev: is available", "ok    serving certificate", "is answered", "all that it needs", "is in force", "controls\n", " 0 failures")
 	}
 	t.Run("a healthy cluster has no failures", healthy)
 

@@ -1,0 +1,101 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package uninstall
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+const (
+	// allowDelete is the annotation by which the guard lets an object go, if its value is yes.
+	allowDelete = v1.GroupName + "/allow-delete"
+	// finalizer keeps the guard itself.
+	finalizer = v1.GroupName + "/protect"
+
+	serviceName = "v1." + v1.GroupName
+	serverName  = "statefulset-apiserver"
+	guardName   = "statefulset-apiserver-protect"
+)
+
+// object is one that an installation consists of.
+type object struct {
+	kind schema.GroupVersionResource
+	// namespace is that of the server if it is empty and the kind has namespaces.
+	namespace, name string
+	// everywhere is true for kinds without namespaces.
+	everywhere bool
+}
+
+func (o object) String() string {
+	name := o.kind.Resource + "/" + o.name
+	if o.kind.Group != "" {
+		name = o.kind.Resource + "." + o.kind.Group + "/" + o.name
+	}
+	return name
+}
+
+func registration() object {
+	return object{kind: kindOf("apiregistration.k8s.io", "apiservices"), name: serviceName, everywhere: true}
+}
+
+// servers are the objects that run the server and lead to it. They go when the registration
+// is gone.
+func servers() []object {
+	return []object{
+		{kind: kindOf("policy", "poddisruptionbudgets"), name: serverName},
+		{kind: kindOf("apps", "deployments"), name: serverName},
+		{kind: kindOf("", "services"), name: serverName},
+	}
+}
+
+// rights are what the server may do, and what users may.
+func rightsOf() []object {
+	const group = "rbac.authorization.k8s.io"
+	var all []object
+	for _, name := range []string{serverName, serverName + "-auth-delegator", "statefulset-controller"} {
+		all = append(all, object{kind: kindOf(group, "clusterrolebindings"), name: name, everywhere: true})
+	}
+	for _, name := range []string{serverName, "statefulset-controller", "statefulset-edit", "statefulset-view"} {
+		all = append(all, object{kind: kindOf(group, "clusterroles"), name: name, everywhere: true})
+	}
+	all = append(all, object{kind: kindOf(group, "rolebindings"), namespace: "kube-system", name: serverName + "-authentication-reader"})
+	for _, resource := range []string{"rolebindings", "roles"} {
+		for _, name := range []string{serverName + "-store", "statefulset-controller"} {
+			all = append(all, object{kind: kindOf(group, resource), name: name})
+		}
+	}
+	return append(all, object{kind: kindOf("", "serviceaccounts"), name: serverName})
+}
+
+// guard is what keeps the others from being deleted in passing. It goes last.
+func guard() []object {
+	const group = "admissionregistration.k8s.io"
+	return []object{
+		{kind: kindOf(group, "validatingadmissionpolicybindings"), name: guardName, everywhere: true},
+		{kind: kindOf(group, "validatingadmissionpolicies"), name: guardName, everywhere: true},
+	}
+}
+
+// removed are all objects that go, in their order.
+func removed() []object {
+	return slices.Concat([]object{registration()}, servers(), rightsOf(), guard())
+}
+
+// staying are the objects that this command leaves: data, and what may hold data of others.
+func staying() []object {
+	return []object{
+		{kind: kindOf("", "namespaces"), name: "statefulset-system", everywhere: true},
+		{kind: kindOf("", "persistentvolumeclaims"), name: serverName + "-data"},
+		{kind: kindOf("", "configmaps"), name: serverName + "-store"},
+		{kind: kindOf("", "secrets"), name: serverName + "-tls"},
+	}
+}
+
+func kindOf(group, resource string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}
+}

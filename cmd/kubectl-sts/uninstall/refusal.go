@@ -1,0 +1,81 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package uninstall
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// most is how many sets are named.
+const most = 10
+
+// inTheWay says why nothing may be changed yet.
+func (r *run) inTheWay(s situation) error {
+	switch {
+	case s.unanswered != nil && !r.withoutServer:
+		return fmt.Errorf("nothing was changed, because the server does not say which sets there are: %w\n"+
+			"Bring it back and run this again; what keeps it from serving:\n  kubectl sts doctor\n"+
+			"If it cannot be brought back, and nothing in the cluster belongs to a set (now %s do):\n  kubectl sts uninstall --without-server", s.unanswered, s.belongings)
+	case (s.unanswered != nil || !s.registered) && !s.belongings.none():
+		return fmt.Errorf("nothing was changed: %s belong to sets, and the server does not answer for them. Without it nobody could release them, "+
+			"and a registration that comes later would endanger them.\nBring the server back (docs/backup.md), and run this again:\n  kubectl apply -k artifacts/base\n  kubectl sts doctor", s.belongings)
+	case len(s.sets) > 0 && !r.deleteSets && !r.orphanMembers:
+		return errors.New("nothing was changed, because there are sets:\n" + list(s.sets) +
+			"Say what is to become of them:\n  kubectl sts uninstall --delete-sets     # delete them with their pods\n" +
+			"  kubectl sts uninstall --orphan-members  # let their pods run on without owner")
+	case r.orphanMembers && leaving(s.sets) != "":
+		return fmt.Errorf("nothing was changed: set %s is being deleted with its members already, which --orphan-members cannot keep", leaving(s.sets))
+	}
+	return nil
+}
+
+// leaving is a set that somebody has deleted with its members, which takes its time.
+func leaving(sets []metav1.PartialObjectMetadata) string {
+	for i := range sets {
+		if sets[i].DeletionTimestamp != nil && !slices.Contains(sets[i].Finalizers, metav1.FinalizerOrphanDependents) {
+			return sets[i].Namespace + "/" + sets[i].Name
+		}
+	}
+	return ""
+}
+
+// list counts sets by namespace and names the first of all.
+func list(sets []metav1.PartialObjectMetadata) string {
+	counts, names := map[string]int{}, map[string][]string{}
+	sets = slices.Clone(sets)
+	slices.SortFunc(sets, func(a, b metav1.PartialObjectMetadata) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	for i := range sets {
+		counts[sets[i].Namespace]++
+		if i < most {
+			names[sets[i].Namespace] = append(names[sets[i].Namespace], sets[i].Name)
+		}
+	}
+	var out strings.Builder
+	namespaces := slices.Sorted(maps.Keys(counts))
+	for i, namespace := range namespaces {
+		if i == most {
+			fmt.Fprintf(&out, "  and more in %d other namespaces\n", len(namespaces)-most)
+			break
+		}
+		fmt.Fprintf(&out, "  namespace %s: %d", namespace, counts[namespace])
+		if shown := names[namespace]; len(shown) > 0 {
+			fmt.Fprintf(&out, " (%s", strings.Join(shown, ", "))
+			if len(shown) < counts[namespace] {
+				out.WriteString(", ...")
+			}
+			out.WriteString(")")
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}

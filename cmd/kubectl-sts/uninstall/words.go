@@ -1,0 +1,63 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package uninstall
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// preview prints the steps.
+func (r *run) preview(s situation) {
+	r.say("would do, in this order:")
+	if len(s.sets) > 0 {
+		what := "delete them, and wait until their pods are gone"
+		if r.orphanMembers {
+			what = "delete them, and wait until their pods belong to nobody"
+		}
+		r.say("- %d sets: %s\n%s", len(s.sets), what, strings.TrimSuffix(list(s.sets), "\n"))
+	}
+	r.say("- remove %s, and wait until the cluster has forgotten %s", registration(), v1.GroupName)
+	for _, o := range removed()[1:] {
+		r.say("- remove %s%s", o, r.where(o))
+	}
+	r.say("what stays: namespace %s with the claim, the note and the certificate", r.system)
+}
+
+func (r *run) where(o object) string {
+	if o.everywhere {
+		return ""
+	}
+	return " in namespace " + r.namespaceOf(o)
+}
+
+// sayWhatStays names the data that is left, and how to remove it.
+func (r *run) sayWhatStays(ctx context.Context) {
+	var left []string
+	for _, o := range staying()[1:] {
+		if found, err := r.get(ctx, o); err == nil && found != nil {
+			left = append(left, o.String())
+		}
+	}
+	r.say("%s is removed. Namespace %s stays, with %s.", v1.GroupName, r.system, orNothing(left))
+	r.say("With these, another installation goes on from the same store. To remove them for good:\n  kubectl delete namespace %s", r.system)
+}
+
+func orNothing(names []string) string {
+	if len(names) == 0 {
+		return "nothing of the server in it"
+	}
+	return strings.Join(names, ", ")
+}
+
+func quoted(names []string) string {
+	text, err := json.Marshal(names)
+	if err != nil || names == nil {
+		return "[]"
+	}
+	return string(text)
+}
