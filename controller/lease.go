@@ -16,20 +16,27 @@ import (
 // lease is a lock that remembers until when it is surely ours. Leader election
 // tells us that leadership is lost by a timer, and a process that was stopped may
 // wake up and write before that timer has had its turn. So every write compares
-// the clock with what the lease itself says.
+// the clocks with what the lease itself says.
+//
+// There are two: one counts while the machine runs and cannot be set, but stands
+// still while the machine is suspended; the other is the time of day, which goes on,
+// and may be set. The lease is held if both say so. The time of day says nothing any
+// more when it is before the lease was taken, so then it is not held until it is
+// renewed.
 type lease struct {
 	resourcelock.Interface
 
 	clock    clock.PassiveClock
 	timeout  time.Duration
 	duration time.Duration
-	// until holds a time.Time; zero if we do not hold the lease.
-	until atomic.Value
+	// since holds a time.Time, when the last write of the lease that succeeded was begun;
+	// zero if we do not hold it.
+	since atomic.Value
 }
 
 func newLease(lock resourcelock.Interface, options Options, clock clock.PassiveClock) *lease {
 	l := &lease{Interface: lock, clock: clock, timeout: options.RenewDeadline / 2, duration: options.LeaseDuration}
-	l.until.Store(time.Time{})
+	l.since.Store(time.Time{})
 	return l
 }
 
@@ -58,22 +65,27 @@ func (l *lease) write(ctx context.Context, record resourcelock.LeaderElectionRec
 	// Others count from when they see the write, which is later than now.
 	began := l.clock.Now()
 	if record.HolderIdentity != l.Identity() {
-		l.until.Store(time.Time{})
+		l.since.Store(time.Time{})
 	}
 	if err := write(ctx, record); err != nil {
 		return err
 	}
 	if record.HolderIdentity == l.Identity() {
-		l.until.Store(began.Add(l.duration))
+		l.since.Store(began)
 	}
 	return nil
 }
 
 // check returns an error if the lease may be somebody else's by now.
 func (l *lease) check() error {
-	until, _ := l.until.Load().(time.Time)
-	if now := l.clock.Now(); !now.Before(until) {
-		return fmt.Errorf("the lease %s is not held any more", l.Describe())
+	since, _ := l.since.Load().(time.Time)
+	if since.IsZero() {
+		return fmt.Errorf("the lease %s is not held", l.Describe())
+	}
+	awake, passed := l.clock.Since(since), l.clock.Now().Round(0).Sub(since.Round(0))
+	if max(awake, passed) >= l.duration || passed < 0 {
+		return fmt.Errorf("the lease %s is not held any more: the machine ran for %s since it was renewed, and the time of day went on by %s",
+			l.Describe(), awake, passed)
 	}
 	return nil
 }

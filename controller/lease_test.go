@@ -60,6 +60,58 @@ func TestALeaseHoldsForItsDurationAndNoLonger(t *testing.T) {
 	wantHeld("when giving it back failed", false)
 }
 
+// machine is a clock of which the time of day can go on, or be set, while the machine
+// does not run.
+type machine struct {
+	clocktesting.FakeClock
+	day time.Duration
+}
+
+func newMachine() *machine { return &machine{FakeClock: *clocktesting.NewFakeClock(time.Now())} }
+
+func (m *machine) Now() time.Time { return m.FakeClock.Now().Add(m.day) }
+
+// Since is what the clock says that cannot be set: what was told of the time of day
+// while the machine ran is taken off again.
+func (m *machine) Since(from time.Time) time.Duration { return m.FakeClock.Now().Sub(from) }
+
+func TestALeaseIsHeldOnlyIfTheTimeOfDaySaysSoToo(t *testing.T) {
+	options := NewOptions()
+	cases := map[string]struct {
+		runs, day time.Duration
+		want      bool
+	}{
+		"the machine ran, and the clock was right":                          {options.LeaseDuration / 2, 0, true},
+		"the machine ran for longer than the lease":                         {options.LeaseDuration, 0, false},
+		"the machine was suspended for longer than the lease":               {time.Second, time.Hour, false},
+		"the machine was suspended until just before the end":               {0, options.LeaseDuration - 1, true},
+		"the machine was suspended until the end":                           {0, options.LeaseDuration, false},
+		"the clock was set back a little":                                   {3 * time.Second, -2 * time.Second, true},
+		"the clock was set back to before the lease was renewed":            {3 * time.Second, -time.Hour, false},
+		"the clock was set back, and the machine ran longer than its lease": {options.LeaseDuration, -2 * time.Second, false},
+	}
+	for sentence, test := range cases {
+		t.Run(sentence, func(t *testing.T) {
+			clock := newMachine()
+			host := fake.NewClientset()
+			lock := &resourcelock.LeaseLock{
+				LeaseMeta: metav1.ObjectMeta{Namespace: "x", Name: "y"}, Client: host.CoordinationV1(),
+				LockConfig: resourcelock.ResourceLockConfig{Identity: "one"},
+			}
+			lease := newLease(lock, options, clock)
+			ours := resourcelock.LeaderElectionRecord{HolderIdentity: "one", LeaseDurationSeconds: 10}
+			if err := lease.Create(t.Context(), ours); err != nil {
+				t.Fatalf("taking lease: %v", err)
+			}
+			clock.Step(test.runs)
+			clock.day = test.day
+			if err := lease.check(); (err == nil) != test.want {
+				t.Errorf("got %v, want held %v", err, test.want)
+			}
+		})
+	}
+}
+
 // holder is who holds the lease, empty if nobody does.
 func holder(t *testing.T, host *fake.Clientset) string {
 	t.Helper()
