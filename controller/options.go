@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/leaderelection"
 )
 
@@ -67,10 +68,15 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"How many sets are worked on at the same time.")
 }
 
-// Validate returns one error for each flag that cannot be used, with its value
+// Validate returns one error for each flag and gate that cannot be used, with its value
 // and what would be valid.
 func (o *Options) Validate() []error {
 	var errs []error
+	// Without it a cache does not say how far it has come, and no set would pass its
+	// first write.
+	if gate := features.AtomicFIFO; !features.FeatureGates().Enabled(gate) {
+		errs = append(errs, fmt.Errorf("KUBE_FEATURE_%s=false: the controller needs this feature gate of client-go; do not switch it off", gate))
+	}
 	if o.ConcurrentSyncs < 1 {
 		errs = append(errs, fmt.Errorf("--concurrent-syncs=%d: must be at least 1", o.ConcurrentSyncs))
 	}

@@ -5,11 +5,14 @@ package controller
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/features"
+	featurestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/tools/leaderelection"
 )
 
@@ -41,6 +44,20 @@ func TestOptionsSayWhatIsWrong(t *testing.T) {
 			}
 			if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAGateThatTheControllerNeedsIsNotSwitchedOff(t *testing.T) {
+	for _, on := range []bool{true, false} {
+		t.Run(fmt.Sprintf("AtomicFIFO is %t", on), func(t *testing.T) {
+			featurestesting.SetFeatureDuringTest(t, features.AtomicFIFO, on)
+			options := NewOptions()
+			err := errors.Join(options.Validate()...)
+			// With it on, what a set has written is seen: every test of a running controller is about that.
+			if named := err != nil && strings.Contains(err.Error(), "KUBE_FEATURE_AtomicFIFO=false: "); named == on {
+				t.Errorf("got error %v, want one that names the gate: %t", err, !on)
 			}
 		})
 	}
