@@ -72,12 +72,12 @@ func (p *planner) isFormer(ref metav1.OwnerReference, m member) bool {
 }
 
 // ownClaims plans the owner references that the retention policy asks for on the
-// claims of a member.
+// claims of a member. Those that an older set has too are left to it.
 func (p *planner) ownClaims(m member, wanted bool) []Action {
 	var actions []Action
 	for i := range p.Set.Spec.VolumeClaimTemplates {
 		claim := p.claimOf(m, i)
-		if claim == nil {
+		if claim == nil || p.Rivals[p.Set.Spec.VolumeClaimTemplates[i].Name] != "" {
 			continue
 		}
 		if owners, change := p.claimOwners(claim, m, wanted); change {
