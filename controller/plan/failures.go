@@ -6,6 +6,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -73,8 +74,19 @@ func keepTransitions(before v1.StatefulSetStatus, status *v1.StatefulSetStatus) 
 }
 
 // Cause is an error without what the host repeats of the request: whose quota is
-// used up matters, and that creating pods is therefore forbidden is known.
-func Cause(err error) string {
+// used up matters, and that creating pods is therefore forbidden is known. Nor does it
+// tell what is different at every try, which would be news each time.
+func Cause(err error) string { return steady(cause(err)) }
+
+// steady is a text without the port that a connection came from, and without the time
+// at which a certificate was looked at.
+func steady(text string) string {
+	from := regexp.MustCompile(`\b((?:tcp|udp)[46]?) \S+:\d+->`)
+	at := regexp.MustCompile(`\bcurrent time [0-9TZ:.+-]+ is`)
+	return at.ReplaceAllString(from.ReplaceAllString(text, "$1 "), "current time is")
+}
+
+func cause(err error) string {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {
 		return err.Error()
