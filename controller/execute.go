@@ -201,6 +201,7 @@ func (e *execution) do(ctx context.Context, verb verb, what subject, call func(c
 		case err == nil:
 			return nil
 		case saysOutdated(verb, err):
+			e.hidden.outdated(e.key, what.name)
 			return &outdated{fmt.Errorf("%s %s: %w", verb.doing(), what, err)}
 		}
 		// A namespace that is going away takes the set with it: nothing to tell.
