@@ -18,6 +18,7 @@ import (
 func TestUninstall(t *testing.T) {
 	w := open(t)
 	t.Run("wrong orders", func(t *testing.T) { wrongOrders(t, w) })
+	t.Run("wrong orders that were meant", func(t *testing.T) { meant(t, w) })
 	t.Run("nothing is changed while there are sets, or while nobody knows", func(t *testing.T) { refusals(t, w) })
 	t.Run("members are orphaned", func(t *testing.T) { orphaned(t, w) })
 	t.Run("sets are deleted, interrupted after every write", func(t *testing.T) { interrupted(t, w) })
