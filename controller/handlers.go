@@ -41,15 +41,18 @@ func eventHandler[T any](t *term, setsOf func(T) []cache.ObjectName, changed fun
 			}
 		},
 		UpdateFunc: func(object, newer any) {
-			before, _ := object.(T)
-			after, ok := newer.(T)
-			switch {
-			case !ok:
-			case changed(before, after):
-				t.enqueue(setsOf(before))
-				t.enqueue(setsOf(after))
-			default:
+			before, was := object.(T)
+			after, is := newer.(T)
+			if was && is && !changed(before, after) {
 				t.enqueueWaiting(setsOf(after))
+				return
+			}
+			// What is a stub concerns nobody.
+			if was {
+				t.enqueue(setsOf(before))
+			}
+			if is {
+				t.enqueue(setsOf(after))
 			}
 		},
 		DeleteFunc: func(object any) {

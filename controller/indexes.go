@@ -102,7 +102,7 @@ func indexBy[T any](values func(T) []string) cache.IndexFunc {
 }
 
 func controllerUID(object metav1.Object) []string {
-	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil && controller.UID != "" {
 		return []string{string(controller.UID)}
 	}
 	return nil

@@ -96,10 +96,14 @@ func (c caches) revisionsOf(set *v1.StatefulSet) []*appsv1.ControllerRevision {
 			adoptable = append(adoptable, revision)
 		}
 	}
+	var taken []*appsv1.ControllerRevision
+	for _, stub := range find[*stub](c, revisionsResource, byRevisionBase, in(set, revisionBase(set.Name))) {
+		taken = append(taken, stub.revision())
+	}
 	return distinct(
 		find[*appsv1.ControllerRevision](c, revisionsResource, byController, string(set.UID)),
 		find[*appsv1.ControllerRevision](c, revisionsResource, byRevisionBase, in(set, revisionBase(set.Name))),
-		adoptable,
+		adoptable, taken,
 	)
 }
 

@@ -9,10 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // The transforms keep of an object what the planner reads, what an event is
-// resolved by, and what a write is conditioned on.
+// resolved by, and what a write is conditioned on. Of objects that can be no set's they
+// keep a stub.
 
 func trimSet(object any) (any, error) {
 	set, ok := object.(*v1.StatefulSet)
@@ -45,6 +47,9 @@ func trimClaim(object any) (any, error) {
 	if !ok {
 		return object, nil
 	}
+	if _, _, named := identity.ParsePodName(claim.Name); !named {
+		return newStub(claim), nil
+	}
 	return &corev1.PersistentVolumeClaim{
 		ObjectMeta: trimMeta(&claim.ObjectMeta),
 		Spec:       corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{Requests: claim.Spec.Resources.Requests}},
@@ -56,6 +61,9 @@ func trimRevision(object any) (any, error) {
 	revision, ok := object.(*appsv1.ControllerRevision)
 	if !ok {
 		return object, nil
+	}
+	if isElsewhere(revision) {
+		return newStub(revision), nil
 	}
 	return &appsv1.ControllerRevision{
 		ObjectMeta: trimMeta(&revision.ObjectMeta),

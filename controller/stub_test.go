@@ -1,0 +1,179 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
+
+	setsfake "statefulset.dev/client/clientset/versioned/fake"
+	"statefulset.dev/controller/plan"
+)
+
+// aForeignRevision is one of a DaemonSet, with a template of 4 KiB.
+func aForeignRevision(i int) *appsv1.ControllerRevision {
+	r := &appsv1.ControllerRevision{Revision: 7}
+	r.Namespace, r.Name = fmt.Sprintf("kube-%d", i), fmt.Sprintf("node-agent-%d", i)
+	r.UID, r.ResourceVersion = types.UID(fmt.Sprintf("%036d", i)), fmt.Sprint(1000000+i)
+	r.Labels = map[string]string{"app": fmt.Sprint(i), "controller-revision-hash": fmt.Sprint(i)}
+	r.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: fmt.Sprintf("node-agent-%d", i/10),
+		UID: types.UID(fmt.Sprintf("%036d", i)), Controller: new(true)}}
+	r.Data.Raw = bytes.Repeat([]byte("x"), 4096)
+	return r
+}
+
+func aForeignClaim(i int) *corev1.PersistentVolumeClaim {
+	c := &corev1.PersistentVolumeClaim{}
+	c.Namespace, c.Name = fmt.Sprintf("team-%d", i), fmt.Sprintf("uploads-of-%d-shop", i)
+	c.UID, c.ResourceVersion = types.UID(fmt.Sprintf("%036d", i)), fmt.Sprint(1000000+i)
+	c.Labels = map[string]string{"app": fmt.Sprint(i)}
+	c.Annotations = map[string]string{"pv.kubernetes.io/bind-completed": "yes"}
+	c.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: quantity.MustParse("1Gi")}
+	c.Spec.VolumeName = fmt.Sprintf("pvc-%036d", i)
+	return c
+}
+
+func TestForeignObjectsTakeLittleMemory(t *testing.T) {
+	const many = 20_000
+	for sentence, trimmed := range map[string]func(i int) any{
+		"a revision of a DaemonSet":       func(i int) any { o, _ := trimRevision(aForeignRevision(i)); return o },
+		"a claim that can be no member's": func(i int) any { o, _ := trimClaim(aForeignClaim(i)); return o },
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			kept := make([]any, 0, many)
+			before := heapInUse()
+			for i := range many {
+				kept = append(kept, trimmed(i))
+			}
+			each := (heapInUse() - before) / many
+			t.Logf("%s: %d bytes", sentence, each)
+			if each > 200 {
+				t.Errorf("got %d bytes for each of %d, want 200 at most", each, len(kept))
+			}
+			runtime.KeepAlive(kept)
+		})
+	}
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+func TestANameThatAForeignRevisionHasIsKnownToBeTaken(t *testing.T) {
+	set := newSet("web")
+	first := plan.Compute(plan.World{Set: set})
+	wanted := first.Steps[0][0].(plan.CreateRevision).Revision
+	foreign := aForeignRevision(1)
+	foreign.Namespace, foreign.Name = set.Namespace, wanted.Name
+	term, _ := newTestTerm(t, set)
+	if err := term.caches[revisionsResource].GetIndexer().Add(trimmedBy[any](t, trimRevision, foreign)); err != nil {
+		t.Fatal(err)
+	}
+	world, err := term.observe(t.Context(), set)
+	if err != nil || len(world.Revisions) != 1 {
+		t.Fatalf("got revisions %v and error %v, want the one that is in the way", world.Revisions, err)
+	}
+	for _, step := range plan.Compute(world).Steps {
+		for _, action := range step {
+			switch action := action.(type) {
+			case plan.CreateRevision:
+				if action.Revision.Name == foreign.Name {
+					t.Errorf("got a create of %s, which is taken, want another name", action.Revision.Name)
+				}
+			case plan.AdoptRevision:
+				t.Errorf("got the adoption of %v, which has a controller", action.Revision)
+			}
+		}
+	}
+}
+
+func TestARevisionThatIsGivenUpWakesWhoCanAdoptIt(t *testing.T) {
+	set := newSet("web")
+	term, _ := newTestTerm(t, set)
+	handler := eventHandler(term, term.caches.setsOfRevision, revisionChanged)
+	foreign := aForeignRevision(1)
+	foreign.Namespace, foreign.Labels = set.Namespace, set.Spec.Selector.MatchLabels
+	orphan := foreign.DeepCopy()
+	orphan.OwnerReferences = nil
+	stub, free := trimmedBy[any](t, trimRevision, foreign), trimmedBy[any](t, trimRevision, orphan)
+	for sentence, test := range map[string]struct {
+		before, after any
+		want          int
+	}{
+		"from another's to nobody's": {stub, free, 1},
+		"from nobody's to another's": {free, stub, 1},
+		"it stays another's":         {stub, stub, 0},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			handler.OnUpdate(test.before, test.after)
+			if got := term.queue.Len(); got != test.want {
+				t.Errorf("got %d sets woken, want %d", got, test.want)
+			}
+			for range term.queue.Len() {
+				key, _ := term.queue.Get()
+				term.queue.Done(key)
+			}
+		})
+	}
+}
+
+func TestForeignObjectsComeAndGoThroughAnInformer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		host := fake.NewClientset(aForeignRevision(1), aForeignClaim(1))
+		c := newCaches(host, setsfake.NewSimpleClientset())
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer cancel()
+		for _, informer := range c.all() {
+			running.Go(func() { informer.RunWithContext(ctx) })
+		}
+		if !cache.WaitForCacheSync(ctx.Done(), c.synced()...) {
+			t.Fatal("the caches were not filled")
+		}
+		changed := aForeignClaim(1)
+		changed.ResourceVersion = "2000000"
+		for what, do := range map[string]func() error{
+			"creating a claim": func() error {
+				_, err := host.CoreV1().PersistentVolumeClaims("team-2").Create(ctx, aForeignClaim(2), metav1.CreateOptions{})
+				return err
+			},
+			"changing a claim": func() error {
+				_, err := host.CoreV1().PersistentVolumeClaims("team-1").Update(ctx, changed, metav1.UpdateOptions{})
+				return err
+			},
+			"deleting a revision": func() error {
+				return host.AppsV1().ControllerRevisions("kube-1").Delete(ctx, "node-agent-1", metav1.DeleteOptions{})
+			},
+		} {
+			if err := do(); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+		}
+		synctest.Wait()
+		one, ok := get[*stub](c, claimsResource, "team-1", changed.Name)
+		if !ok || one.version != "2000000" {
+			t.Errorf("got stub %v of the claim that was changed, want it at version 2000000", one)
+		}
+		if claims, revisions := len(c[claimsResource].GetStore().List()), len(c[revisionsResource].GetStore().List()); claims != 2 || revisions != 0 {
+			t.Errorf("got %d claims and %d revisions, want 2 and none", claims, revisions)
+		}
+	})
+}
