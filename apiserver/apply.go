@@ -50,12 +50,11 @@ func (o *Options) applyHost(config *Config, host *host) error {
 	if config.Dependents, err = newDependents(host); err != nil {
 		return err
 	}
-	if err := o.Authentication.ApplyTo(&generic.Authentication, generic.SecureServing, generic.OpenAPIConfig); err != nil {
-		return fmt.Errorf("preparing authentication: %w", err)
+	if err := o.applyAuthentication(generic); err != nil {
+		return err
 	}
-	generic.Authentication.Authenticator = healthAnonymous{generic.Authentication.Authenticator}
-	if err := o.Authorization.ApplyTo(&generic.Authorization); err != nil {
-		return fmt.Errorf("preparing authorization: %w", err)
+	if err := o.applyAuthorization(generic); err != nil {
+		return err
 	}
 	if err := o.Audit.ApplyTo(generic); err != nil {
 		return fmt.Errorf("preparing the audit log: %w", err)
@@ -68,7 +67,7 @@ func (o *Options) applyHost(config *Config, host *host) error {
 func (o *Options) applyAdmission(generic *genericapiserver.RecommendedConfig, host *host) error {
 	generic.ClientConfig = rest.CopyConfig(host.config)
 	generic.ClientConfig.Wrap(tracing.WrapperFor(generic.TracerProvider))
-	generic.SharedInformerFactory = informers.NewSharedInformerFactory(host.client, noResync)
+	generic.SharedInformerFactory = informers.NewSharedInformerFactory(host.watching, noResync)
 	dynamicClient, err := dynamic.NewForConfig(generic.ClientConfig)
 	if err != nil {
 		return fmt.Errorf("creating a client for the host cluster at %s: %w", host.config.Host, err)

@@ -108,8 +108,10 @@ func (c CompletedConfig) New() (*Server, error) {
 	if err := c.addController(server); err != nil {
 		return nil, err
 	}
-	if err := addHostCheck(server, c.config.HostReady); err != nil {
-		return nil, err
+	if c.config.HostReady != nil {
+		if err := addHostCheck(server, newHostWatch(c.config.HostReady)); err != nil {
+			return nil, err
+		}
 	}
 	if err := addStoreCheck(server, c.config.guard); err != nil {
 		return nil, err

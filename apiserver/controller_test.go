@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,38 +53,40 @@ func TestAControllerThatEndsMakesTheServerUnhealthy(t *testing.T) {
 		}
 	})
 	close(end)
-	for _, path := range []string{"/readyz/controller", "/livez/controller"} {
+	for _, path := range []string{"/healthz/controller", "/livez/controller"} {
 		s.eventually(t, path+" names the reason", func(ctx context.Context) error {
-			var code int
-			raw, err := s.clients.Discovery().RESTClient().Get().AbsPath(path).Do(ctx).StatusCode(&code).Raw()
-			if code != http.StatusInternalServerError || !strings.Contains(string(raw), "ended by itself") {
-				return fmt.Errorf("got %d, %q, want 500 and the reason: %w", code, raw, err)
+			code, text := s.get(ctx, path)
+			if code != http.StatusInternalServerError || !strings.Contains(text, "ended by itself") {
+				return fmt.Errorf("got %d, %q, want 500 and the reason", code, text)
 			}
 			return nil
 		})
 	}
 }
 
-func TestAControllerThatIsNotReadySaysSo(t *testing.T) {
-	var filled atomic.Bool
-	filled.Store(true) // or the server would never be ready
+func TestAControllerThatCannotWorkDoesNotTakeTheAPIAway(t *testing.T) {
 	s := startServer(t, func(c *Config) {
 		c.RunController = func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil }
-		c.ControllerReady = func() error {
-			if filled.Load() {
-				return nil
-			}
-			return errors.New("its caches are empty")
-		}
+		c.ControllerReady = func() error { return errors.New("it may not list controllerrevisions") }
 	})
-	filled.Store(false)
-	for path, want := range map[string]int{"/readyz/controller": http.StatusInternalServerError, "/livez/controller": http.StatusOK} {
-		var code int
-		s.clients.Discovery().RESTClient().Get().AbsPath(path).Do(t.Context()).StatusCode(&code)
-		if code != want {
-			t.Errorf("%s: got %d, want %d", path, code, want)
+	for path, want := range map[string]int{"/readyz": http.StatusOK, "/livez": http.StatusOK, "/healthz/controller": http.StatusInternalServerError} {
+		if code, text := s.get(t.Context(), path); code != want {
+			t.Errorf("%s: got %d, %q, want %d", path, code, text, want)
 		}
 	}
+	if _, text := s.get(t.Context(), "/healthz/controller"); !strings.Contains(text, "may not list controllerrevisions") {
+		t.Errorf("/healthz/controller: got %q, want the reason", text)
+	}
+	s.create(t, web("web"))
+}
+
+// get is what the server answers at a path.
+func (s *testServer) get(ctx context.Context, path string) (code int, text string) {
+	raw, err := s.clients.Discovery().RESTClient().Get().AbsPath(path).Do(ctx).StatusCode(&code).Raw()
+	if err != nil && len(raw) == 0 {
+		return code, err.Error()
+	}
+	return code, string(raw)
 }
 
 func TestTheStateOfTheControllerCanBeAskedFor(t *testing.T) {
@@ -97,28 +98,4 @@ func TestTheStateOfTheControllerCanBeAskedFor(t *testing.T) {
 	if want := `{"leading":true,"notReady":"wait"}`; err != nil || strings.TrimSpace(string(raw)) != want {
 		t.Errorf("got %q, %v, want %s", raw, err, want)
 	}
-}
-
-func TestAnUnreachableHostMakesTheServerUnready(t *testing.T) {
-	lost := make(chan struct{})
-	s := startServer(t, func(c *Config) {
-		c.HostReady = func(context.Context) error {
-			select {
-			case <-lost:
-				return errors.New("the host is lost")
-			default:
-				return nil
-			}
-		}
-	})
-	close(lost)
-	var code int
-	s.clients.Discovery().RESTClient().Get().AbsPath("/readyz/host").Do(t.Context()).StatusCode(&code)
-	if code != http.StatusInternalServerError {
-		t.Errorf("/readyz/host: got %d, want 500", code)
-	}
-	if err := s.clients.Discovery().RESTClient().Get().AbsPath("/livez").Do(t.Context()).Error(); err != nil {
-		t.Errorf("/livez: got %v, want no error", err)
-	}
-	s.create(t, web("web"))
 }

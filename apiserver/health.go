@@ -4,33 +4,33 @@
 package apiserver
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
 )
 
-// hostCheckTimeout bounds a readiness probe's question to the host.
-const hostCheckTimeout = 3 * time.Second
-
 // The generic server brings the checks of etcd, of its informers and of its
 // hooks. Those below are ours; each says in its error what is missing.
+//
+// Everybody may ask for the checks and is told the names of those that fail. Reasons are
+// told by the single checks, /readyz/host for example, to whom the host permits that
+// path, and to administrators (group system:masters) without asking the host. Each check
+// is cheap: whoever reaches the port may ask, and no queue is in the way.
 
-// addHostCheck makes the server unready while the host cannot be reached. It
-// stays alive: a restart would not help, and what is cached is still served.
-func addHostCheck(server *genericapiserver.GenericAPIServer, ready func(context.Context) error) error {
-	if ready == nil {
-		return nil
+// addHostCheck makes the server unready while the host cannot be reached: it could
+// permit nothing to anybody. It stays alive: a restart would not help, and what is
+// cached is still served.
+func addHostCheck(server *genericapiserver.GenericAPIServer, watch *hostWatch) error {
+	if err := server.AddReadyzChecks(healthz.NamedCheck("host", func(*http.Request) error { return watch.check() })); err != nil {
+		return fmt.Errorf("adding the check of the host: %w", err)
 	}
-	return server.AddReadyzChecks(healthz.NamedCheck("host", func(r *http.Request) error {
-		ctx, cancel := context.WithTimeout(r.Context(), hostCheckTimeout)
-		defer cancel()
-		return ready(ctx)
-	}))
+	return server.AddPostStartHook("watch-host", func(hook genericapiserver.PostStartHookContext) error {
+		go watch.run(hook)
+		return nil
+	})
 }
 
 // addStoreCheck makes the server unready while its store is not the right one. It
@@ -42,14 +42,15 @@ func addStoreCheck(server *genericapiserver.GenericAPIServer, guard *guard) erro
 	return server.AddReadyzChecks(healthz.NamedCheck("store", func(*http.Request) error { return guard.check() }))
 }
 
-// addControllerChecks makes the server unready while its controller cannot work,
-// and not alive when the controller ended by itself: that is a fault of the
-// program which a restart may heal.
+// controllerPath says whether the controller can do its work. It is apart from the checks
+// by which the server is ready: an API that nobody works for is still the truth, and
+// without it the cluster could not finish deleting any namespace.
+const controllerPath = "/healthz/controller"
+
+// addControllerChecks makes the server not alive when the controller ended by itself:
+// that is a fault of the program which a restart may heal. One that cannot work, for
+// want of a right for example, is told of at controllerPath.
 func addControllerChecks(server *genericapiserver.GenericAPIServer, controller *runner) error {
-	ready := healthz.NamedCheck("controller", func(*http.Request) error { return controller.checkReady() })
-	if err := server.AddReadyzChecks(ready); err != nil {
-		return fmt.Errorf("adding the controller's readiness check: %w", err)
-	}
 	alive := healthz.NamedCheck("controller", func(*http.Request) error {
 		if err := controller.checkRunning(); errors.Is(err, errReturned) {
 			return err
@@ -59,5 +60,12 @@ func addControllerChecks(server *genericapiserver.GenericAPIServer, controller *
 	if err := server.AddLivezChecks(0, alive); err != nil {
 		return fmt.Errorf("adding the controller's liveness check: %w", err)
 	}
+	server.Handler.NonGoRestfulMux.UnlistedHandle(controllerPath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if err := controller.checkReady(); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprint(w, "ok")
+	}))
 	return nil
 }

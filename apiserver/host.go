@@ -21,10 +21,17 @@ import (
 // host is the cluster that authenticates and authorizes for us, and in which the
 // members of the sets run.
 type host struct {
+	// config has neither a rate nor a timeout: see hostConfig.
 	config *rest.Config
-	client kubernetes.Interface
-	source string // where config comes from, for error messages
+	// client is for single requests, which end after requestTimeout at the latest, and
+	// watching for informers, whose requests have no end.
+	client, watching kubernetes.Interface
+	source           string // where config comes from, for error messages
 }
+
+// requestTimeout bounds a single request to the host whose context may have no end, such
+// as those of the admission plugins.
+const requestTimeout = 30 * time.Second
 
 // newHost reads the kubeconfig, or takes the cluster that this process runs in.
 func newHost(kubeconfig string) (*host, error) {
@@ -32,7 +39,13 @@ func newHost(kubeconfig string) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := kubernetes.NewForConfig(config)
+	watching, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("creating a client for the host cluster at %s: %w", config.Host, err)
+	}
+	single := rest.CopyConfig(config)
+	single.Timeout = requestTimeout
+	client, err := kubernetes.NewForConfig(single)
 	if err != nil {
 		return nil, fmt.Errorf("creating a client for the host cluster at %s: %w", config.Host, err)
 	}
@@ -40,10 +53,23 @@ func newHost(kubeconfig string) (*host, error) {
 	if kubeconfig == "" {
 		source = "the service account of this pod"
 	}
-	return &host{config, client, source}, nil
+	return &host{config: config, client: client, watching: watching, source: source}, nil
 }
 
+// hostConfig is the one place where the way to a cluster is read, so that every client
+// of this server is without a rate of its own: the default, 5 requests a second, is
+// shared by all that a client does, and makes what matters wait for what does not. The
+// host has queues, and says itself when it is too much.
 func hostConfig(kubeconfig string) (*rest.Config, error) {
+	config, err := readHostConfig(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	return config, nil
+}
+
+func readHostConfig(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {
 		config, err := rest.InClusterConfig()
 		if errors.Is(err, rest.ErrNotInCluster) {

@@ -83,15 +83,11 @@ func NewOptions() (*Options, error) {
 	// Without it, open watches keep a server that shuts down for a whole minute.
 	server.ShutdownWatchTerminationGracePeriod = 2 * time.Second
 
-	// A single check tells its reason, which the summary withholds. It must be told
-	// without the host too, or nobody learns why the host is not ready.
-	authorization := options.NewDelegatingAuthorizationOptions().WithAlwaysAllowPaths("/healthz/*", "/livez/*", "/readyz/*")
-
 	return &Options{
 		Server:         server,
 		Serving:        serving.WithLoopback(),
 		Authentication: options.NewDelegatingAuthenticationOptions(),
-		Authorization:  authorization,
+		Authorization:  options.NewDelegatingAuthorizationOptions(),
 		Audit:          options.NewAuditOptions(),
 		Features:       options.NewFeatureOptions(),
 		Host:           options.NewCoreAPIOptions(),

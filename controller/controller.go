@@ -18,6 +18,7 @@ import (
 type Controller struct {
 	config Config
 	gauges *gauges
+	ready  readyGauge
 
 	mu      sync.Mutex
 	running bool
@@ -33,7 +34,11 @@ func New(config Config) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Controller{config: config, gauges: gauges}, nil
+	ready, err := newReadyGauge(config.RegisterMetric)
+	if err != nil {
+		return nil, err
+	}
+	return &Controller{config: config, gauges: gauges, ready: ready}, nil
 }
 
 // Run controls, or waits for its turn to, until the context ends. It returns when

@@ -94,6 +94,10 @@ func ownCommands(cluster genericclioptions.RESTClientGetter, streams genericioop
 func clusterFlags(root *cobra.Command, streams genericiooptions.IOStreams) genericclioptions.RESTClientGetter {
 	flags := genericclioptions.NewConfigFlags(true).
 		WithDeprecatedPasswordFlag().WithDiscoveryBurst(300).WithDiscoveryQPS(50).WithWarningPrinter(streams)
+	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
+		config.QPS = -1 // the commands that ask for much ask one thing after the other
+		return config
+	}
 	flags.AddFlags(root.PersistentFlags())
 	version := cmdutil.NewMatchVersionFlags(flags)
 	version.AddFlags(root.PersistentFlags())

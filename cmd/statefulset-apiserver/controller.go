@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/util/uuid"
@@ -42,6 +43,11 @@ func (c *colocated) run(ctx context.Context, access apiserver.Access) error {
 		return err
 	}
 	c.running.Store(built)
+	ctx, stop := context.WithCancel(ctx)
+	var telling sync.WaitGroup
+	defer telling.Wait()
+	defer stop()
+	telling.Go(func() { built.TellReadiness(ctx) })
 	return built.Run(ctx)
 }
 

@@ -6,9 +6,11 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -35,7 +37,31 @@ func (e *examiner) leader(ctx context.Context) []finding {
 	if limit := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second; silent > limit {
 		return []finding{isBroken(about, fmt.Sprintf("nobody controls: %s has been silent for %s", holder, silent.Round(time.Second)), logs)}
 	}
+	if reason := e.trouble(ctx, holder); reason != "" {
+		return []finding{isBroken(about, "the controller cannot work: "+reason, logs)}
+	}
 	return []finding{isFine(about, "%s controls", holder)}
+}
+
+// trouble is what the holder of the lease has last said that keeps it from working. It
+// says so by events about the lease; the API is ready meanwhile.
+func (e *examiner) trouble(ctx context.Context, holder string) string {
+	events, err := e.host.CoreV1().Events(e.system).List(ctx, metav1.ListOptions{
+		FieldSelector: "involvedObject.kind=Lease,involvedObject.name=" + leaseName,
+	})
+	if err != nil {
+		return ""
+	}
+	var last corev1.Event
+	for _, event := range events.Items {
+		if strings.HasPrefix(event.Message, holder+": ") && !event.LastTimestamp.Before(&last.LastTimestamp) {
+			last = event
+		}
+	}
+	if last.Reason != "ControllerNotReady" {
+		return ""
+	}
+	return strings.TrimPrefix(last.Message, holder+": ")
 }
 
 // heldBy is who holds a lease, and for how long it has not been renewed.

@@ -1,0 +1,280 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+)
+
+// gatekeeper is a host that knows tokens and permits paths to users. Everybody else may nothing.
+type gatekeeper struct {
+	reviews, tokens atomic.Int64
+	gone            atomic.Bool
+	hold            chan struct{} // if not nil, answers about tokens come when it is closed
+}
+
+func (g *gatekeeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if g.gone.Load() {
+		http.Error(w, "gone", http.StatusServiceUnavailable)
+		return
+	}
+	var answer any
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/tokenreviews"):
+		g.tokens.Add(1)
+		if g.hold != nil {
+			<-g.hold
+		}
+		review := &authenticationv1.TokenReview{}
+		if err := json.NewDecoder(r.Body).Decode(review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		review.Status = authenticationv1.TokenReviewStatus{Authenticated: true, User: authenticationv1.UserInfo{Username: review.Spec.Token}}
+		if review.Spec.Token == "administrator" {
+			review.Status.User.Groups = []string{user.SystemPrivilegedGroup}
+		}
+		answer = review
+	case strings.HasSuffix(r.URL.Path, "/subjectaccessreviews"):
+		g.reviews.Add(1)
+		review := &authorizationv1.SubjectAccessReview{}
+		if err := json.NewDecoder(r.Body).Decode(review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		path := review.Spec.NonResourceAttributes
+		review.Status.Allowed = review.Spec.User == "monitoring" && path != nil && strings.HasPrefix(path.Path, "/readyz/")
+		answer = review
+	default:
+		fmt.Fprint(w, "ok")
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(answer); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
+
+// guardedBy makes a server ask the gatekeeper who a caller is and what it may do.
+func (g *gatekeeper) guardedBy(t *testing.T) (choose func(*Options), configure func(*Config)) {
+	t.Helper()
+	host := hostAt(t, g.ServeHTTP)
+	var options *Options
+	choose = func(o *Options) {
+		options = o
+		options.Host.CoreAPIKubeconfigPath = kubeconfigOf(t, host.config.Host)
+		options.Authentication.SkipInClusterLookup = true
+	}
+	return choose, func(c *Config) {
+		if err := errors.Join(options.applyAuthentication(&c.Generic.Config), options.applyAuthorization(&c.Generic.Config)); err != nil {
+			t.Fatalf("preparing access: %v", err)
+		}
+	}
+}
+
+func TestReasonsAreForThoseWhoMaySeeThem(t *testing.T) {
+	const secret = "etcd at 10.1.2.3 has store 6f1c"
+	g := &gatekeeper{}
+	choose, configure := g.guardedBy(t)
+	s := startUnready(t, choose, configure, func(c *Config) {
+		c.HostReady = func(context.Context) error { return errors.New(secret) }
+	})
+	client := s.anonymous(t)
+	as := func(token, path string) string {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.loopback.Host+path, http.NoBody)
+		if err != nil {
+			t.Fatalf("preparing a request: %v", err)
+		}
+		if token != "" {
+			req.Header.Set("Authorization", "Bearer "+token)
+		}
+		return answerTo(client, req)
+	}
+	s.eventually(t, "the host was asked", func(context.Context) error {
+		if got := as("administrator", "/readyz/host"); !strings.Contains(got, secret) {
+			return fmt.Errorf("/readyz/host as administrator: got %q, want the reason", got)
+		}
+		return nil
+	})
+
+	tests := map[string]struct{ token, path, want, not string }{
+		"anonymous callers learn which check fails, and no reason":   {"", "/readyz", "[-]host failed: reason withheld", secret},
+		"asking for more words does not give the reason":             {"", "/readyz?verbose", "[-]host failed: reason withheld", secret},
+		"a single check is not for anonymous callers":                {"", "/readyz/host", "401 ", secret},
+		"nor is one of the older paths":                              {"", "/healthz/etcd", "401 ", secret},
+		"nor one that is not there":                                  {"", "/livez/x", "401 ", secret},
+		"nor what the controller lacks":                              {"", "/healthz/controller", "401 ", secret},
+		"who has a name and no right learns no reason":               {"tenant", "/readyz/host", "403 ", secret},
+		"who has a name and no right learns which check fails":       {"tenant", "/readyz", "[-]host failed: reason withheld", secret},
+		"whom the host permits the path learns the reason":           {"monitoring", "/readyz/host", secret, "403"},
+		"administrators learn the reason without asking the host":    {"administrator", "/readyz/host", secret, "403"},
+		"a path with dots is no way round the rule":                  {"", "/readyz/../readyz/host", "401 ", secret},
+		"nor is a second slash":                                      {"", "/readyz//host", "401 ", secret},
+		"a name of a check in the query does not give its reason":    {"", "/readyz?exclude=etcd&verbose", "[-]host failed: reason withheld", secret},
+		"whether the server lives is for everybody and needs nobody": {"", "/livez", "200 ok", secret},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			before := g.reviews.Load()
+			got := as(test.token, test.path)
+			if !strings.Contains(got, test.want) || strings.Contains(got, test.not) {
+				t.Errorf("%s as %q: got %q, want it to contain %q and not %q", test.path, test.token, got, test.want, test.not)
+			}
+			if asked := g.reviews.Load() - before; test.token == "" && asked != 0 {
+				t.Errorf("%s: the host was asked %d times what anonymous callers may, want 0", test.path, asked)
+			}
+		})
+	}
+
+	t.Run("administrators learn the reason while the host is gone", func(t *testing.T) {
+		g.gone.Store(true)
+		if got := as("administrator", "/readyz/host"); !strings.Contains(got, secret) {
+			t.Errorf("/readyz/host: got %q, want the reason", got)
+		}
+	})
+}
+
+func answerTo(client *http.Client, req *http.Request) string {
+	response, err := client.Do(req)
+	if err != nil {
+		return err.Error()
+	}
+	return read(response)
+}
+
+func TestManyCallersDoNotMakeOthersWaitForAccessReviews(t *testing.T) {
+	g := &gatekeeper{}
+	host := hostAt(t, g.ServeHTTP)
+	options, err := NewOptions()
+	if err != nil {
+		t.Fatalf("making options: %v", err)
+	}
+	options.Authorization.RemoteKubeConfigFile = kubeconfigOf(t, host.config.Host)
+	client, err := options.reviewClient()
+	if err != nil {
+		t.Fatalf("making the client: %v", err)
+	}
+	if limit := client.AuthorizationV1().RESTClient().GetRateLimiter(); limit != nil {
+		t.Errorf("the client of access reviews: got a limit of %v requests a second, want none: all callers share it", limit.QPS())
+	}
+
+	config := NewConfig()
+	if err := options.applyAuthorization(&config.Generic.Config); err != nil {
+		t.Fatalf("preparing authorization: %v", err)
+	}
+	const accounts = 1000
+	begun := time.Now()
+	var asking sync.WaitGroup
+	for i := range accounts {
+		asking.Go(func() {
+			caller := authorizer.AttributesRecord{User: &user.DefaultInfo{Name: fmt.Sprintf("system:serviceaccount:a:%d", i)}, Verb: "get", ResourceRequest: true}
+			if _, _, err := config.Generic.Authorization.Authorizer.Authorize(t.Context(), caller); err != nil {
+				t.Errorf("asking for %s: %v", caller.User.GetName(), err)
+			}
+		})
+	}
+	asking.Wait()
+	t.Logf("%d access reviews for %d service accounts took %s; 200 a second after 400 would take 3s", g.reviews.Load(), accounts, time.Since(begun).Round(time.Millisecond))
+}
+
+func TestRandomTokensDoNotPileUp(t *testing.T) {
+	release := make(chan struct{})
+	inside := atomic.Int64{}
+	most := atomic.Int64{}
+	bounded := newBoundedTokens(authenticator.RequestFunc(func(req *http.Request) (*authenticator.Response, bool, error) {
+		if !bearsToken(req) {
+			return &authenticator.Response{User: &user.DefaultInfo{Name: "proxied"}}, true, nil
+		}
+		now := inside.Add(1)
+		defer inside.Add(-1)
+		for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
+		}
+		<-release
+		return nil, false, nil
+	}))
+	request := func(token string) error {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/apis", http.NoBody)
+		if err != nil {
+			return err
+		}
+		if token != "" {
+			req.Header.Set("Authorization", "Bearer "+token)
+		}
+		_, _, err = bounded.AuthenticateRequest(req)
+		return err
+	}
+
+	const tokens = 500
+	var refused atomic.Int64
+	var asking, ended sync.WaitGroup
+	ended.Add(tokens - tokensAtOnce)
+	for i := range tokens {
+		asking.Go(func() {
+			if err := request(fmt.Sprint("random-", i)); errors.Is(err, errManyTokens) {
+				refused.Add(1)
+				ended.Done()
+			}
+		})
+	}
+	ended.Wait() // all that had to wait were refused, while none was answered
+	if got := most.Load(); got != tokensAtOnce {
+		t.Errorf("tokens that the host was asked about at a time: got %d, want %d", got, tokensAtOnce)
+	}
+	if err := request(""); err != nil {
+		t.Errorf("a request that bears no token, such as those through the host: got %v, want no error", err)
+	}
+	close(release)
+	asking.Wait()
+	if got := refused.Load(); got != tokens-tokensAtOnce {
+		t.Errorf("refused: got %d of %d, want %d", got, tokens, tokens-tokensAtOnce)
+	}
+}
+
+func TestClientsOfTheHostHaveNoRate(t *testing.T) {
+	var asked atomic.Int64
+	host := hostAt(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"kind":"ConfigMap","apiVersion":"v1"}`)
+	})
+	if host.config.QPS >= 0 {
+		t.Errorf("requests a second: got %v, want a negative number, that is no limit", host.config.QPS)
+	}
+	for name, limit := range map[string]any{
+		"single requests": host.client.CoreV1().RESTClient().GetRateLimiter(),
+		"informers":       host.watching.CoreV1().RESTClient().GetRateLimiter(),
+	} {
+		if limit != nil {
+			t.Errorf("the client of %s: got a limit, want none", name)
+		}
+	}
+	const requests = 200
+	begun := time.Now()
+	for range requests {
+		if _, err := host.client.CoreV1().ConfigMaps("a").Get(t.Context(), "note", metav1.GetOptions{}); err != nil {
+			t.Fatalf("asking: %v", err)
+		}
+	}
+	took := time.Since(begun)
+	t.Logf("%d requests took %s", asked.Load(), took.Round(time.Millisecond))
+	if most := 30 * time.Second; took > most {
+		t.Errorf("%d requests, one after the other, took %s, want less than %s: at 5 a second they take 38s", requests, took, most)
+	}
+}

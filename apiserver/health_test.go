@@ -1,0 +1,175 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// floodRate is how many anonymous callers ask how the server is, in a second.
+const floodRate = 1000
+
+// floodLength is two seconds, or what FLOOD says: FLOOD=1m.
+func floodLength(t *testing.T) time.Duration {
+	t.Helper()
+	given := os.Getenv("FLOOD")
+	if given == "" {
+		return 2 * time.Second
+	}
+	length, err := time.ParseDuration(given)
+	if err != nil {
+		t.Fatalf("FLOOD is %q: %v; give a duration such as 1m", given, err)
+	}
+	return length
+}
+
+func TestAnAnonymousFloodOfReadyzCostsTheHostNothing(t *testing.T) {
+	var asked atomic.Int64
+	host := hostAt(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/readyz" {
+			asked.Add(1)
+		}
+		fmt.Fprint(w, "ok")
+	})
+	s := startServer(t, func(c *Config) { c.HostReady = host.ready })
+	before, begun := asked.Load(), time.Now()
+	answers := flood(s.anonymous(t), s.loopback.Host+"/readyz", floodLength(t))
+	took := time.Since(begun)
+	questions := asked.Load() - before
+
+	t.Logf("%d anonymous requests in %s: %v; the host was asked %d times", floodRate*int(floodLength(t)/time.Second), took.Round(time.Millisecond), answers, questions)
+	if len(answers) != 1 || answers["200 ok"] == 0 {
+		t.Errorf("answers: got %v, want 200 ok only", answers)
+	}
+	if most := int64(took/time.Second) + 1; questions > most {
+		t.Errorf("questions to the host in %s: got %d, want at most one a second, that is %d", took, questions, most)
+	}
+}
+
+// flood sends requests at floodRate from some connections, and counts the answers.
+func flood(client *http.Client, url string, length time.Duration) map[string]int {
+	const callers = 20
+	var mu sync.Mutex
+	answers := map[string]int{}
+	requests := make(chan struct{}, floodRate)
+	var calling sync.WaitGroup
+	for range callers {
+		calling.Go(func() {
+			for range requests {
+				answer := ask(client, url)
+				mu.Lock()
+				answers[answer]++
+				mu.Unlock()
+			}
+		})
+	}
+	const ticks = 100 // a second
+	ticker := time.NewTicker(time.Second / ticks)
+	defer ticker.Stop()
+	for range int(length.Seconds() * ticks) {
+		<-ticker.C
+		for range floodRate / ticks {
+			requests <- struct{}{}
+		}
+	}
+	close(requests)
+	calling.Wait()
+	return answers
+}
+
+func ask(client *http.Client, url string) string {
+	response, err := client.Get(url)
+	if err != nil {
+		return err.Error()
+	}
+	return read(response)
+}
+
+// read is the code and the body of an answer.
+func read(response *http.Response) string {
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%d %s", response.StatusCode, strings.TrimSpace(string(body)))
+}
+
+// anonymous is a client without credentials.
+func (s *testServer) anonymous(t *testing.T) *http.Client {
+	t.Helper()
+	config, err := rest.TLSConfigFor(rest.AnonymousClientConfig(s.loopback))
+	if err != nil {
+		t.Fatalf("preparing a client: %v", err)
+	}
+	config.MinVersion = tls.VersionTLS12
+	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: patience}
+}
+
+// hostAt is a host cluster that a function answers for.
+func hostAt(t *testing.T, answer http.HandlerFunc) *host {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	host, err := newHost(kubeconfigOf(t, server.URL))
+	if err != nil {
+		t.Fatalf("preparing the host: %v", err)
+	}
+	return host
+}
+
+func kubeconfigOf(t *testing.T, url string) string {
+	t.Helper()
+	config := clientcmdapi.NewConfig()
+	config.Clusters["host"] = &clientcmdapi.Cluster{Server: url}
+	config.Contexts["host"] = &clientcmdapi.Context{Cluster: "host"}
+	config.CurrentContext = "host"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatalf("writing a kubeconfig: %v", err)
+	}
+	return path
+}
+
+func TestAHostThatIsLostAndFoundIsNoticed(t *testing.T) {
+	var lost atomic.Bool
+	host := hostAt(t, func(w http.ResponseWriter, _ *http.Request) {
+		if lost.Load() {
+			http.Error(w, "etcd failed", http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprint(w, "ok")
+	})
+	s := startServer(t, func(c *Config) { c.HostReady = host.ready })
+	lost.Store(true)
+	s.eventually(t, "the server is not ready", func(ctx context.Context) error {
+		if s.ready(ctx) == nil {
+			return fmt.Errorf("/readyz: got ok, want it to fail: the host is lost")
+		}
+		return nil
+	})
+	if err := s.clients.Discovery().RESTClient().Get().AbsPath("/livez").Do(t.Context()).Error(); err != nil {
+		t.Errorf("/livez: got %v, want no error: a restart helps nobody", err)
+	}
+	lost.Store(false)
+	s.eventually(t, "the server is ready again", s.ready)
+}
