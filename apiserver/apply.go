@@ -25,9 +25,7 @@ func (o *Options) applyServing(config *Config) error {
 	if err := o.Serving.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
 		return fmt.Errorf("making a self-signed certificate: %w", err)
 	}
-	if err := o.Server.DefaultAdvertiseAddress(o.Serving.SecureServingOptions); err != nil {
-		return fmt.Errorf("finding an address to advertise: %w; give --advertise-address", err)
-	}
+	o.chooseAdvertisedAddress()
 	if err := o.Server.ApplyTo(generic); err != nil {
 		return fmt.Errorf("applying the generic options: %w", err)
 	}
@@ -40,6 +38,18 @@ func (o *Options) applyServing(config *Config) error {
 	}
 	generic.TracerProvider = hastyTracer{generic.TracerProvider}
 	return nil
+}
+
+// chooseAdvertisedAddress takes that of the default route, if there is one. The generic
+// server wants an address, and nobody is told of it: the host finds us by a Service.
+func (o *Options) chooseAdvertisedAddress() {
+	if o.Server.DefaultAdvertiseAddress(o.Serving.SecureServingOptions) == nil {
+		return
+	}
+	o.Server.AdvertiseAddress = o.Serving.BindAddress
+	if o.Serving.BindAddress.IsUnspecified() {
+		o.Server.AdvertiseAddress = net.IPv4(127, 0, 0, 1)
+	}
 }
 
 // applyHost makes the host cluster decide who may do what.

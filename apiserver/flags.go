@@ -29,6 +29,10 @@ func unservedServerFlags() []string {
 	}
 }
 
+// unservedFeatureFlags would serve profiles on a socket without asking who reads them;
+// with --profiling they are served to whom the host permits /debug/pprof.
+func unservedFeatureFlags() []string { return []string{"debug-socket-path"} }
+
 // addFlagsExcept adds the flags of one option group, without those named.
 func addFlagsExcept(to *pflag.FlagSet, addFlags func(*pflag.FlagSet), names ...string) {
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)

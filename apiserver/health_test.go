@@ -95,11 +95,11 @@ func flood(client *http.Client, url string, length time.Duration) map[string]int
 }
 
 func ask(client *http.Client, url string) string {
-	response, err := client.Get(url)
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return err.Error()
 	}
-	return read(response)
+	return answerTo(client, req)
 }
 
 // read is the code and the body of an answer.

@@ -205,7 +205,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	o.Authorization.AddFlags(sections.FlagSet("authorization"))
 	o.Admission.AddFlags(sections.FlagSet("admission"))
 	o.Audit.AddFlags(sections.FlagSet("audit"))
-	o.Features.AddFlags(sections.FlagSet("features"))
+	addFlagsExcept(sections.FlagSet("features"), o.Features.AddFlags, unservedFeatureFlags()...)
 	o.Traces.AddFlags(sections.FlagSet("traces"))
 	addFlagsExcept(sections.FlagSet("generic"), o.Server.AddUniversalFlags, unservedServerFlags()...)
 	return sections

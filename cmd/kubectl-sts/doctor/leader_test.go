@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/utils/ptr"
 )
 
 func TestTheLeaderIsBelievedWhenItSaysThatItCannotWork(t *testing.T) {
@@ -41,7 +40,7 @@ func TestTheLeaderIsBelievedWhenItSaysThatItCannotWork(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			lease := &coordinationv1.Lease{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "statefulset-system", Name: leaseName},
-				Spec:       coordinationv1.LeaseSpec{HolderIdentity: ptr.To("a_1"), RenewTime: ptr.To(metav1.NewMicroTime(now)), LeaseDurationSeconds: ptr.To[int32](9)},
+				Spec:       coordinationv1.LeaseSpec{HolderIdentity: new("a_1"), RenewTime: new(metav1.NewMicroTime(now)), LeaseDurationSeconds: new(int32(9))},
 			}
 			e := &examiner{host: fake.NewClientset(append(test.events, lease)...), system: "statefulset-system", now: now}
 			got := e.leader(t.Context())
