@@ -54,6 +54,9 @@ type Config struct {
 	// Nil if nothing checks that, as in tests.
 	guard *guard
 
+	// room bounds what is written to the store. Nil if nothing does, as in tests.
+	room *room
+
 	damaged *damaged.Sets
 
 	scheme *runtime.Scheme
@@ -77,11 +80,16 @@ func NewConfig() *Config {
 	codecs := serializer.NewCodecFactory(scheme)
 	generic := genericapiserver.NewRecommendedConfig(codecs)
 	applyOpenAPI(&generic.Config)
+	config := &Config{Generic: generic, scheme: scheme, codecs: codecs}
 	build := generic.BuildHandlerChainFunc
 	generic.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
-		return build(newPlanLimit(codecs, newValueLimit(generic.MaxRequestBodyBytes, codecs, handler)), generic)
+		handler = newValueLimit(generic.MaxRequestBodyBytes, codecs, handler)
+		if config.room != nil {
+			handler = roomGate{config.room, codecs, handler}
+		}
+		return build(newPlanLimit(codecs, handler), generic)
 	}
-	return &Config{Generic: generic, scheme: scheme, codecs: codecs}
+	return config
 }
 
 // Complete fills the gaps.
@@ -96,7 +104,7 @@ func (c CompletedConfig) New() (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building the server: %w", err)
 	}
-	group, err := apiGroup(c.config.scheme, c.config.codecs, c.config.tolerate(c.generic.RESTOptionsGetter), c.config.Preflight, c.config.Planner)
+	group, err := apiGroup(c.config.scheme, c.config.codecs, c.config.tolerate(c.generic.RESTOptionsGetter), c.config.Preflight, c.config.Planner, c.config.room)
 	if err != nil {
 		return nil, err
 	}

@@ -35,12 +35,17 @@ type embeddedEtcd struct {
 	dir       *dataDir
 	socketDir string
 	log       etcdLog
+	quota     int64 // bytes
 	server    *embed.Etcd
 }
 
 // startEmbeddedEtcd returns when etcd answers. An error says what is wrong with
 // the directory; nothing in it was deleted then.
 func startEmbeddedEtcd(ctx context.Context, path string) (*embeddedEtcd, error) {
+	return startEmbeddedEtcdWith(ctx, path, embeddedQuota)
+}
+
+func startEmbeddedEtcdWith(ctx context.Context, path string, quota int64) (*embeddedEtcd, error) {
 	dir, err := openDataDir(path)
 	if err != nil {
 		return nil, err
@@ -48,7 +53,7 @@ func startEmbeddedEtcd(ctx context.Context, path string) (*embeddedEtcd, error) 
 	if err := checkEtcdData(path); err != nil {
 		return nil, errors.Join(dir.unusable(err), dir.Close())
 	}
-	etcd, err := newEmbeddedEtcd(dir)
+	etcd, err := newEmbeddedEtcd(dir, quota)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +64,14 @@ func startEmbeddedEtcd(ctx context.Context, path string) (*embeddedEtcd, error) 
 }
 
 // newEmbeddedEtcd takes over the directory, and closes it if it fails.
-func newEmbeddedEtcd(dir *dataDir) (*embeddedEtcd, error) {
+func newEmbeddedEtcd(dir *dataDir, quota int64) (*embeddedEtcd, error) {
 	// The path of a socket is limited to about a hundred characters, so it cannot
 	// be in the data directory, whose path may be longer.
 	socketDir, err := os.MkdirTemp("", "statefulset-etcd-")
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("creating a directory for the etcd socket: %w", err), dir.Close())
 	}
-	return &embeddedEtcd{dir: dir, socketDir: socketDir, log: newEtcdLog()}, nil
+	return &embeddedEtcd{dir: dir, socketDir: socketDir, log: newEtcdLog(), quota: quota}, nil
 }
 
 func (e *embeddedEtcd) start(ctx context.Context) error {
@@ -129,7 +134,7 @@ func (e *embeddedEtcd) config() *embed.Config {
 	config.AdvertisePeerUrls = []url.URL{self}
 	config.InitialCluster = config.InitialClusterFromName(embeddedName)
 	config.EnableGRPCGateway = false
-	config.QuotaBackendBytes = embeddedQuota
+	config.QuotaBackendBytes = e.quota
 	config.WatchProgressNotifyInterval = progressInterval
 	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(e.log.logger())
 	return config

@@ -15,10 +15,13 @@ import (
 )
 
 // apiGroup is the table of contents of what is served under /apis.
-func apiGroup(scheme *runtime.Scheme, codecs serializer.CodecFactory, getter generic.RESTOptionsGetter, preflight statefulset.Preflight, planner Planner) (*genericapiserver.APIGroupInfo, error) {
+func apiGroup(scheme *runtime.Scheme, codecs serializer.CodecFactory, getter generic.RESTOptionsGetter, preflight statefulset.Preflight, planner Planner, room *room) (*genericapiserver.APIGroupInfo, error) {
 	sets, err := statefulset.NewStorage(scheme, getter, preflight)
 	if err != nil {
 		return nil, err
+	}
+	if room != nil {
+		sets.LimitWrites(room)
 	}
 	group := genericapiserver.NewDefaultAPIGroupInfo(appsv1.GroupName, scheme, runtime.NewParameterCodec(scheme), codecs)
 	group.NegotiatedSerializer = textOnly{codecs}

@@ -46,6 +46,10 @@ type Options struct {
 	// PlaintextEtcd lets etcd on other machines be reached without TLS.
 	PlaintextEtcd bool
 
+	// WriteRate is how many bytes a namespace may write to the store in a second, and
+	// WriteBurst how many at once, as quantities.
+	WriteRate, WriteBurst string
+
 	// Die ends the process at once with an error, when the embedded etcd cannot go on,
 	// for example because the disk is full: nothing may be answered any more. Nil
 	// stands for a panic.
@@ -97,6 +101,8 @@ func NewOptions() (*Options, error) {
 		HostTimeout:    30 * time.Second,
 		NoteNamespace:  defaultNoteNamespace,
 		Preflight:      preflightEnforce,
+		WriteRate:      defaultWriteRate,
+		WriteBurst:     defaultWriteBurst,
 	}, nil
 }
 
@@ -120,6 +126,7 @@ func (o *Options) Validate() error {
 	errs := append(o.validateStorage(), o.validateServing()...)
 	errs = append(errs, o.validateHost()...)
 	errs = append(errs, o.validatePreflight()...)
+	errs = append(errs, o.validateRoom()...)
 	errs = append(errs, o.Server.Validate()...)
 	errs = append(errs, o.Authentication.Validate()...)
 	errs = append(errs, o.Authorization.Validate()...)
@@ -200,6 +207,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 		"Let --etcd-servers name servers on other machines that are reached without TLS. Whoever can listen or speak on that network can then read and change every set.")
 	addFlagsExcept(storage, o.Etcd.AddFlags, unservedEtcdFlags()...)
 
+	o.addRoomFlags(sections.FlagSet("limits of the store"))
 	o.Serving.AddFlags(sections.FlagSet("serving"))
 	o.Authentication.AddFlags(sections.FlagSet("authentication"))
 	o.Authorization.AddFlags(sections.FlagSet("authorization"))

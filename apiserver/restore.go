@@ -96,7 +96,7 @@ func restoreInto(ctx context.Context, dir *dataDir, file string) error {
 		return errors.Join(fmt.Errorf("preparing %s: %w", database, err), dir.Close())
 	}
 	// Etcd makes the log that belongs to the database, and proves that it can use it.
-	etcd, err := newEmbeddedEtcd(dir)
+	etcd, err := newEmbeddedEtcd(dir, embeddedQuota)
 	if err != nil {
 		return err
 	}

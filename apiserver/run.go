@@ -79,6 +79,11 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeGuard()) }()
+	closeRoom, err := o.applyRoom(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeRoom()) }()
 	if err := config.addController(controller, host); err != nil {
 		return err
 	}

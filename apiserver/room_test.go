@@ -1,0 +1,281 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+const mebi = 1 << 20
+
+// startSmall starts a server whose etcd has a small quota.
+func startSmall(t *testing.T, quota, bytesPerSecond, burst int64) (*testServer, *clientv3.Client) {
+	t.Helper()
+	etcd, err := startEmbeddedEtcdWith(t.Context(), t.TempDir(), quota)
+	if err != nil {
+		t.Fatalf("starting etcd: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := etcd.Close(); err != nil {
+			t.Errorf("stopping etcd: %v", err)
+		}
+	})
+	var client *clientv3.Client
+	s := startServerWith(t, func(o *Options) {
+		o.Etcd.StorageConfig.Transport.ServerList = []string{etcd.Endpoint()}
+		opened, err := openStore(o.Etcd.StorageConfig)
+		if err != nil {
+			t.Fatalf("opening the store: %v", err)
+		}
+		client = opened.client
+		t.Cleanup(func() { _ = opened.Close() })
+	}, func(c *Config) {
+		filling := newFilling(client, 20*time.Millisecond)
+		c.room = newRoom(bytesPerSecond, burst, filling.latest, "ask the operator")
+		ctx, stop := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			filling.run(ctx)
+		}()
+		t.Cleanup(func() { stop(); <-done })
+	})
+	return s, client
+}
+
+// heavy is a set of about so many bytes.
+func heavy(name, namespace string, bytes int) *appsv1.StatefulSet {
+	set := web(name)
+	set.Namespace = namespace
+	set.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "TEXT", Value: strings.Repeat("x", bytes)}}
+	return set
+}
+
+// put updates a set once, whatever the answer is.
+func (s *testServer) put(ctx context.Context, set *appsv1.StatefulSet, subresource ...string) error {
+	return s.clients.AppsV1().RESTClient().Put().MaxRetries(0).Namespace(set.Namespace).
+		Resource("statefulsets").Name(set.Name).SubResource(subresource...).Body(set).Do(ctx).Error()
+}
+
+// post creates a set once.
+func (s *testServer) post(ctx context.Context, set *appsv1.StatefulSet) error {
+	return s.clients.AppsV1().RESTClient().Post().MaxRetries(0).Namespace(set.Namespace).
+		Resource("statefulsets").Body(set).Do(ctx).Error()
+}
+
+func TestANamespaceThatFloodsTheStoreDoesNotStopAnother(t *testing.T) {
+	const quota = 32 * mebi
+	s, etcd := startSmall(t, quota, 2*mebi, 8*mebi)
+	for _, set := range []*appsv1.StatefulSet{heavy("big", "flood", mebi), heavy("small", "calm", 10)} {
+		if err := s.post(t.Context(), set); err != nil {
+			t.Fatalf("creating %s: %v", set.Name, err)
+		}
+	}
+	alone := s.writeCalmly(t, 30)
+
+	ctx, stop := context.WithCancel(t.Context())
+	var flooding sync.WaitGroup
+	var mu sync.Mutex
+	answers := map[string]int{}
+	for i := range 4 {
+		flooding.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				set := heavy("big", "flood", mebi)
+				set.Annotations = map[string]string{"n": fmt.Sprint(i, n)}
+				answer := s.flooded(ctx, t, set)
+				mu.Lock()
+				answers[answer]++
+				mu.Unlock()
+				if answer == "429" { // it is told to wait for a second at least, and does not
+					time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the caller's machine is this one, and shall not be what is measured
+				}
+			}
+		})
+	}
+	s.eventually(t, "the flood has tried to write more than the quota", func(context.Context) error {
+		mu.Lock()
+		defer mu.Unlock()
+		tried := 0
+		for _, n := range answers {
+			tried += n
+		}
+		if tried*mebi < 3*quota {
+			return fmt.Errorf("got %d writes of 1 MiB", tried)
+		}
+		return nil
+	})
+	beside := s.writeCalmly(t, 30)
+	stop()
+	flooding.Wait()
+
+	alarms, err := etcd.AlarmList(t.Context())
+	if err != nil || len(alarms.Alarms) != 0 {
+		t.Errorf("alarms of etcd: got %v, %v, want none", alarms, err)
+	}
+	if answers["429"] == 0 {
+		t.Errorf("answers to the flood: got %v, want 429 for most", answers)
+	}
+	t.Logf("answers to the flood: %v; of the other namespace 60 of 60 writes succeeded, median of 30 alone %s, beside the flood %s (%.1f times), slowest %s and %s",
+		answers, alone[15], beside[15], float64(beside[15])/float64(alone[15]), alone[29], beside[29])
+}
+
+// flooded is a short form of the answer to a write of the flood.
+func (s *testServer) flooded(ctx context.Context, t *testing.T, set *appsv1.StatefulSet) string {
+	err := s.put(ctx, set)
+	switch {
+	case err == nil:
+		return "200"
+	case apierrors.IsTooManyRequests(err):
+		if seconds, ok := apierrors.SuggestsClientDelay(err); !ok || seconds < 1 || !strings.Contains(err.Error(), `namespace "flood" writes more than 2MiB a second`) {
+			t.Errorf("refusal: got %q after %d s, want the namespace, the limit, and when to try again", err, seconds)
+		}
+		return "429"
+	case ctx.Err() != nil:
+		return "stopped"
+	default:
+		return err.Error()
+	}
+}
+
+// writeCalmly writes small sets one after the other, all of which must succeed, and returns how long they took, the shortest first.
+func (s *testServer) writeCalmly(t *testing.T, writes int) []time.Duration {
+	t.Helper()
+	var took []time.Duration
+	for n := range writes {
+		set := heavy("small", "calm", 10)
+		set.Annotations = map[string]string{"n": fmt.Sprint(time.Now().UnixNano(), n)}
+		begun := time.Now()
+		if err := s.put(t.Context(), set); err != nil {
+			t.Fatalf("write %d of the other namespace: %v, want no error", n, err)
+		}
+		took = append(took, time.Since(begun))
+	}
+	slices.Sort(took)
+	return took
+}
+
+func TestAFullStoreKeepsRoomForStatusAndDeletions(t *testing.T) {
+	s, etcd := startSmall(t, 96*mebi, 0, leastBurst)
+	var refused error
+	created, refusals := 0, 0
+	for refusals < 5 && created < 100 { // more than one, since compaction makes some room
+		if err := s.post(t.Context(), heavy(fmt.Sprint("web-", created), namespace, mebi)); err != nil {
+			refused = err
+			refusals++
+		} else {
+			created, refusals = created+1, 0
+		}
+		time.Sleep(40 * time.Millisecond) //nolint:forbidigo // etcd is asked every 20 ms; nothing fills it faster in practice
+	}
+	var status apierrors.APIStatus
+	if !errors.As(refused, &status) || status.Status().Code != http.StatusInsufficientStorage {
+		t.Fatalf("after %d sets of 1 MiB in a store of 96 MiB: got %v, want 507", created, refused)
+	}
+	t.Logf("after %d sets of 1 MiB in a store of 96 MiB: %v", created, refused)
+	for _, part := range []string{"the store is full", "quota of 96MiB", "85 %", "delete sets that are not needed", "ask the operator"} {
+		if !strings.Contains(refused.Error(), part) {
+			t.Errorf("refusal: got %q, want %q in it", refused, part)
+		}
+	}
+
+	ready := heavy("web-0", namespace, mebi)
+	ready.Status.Replicas = 3
+	if err := s.put(t.Context(), ready, "status"); err != nil {
+		t.Errorf("writing status: got %v, want no error", err)
+	}
+	if err := s.put(t.Context(), heavy("web-0", namespace, mebi+1000)); err == nil {
+		t.Error("a set that grows: got no error, want 507")
+	}
+	if err := s.put(t.Context(), heavy("web-0", namespace, 10)); err != nil {
+		t.Errorf("a set that shrinks: got %v, want no error", err)
+	}
+	for n := 1; n < created; n++ {
+		if err := s.sets().Delete(t.Context(), fmt.Sprint("web-", n), metav1.DeleteOptions{}); err != nil {
+			t.Errorf("deleting: got %v, want no error", err)
+		}
+	}
+	s.eventually(t, "there is room again", func(ctx context.Context) error { return s.post(ctx, heavy("again", namespace, mebi)) })
+	if alarms, err := etcd.AlarmList(t.Context()); err != nil || len(alarms.Alarms) != 0 {
+		t.Errorf("alarms of etcd: got %v, %v, want none", alarms, err)
+	}
+}
+
+func TestWhatNeedsNoRoom(t *testing.T) {
+	s, _ := startSmall(t, 64*mebi, 1, 3*mebi) // after the burst, one byte a second
+	if err := s.post(t.Context(), heavy("web", namespace, mebi)); err != nil {
+		t.Fatalf("creating: %v", err)
+	}
+	held := heavy("held", namespace, mebi/2)
+	held.Finalizers = []string{"example.com/hold"}
+	if err := s.post(t.Context(), held); err != nil {
+		t.Fatalf("creating: %v", err)
+	}
+	for n := range 10 {
+		if err := s.put(t.Context(), heavy("web", namespace, mebi)); err != nil {
+			t.Errorf("an update that changes nothing, for the %d. time: got %v, want no error", n+1, err)
+		}
+	}
+	if err := s.put(t.Context(), heavy("web", namespace, mebi+1)); err != nil {
+		t.Errorf("an update within the burst: got %v, want no error", err)
+	}
+	if err := s.put(t.Context(), heavy("web", namespace, mebi-1)); !apierrors.IsTooManyRequests(err) {
+		t.Errorf("an update beyond the rate: got %v, want 429", err)
+	}
+	if err := s.put(t.Context(), heavy("web", "other", mebi)); !apierrors.IsNotFound(err) {
+		t.Errorf("another namespace: got %v, want that the set is not found", err)
+	}
+	if err := s.sets().Delete(t.Context(), "held", metav1.DeleteOptions{}); err != nil {
+		t.Errorf("deleting a set with a finalizer: got %v, want no error", err)
+	}
+	if _, err := s.sets().Patch(t.Context(), "held", "application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
+		t.Errorf("removing the finalizer of a set that is being deleted: got %v, want no error", err)
+	}
+}
+
+func TestNamespacesThatWriteAreForgotten(t *testing.T) {
+	r := newRoom(1, leastBurst, func() fill { return fill{} }, "")
+	for n := range 3 * namespacesAtOnce {
+		if err := r.Take(fmt.Sprint("namespace-", n), 10, true); err != nil {
+			t.Fatalf("namespace %d: got %v, want no error", n, err)
+		}
+	}
+	if got := r.spaces.Len(); got != namespacesAtOnce {
+		t.Errorf("namespaces that are remembered: got %d, want %d", got, namespacesAtOnce)
+	}
+}
+
+func TestRoomFlags(t *testing.T) {
+	tests := map[string]struct{ rate, burst, want string }{
+		"the defaults are fine":                     {defaultWriteRate, defaultWriteBurst, ""},
+		"no limit is fine":                          {"0", "64Mi", ""},
+		"a rate must be a quantity":                 {"fast", "64Mi", `--namespace-write-rate is "fast": must be a number of bytes such as 64Mi`},
+		"a rate must not be negative":               {"-1", "64Mi", `--namespace-write-rate is "-1"`},
+		"a burst must let the largest set through":  {"2Mi", "1Mi", `--namespace-write-burst is "1Mi": must be a number of bytes such as 64Mi, from 2Mi to 1Ti`},
+		"a burst must be less than what memory has": {"2Mi", "2Ei", `--namespace-write-burst is "2Ei"`},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			o := Options{WriteRate: test.rate, WriteBurst: test.burst}
+			err := errors.Join(o.validateRoom()...)
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
