@@ -6,19 +6,22 @@
 //
 // The life of a request, and who handles each step:
 //
-//	TLS, who is asking           host.go: the host cluster's client CA, front-proxy
+//	TLS, who is asking           access.go: the host cluster's client CA, front-proxy
 //	                             CA and token reviews; only health checks may be
 //	                             anonymous (anonymous.go)
 //	fairness, audit, tracing     options.go: the generic server's option groups
-//	may they do it               host.go: subject access reviews on the host
+//	may they do it               access.go: subject access reviews on the host
 //	is the store the right one   guard.go says how that is known, guard_filter.go answers
 //	                             503 if it is not
+//	is there room for the body   room_gate.go: of bytes for its namespace, before it is
+//	                             read; value_limit.go: of memory
 //	which resource               install.go: the table of contents
 //	decoding, defaults           scheme.go
 //	admission                    admission.go: namespace life cycle, policies and
 //	                             webhooks of the host, resource quota
 //	strategy, validation         registry/statefulset, which asks the host about pods
 //	                             and claims through preflight.go
+//	is there room in the store   room.go: for its namespace, and fill.go: for anything
 //	encoding for storage         etcd.go
 //	etcd                         an external cluster, or embedded_etcd.go with the
 //	                             directory that datadir.go guards
