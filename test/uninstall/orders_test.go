@@ -237,4 +237,17 @@ func (w *world) restoreGuard(t *testing.T) {
 	if said, _ = w.command(t, -1, "doctor"); !strings.Contains(said, "policy statefulset-apiserver-protect: is in force") {
 		t.Errorf("got from doctor after its remedy\n%s\nwant that the guard is in force", said)
 	}
+	w.awaitGuard(t)
+}
+
+// awaitGuard waits until the cluster enforces a guard that was applied, which takes it a
+// second or so.
+func (w *world) awaitGuard(t *testing.T) {
+	t.Helper()
+	eventually(t, patience, "the guard is in force", func(context.Context) error {
+		if out, err := w.tryKubectl(t, "delete", "--dry-run=server", "apiservice", apiService); err == nil {
+			return fmt.Errorf("got no refusal: %s", out)
+		}
+		return nil
+	})
 }

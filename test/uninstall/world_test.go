@@ -86,6 +86,7 @@ func (w *world) install(t *testing.T) {
 		"--filename="+filepath.Join(artifacts, "ha", "poddisruptionbudget.yaml"))
 	w.server = w.Start(w.life, w.program)
 	w.awaitServed(t)
+	w.awaitGuard(t)
 }
 
 func (w *world) awaitServed(t *testing.T) {
