@@ -31,6 +31,8 @@ const hashLabel = "controller.kubernetes.io/hash"
 type revision struct {
 	name string
 	data []byte
+	// template is what was read from data, nil if nobody has needed it.
+	template *corev1.PodTemplateSpec
 }
 
 // revisions are the recorded templates of the set, the latest last.
@@ -77,7 +79,7 @@ func (p *planner) findRevisions(selector labels.Selector) {
 	p.current = p.update
 	for _, r := range p.history {
 		if r.Name == p.Set.Status.CurrentRevision {
-			p.current = &revision{r.Name, r.Data.Raw}
+			p.current = &revision{name: r.Name, data: r.Data.Raw}
 		}
 	}
 }
@@ -98,13 +100,13 @@ func (p *planner) recorded(data []byte) *revision {
 			continue
 		}
 		if score := 1 + 4*one(inUse) + 2*one(r.Name == p.Set.Status.UpdateRevision) + one(equal); score > best {
-			found, best = &revision{r.Name, data}, score
+			found, best = &revision{name: r.Name, data: data}, score
 		}
 	}
 	if found != nil {
 		return found
 	}
-	return &revision{p.freeName(data), data}
+	return &revision{name: p.freeName(data), data: data}
 }
 
 func one(yes bool) int {
@@ -195,7 +197,12 @@ func (p *planner) templateAt(r *revision) (*corev1.PodTemplateSpec, error) {
 	if r.name == p.update.name {
 		return &p.Set.Spec.Template, nil
 	}
-	return readTemplate(r.data)
+	if r.template != nil {
+		return r.template, nil
+	}
+	var err error
+	r.template, err = readTemplate(r.data)
+	return r.template, err
 }
 
 // revisionData is what a revision records of a template: a strategic merge patch
