@@ -8,12 +8,15 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -141,5 +144,56 @@ func TestRefusedByTheHost(t *testing.T) {
 	set := waitReady(t, ns, "db", 2)
 	if c := conditionOf(set, v1.StatefulSetStalled); c == nil || c.Status != corev1.ConditionFalse {
 		t.Errorf("condition Stalled of the finished set is %+v, want False", c)
+	}
+}
+
+// TestASetAtItsQuotaGoesOnWhenThereIsRoom raises a quota that has refused members for a
+// while, when the controller asks seldom by itself.
+func TestASetAtItsQuotaGoesOnWhenThereIsRoom(t *testing.T) {
+	t.Parallel()
+	const allowed, more, asked = 5, 10, 40
+	ns := namespace(t)
+	limit(t, ns, "pods", strconv.Itoa(allowed))
+	set := newSet("db", asked)
+	set.Spec.PodManagementPolicy = v1.ParallelPodManagement
+	create(t, ns, set)
+	pods := func(ctx context.Context, want int) error {
+		list, err := suite.host.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{})
+		if err == nil && len(list.Items) != want {
+			err = fmt.Errorf("there are %d pods, want %d", len(list.Items), want)
+		}
+		return err
+	}
+	eventually(t, "the set has been at its quota for 20 seconds", func(ctx context.Context) error {
+		if err := pods(ctx, allowed); err != nil {
+			return err
+		}
+		got, err := suite.sets.AppsV1().StatefulSets(ns).Get(ctx, "db", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if c := conditionOf(got, v1.StatefulSetStalled); c == nil || c.Status != corev1.ConditionTrue || time.Since(c.LastTransitionTime.Time) < 20*time.Second {
+			return fmt.Errorf("condition Stalled is %+v", c)
+		}
+		return nil
+	})
+	patch := fmt.Appendf(nil, `{"spec":{"hard":{"pods":"%d"}}}`, allowed+more)
+	if _, err := suite.host.CoreV1().ResourceQuotas(ns).Patch(t.Context(), "limit", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatalf("raising the quota: %v", err)
+	}
+	eventually(t, "the quota's controller has seen it", func(ctx context.Context) error {
+		got, err := suite.host.CoreV1().ResourceQuotas(ns).Get(ctx, "limit", metav1.GetOptions{})
+		if hard := got.Status.Hard[corev1.ResourcePods]; err == nil && hard.Value() != allowed+more {
+			err = fmt.Errorf("its status says %s pods", hard.String())
+		}
+		return err
+	})
+	room := time.Now()
+	eventually(t, "there are as many pods as the quota allows", func(ctx context.Context) error { return pods(ctx, allowed+more) })
+	took := time.Since(room)
+	t.Logf("%d more pods %s after there was room", more, took)
+	// By itself it would ask again 16 seconds after the last time, or later.
+	if took > 10*time.Second {
+		t.Errorf("got %d more pods %s after there was room, want them within 5s on an idle machine, 10s here", more, took)
 	}
 }
