@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -168,20 +167,6 @@ func joined(errs []error) error {
 	return cmp.Or(errors.Join(failures...), first)
 }
 
-// verb is one way to write to the host.
-type verb string
-
-const (
-	create   verb = "create"
-	update   verb = "update"
-	deletion verb = "delete"
-)
-
-// The words that a verb has in errors, in messages, and in the reasons of events.
-func (v verb) doing() string  { return strings.TrimSuffix(string(v), "e") + "ing" }
-func (v verb) done() string   { return v.reason() + "d" }
-func (v verb) reason() string { return strings.ToUpper(string(v[:1])) + string(v[1:]) }
-
 // do begins a write to the host when it has a slot, unless the term or the turn is over
 // or the set is not what the plan was made for, and tells refusals from answers that mean look again.
 func (e *execution) do(ctx context.Context, verb verb, what subject, call func(context.Context) error) error {
@@ -290,22 +275,3 @@ func saysOutdated(verb verb, err error) bool {
 	cause, ok := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
 	return ok && apierrors.IsInvalid(err) && cause.Field == "metadata.uid"
 }
-
-// tellSuccess notes the event of a write that succeeded.
-func (e *execution) tellSuccess(verb verb, what subject) {
-	e.note(corev1.EventTypeNormal, "Successful"+verb.reason(), verb.done()+" ", what, "")
-}
-
-// note keeps an event: the text, then the subject and whose it is, then the rest.
-func (e *execution) note(kind, reason, text string, what subject, rest string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.done.events = append(e.done.events, event{kind: kind, reason: reason, text: text + what.part,
-		objectKind: what.kind, object: what.name, rest: what.why + " of set " + e.set.Name + rest})
-}
-
-// subject is what a write is about, in the words of errors and events: an object, or
-// a part of it, and why it is written.
-type subject struct{ part, kind, name, why string }
-
-func (s subject) String() string { return fmt.Sprintf("%s%s %q%s", s.part, s.kind, s.name, s.why) }
