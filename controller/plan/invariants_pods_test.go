@@ -4,6 +4,8 @@
 package plan
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -88,6 +90,23 @@ func (j *judged) recreateWaits() {
 		if j.mine(pod) && pod.Labels["controller-revision-hash"] != j.plan.Status.UpdateRevision {
 			j.broke("recreate", "members are created while pod %s is at revision %s", pod.Name, pod.Labels["controller-revision-hash"])
 		}
+	}
+}
+
+// recreatesAtOnce: the strategy Recreate removes its old pods in one step, so that one
+// that cannot be removed holds up none of the others.
+func (j *judged) recreatesAtOnce() {
+	if j.strategy() != v1.RecreateStatefulSetStrategyType {
+		return
+	}
+	steps := 0
+	for _, step := range j.plan.Steps {
+		if slices.ContainsFunc(step, func(action Action) bool { a, ok := action.(DeletePod); return ok && a.Reason == DeleteForUpdate }) {
+			steps++
+		}
+	}
+	if steps > 1 {
+		j.broke("at once", "the old pods are removed in %d steps: %v", steps, j.plan.Steps)
 	}
 }
 

@@ -23,6 +23,7 @@ var invariants = []func(*judged){
 	(*judged).createdRevision,
 	(*judged).createsInOrder,
 	(*judged).recreateWaits,
+	(*judged).recreatesAtOnce,
 	(*judged).membership,
 	(*judged).deletes,
 	(*judged).deletesInOrder,

@@ -73,6 +73,18 @@ func recreatesEarly(world World, p Plan) Plan {
 	return under(world, p, v1.StatefulSetUpdateStrategy{Type: v1.OnDeleteStatefulSetStrategyType})
 }
 
+// oneByOne makes a step of each action.
+func oneByOne(_ World, p Plan) Plan {
+	var steps []Step
+	for _, step := range p.Steps {
+		for _, action := range step {
+			steps = append(steps, Step{action})
+		}
+	}
+	p.Steps = steps
+	return p
+}
+
 // ownsClaims changes the owners of every claim that the plan leaves alone.
 func ownsClaims(change func([]metav1.OwnerReference, *v1.StatefulSet) []metav1.OwnerReference) func(World, Plan) Plan {
 	return func(world World, p Plan) Plan {

@@ -41,6 +41,7 @@ func mutants() map[string]mutant {
 		"creates below the partition as above": {"revision of member", createsUpdated},
 		"updates on its own under OnDelete":    {"reason to delete", updatesOnDelete},
 		"recreates before all are gone":        {"recreate", recreatesEarly},
+		"recreates one by one":                 {"at once", oneByOne},
 		"takes claims although all retain": {"owners", ownsClaims(func(refs []metav1.OwnerReference, set *v1.StatefulSet) []metav1.OwnerReference {
 			return append(refs, identity.Owner(set))
 		})},

@@ -9,22 +9,24 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// recreate removes every pod of an old revision at once, and lets nothing be
-// created until the last one is gone.
+// recreate removes every pod of an old revision at the same time, in an ordered set
+// too, and lets nothing be created until the last one is gone.
 func (p *planner) recreate() bool {
 	if p.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
 		return true
 	}
 	old := 0
+	var removals []Action
 	for _, m := range p.all() {
 		if !p.outdated(m) {
 			continue
 		}
 		old++
 		if !isTerminating(m.pod) {
-			p.act(DeletePod{Ordinal: m.ordinal, Pod: target(m.pod), Reason: DeleteForUpdate})
+			removals = append(removals, DeletePod{Ordinal: m.ordinal, Pod: target(m.pod), Reason: DeleteForUpdate})
 		}
 	}
+	p.together(removals)
 	if old > 0 {
 		p.wait("MemberOutdated", "waiting for %d pods of earlier revisions to be gone", old)
 		p.progress(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of earlier revisions are being removed")
