@@ -17,16 +17,21 @@ import (
 func Claims(set *v1.StatefulSet, ordinal int) []*corev1.PersistentVolumeClaim {
 	claims := make([]*corev1.PersistentVolumeClaim, 0, len(set.Spec.VolumeClaimTemplates))
 	for i := range set.Spec.VolumeClaimTemplates {
-		claim := set.Spec.VolumeClaimTemplates[i]
-		claim.Name = ClaimName(claim.Name, set.Name, ordinal)
-		claim.Namespace = set.Namespace
-		if set.Spec.Selector != nil {
-			labels := make(map[string]string, len(claim.Labels)+len(set.Spec.Selector.MatchLabels))
-			maps.Copy(labels, claim.Labels)
-			maps.Copy(labels, set.Spec.Selector.MatchLabels)
-			claim.Labels = labels
-		}
-		claims = append(claims, &claim)
+		claims = append(claims, Claim(set, i, ordinal))
 	}
 	return claims
+}
+
+// Claim builds the claim of a member from the template of that index, as Claims does.
+func Claim(set *v1.StatefulSet, template, ordinal int) *corev1.PersistentVolumeClaim {
+	claim := set.Spec.VolumeClaimTemplates[template]
+	claim.Name = ClaimName(claim.Name, set.Name, ordinal)
+	claim.Namespace = set.Namespace
+	if set.Spec.Selector != nil {
+		labels := make(map[string]string, len(claim.Labels)+len(set.Spec.Selector.MatchLabels))
+		maps.Copy(labels, claim.Labels)
+		maps.Copy(labels, set.Spec.Selector.MatchLabels)
+		claim.Labels = labels
+	}
+	return &claim
 }

@@ -4,7 +4,6 @@
 package identity
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -13,12 +12,18 @@ import (
 
 // PodName is the name of the pod of a member: "<set>-<ordinal>".
 func PodName(set string, ordinal int) string {
-	return fmt.Sprintf("%s-%d", set, ordinal)
+	return set + "-" + strconv.Itoa(ordinal)
 }
 
 // ClaimName is the name of a member's claim: "<template>-<set>-<ordinal>".
 func ClaimName(template, set string, ordinal int) string {
-	return fmt.Sprintf("%s-%s-%d", template, set, ordinal)
+	return string(AppendClaimName(nil, template, set, ordinal))
+}
+
+// AppendClaimName appends the name of a member's claim, for who looks up many.
+func AppendClaimName(to []byte, template, set string, ordinal int) []byte {
+	to = append(append(append(append(to, template...), '-'), set...), '-')
+	return strconv.AppendInt(to, int64(ordinal), 10)
 }
 
 // ParsePodName splits the name of a pod into the set and the ordinal that it
@@ -29,8 +34,9 @@ func ParsePodName(pod string) (set string, ordinal int, ok bool) {
 	if dash < 0 {
 		return "", 0, false
 	}
-	n, err := strconv.ParseInt(pod[dash+1:], 10, 32)
-	if err != nil || n < 0 || PodName(pod[:dash], int(n)) != pod {
+	digits := pod[dash+1:]
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil || digits[0] == '+' || digits[0] == '0' && digits != "0" {
 		return "", 0, false
 	}
 	return pod[:dash], int(n), true

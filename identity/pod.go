@@ -5,7 +5,6 @@ package identity
 
 import (
 	"maps"
-	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -91,19 +90,30 @@ func volumes(set *v1.StatefulSet, ordinal int, fromTemplate []corev1.Volume) []c
 // MountsClaims reports whether the pod mounts the claims of its member, each
 // under the name of its template.
 func MountsClaims(set *v1.StatefulSet, ordinal int, pod *corev1.Pod) bool {
+	var space [64]byte
 	for i := range set.Spec.VolumeClaimTemplates {
 		template := set.Spec.VolumeClaimTemplates[i].Name
-		claim := ClaimName(template, set.Name, ordinal)
-		mounts := func(volume corev1.Volume) bool {
-			return volume.Name == template && volume.PersistentVolumeClaim != nil && volume.PersistentVolumeClaim.ClaimName == claim
-		}
+		claim := AppendClaimName(space[:0], template, set.Name, ordinal)
 		// A pod that was made here has the claims first, in their order.
-		if i < len(pod.Spec.Volumes) && mounts(pod.Spec.Volumes[i]) {
+		if i < len(pod.Spec.Volumes) && mounts(&pod.Spec.Volumes[i], template, claim) {
 			continue
 		}
-		if !slices.ContainsFunc(pod.Spec.Volumes, mounts) {
+		if !mountsAnywhere(pod, template, claim) {
 			return false
 		}
 	}
 	return true
+}
+
+func mountsAnywhere(pod *corev1.Pod, volume string, claim []byte) bool {
+	for i := range pod.Spec.Volumes {
+		if mounts(&pod.Spec.Volumes[i], volume, claim) {
+			return true
+		}
+	}
+	return false
+}
+
+func mounts(v *corev1.Volume, volume string, claim []byte) bool {
+	return v.Name == volume && v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == string(claim)
 }

@@ -146,7 +146,9 @@ func (p *planner) waitFor(m member) bool {
 	case isTerminating(m.pod):
 		p.wait("MemberTerminating", "pod %s is terminating; it is created anew when it is gone", m.pod.Name)
 	case !isReady(m.pod):
-		p.wait("MemberNotReady", "%s: %s", m.pod.Name, diagnose(m.pod))
+		if p.waiting == nil { // to say why takes long, and only the first counts
+			p.wait("MemberNotReady", "%s: %s", m.pod.Name, diagnose(m.pod))
+		}
 	case !p.isAvailable(m.pod):
 		at, _ := p.availableAt(m.pod)
 		p.wait("MemberNotAvailable", "waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, clock(at), p.Set.Spec.MinReadySeconds)

@@ -18,24 +18,25 @@ import (
 // being deleted, or waits to be, because it belonged to a member or a set that is no
 // more. Any other claim of the right name is used as it is.
 func (p *planner) lackingClaims(m member) (lacking []*corev1.PersistentVolumeClaim, usable bool) {
-	for i, claim := range identity.Claims(p.Set, m.ordinal) {
+	for i := range p.Set.Spec.VolumeClaimTemplates {
 		template := p.Set.Spec.VolumeClaimTemplates[i].Name
-		existing := p.claims[claim.Name]
+		existing := p.claimOf(m, i)
 		switch {
 		case p.Rivals[template] != "":
-			p.blocked(v1.ReasonClaimShared, "claim %s of member %d is also a claim of set %s, which is older; the names of the sets and of their claim templates must not join to the same", claim.Name, m.ordinal, p.Rivals[template])
+			p.blocked(v1.ReasonClaimShared, "claim %s of member %d is also a claim of set %s, which is older; the names of the sets and of their claim templates must not join to the same", identity.ClaimName(template, p.Set.Name, m.ordinal), m.ordinal, p.Rivals[template])
 			return nil, false
 		case existing == nil:
+			claim := identity.Claim(p.Set, i, m.ordinal)
 			claim.OwnerReferences = p.wantedOwners(m, true)
 			lacking = append(lacking, claim)
 		case existing.DeletionTimestamp != nil:
-			p.wait("ClaimTerminating", "claim %s of member %d is being deleted; the member is created when it is gone", claim.Name, m.ordinal)
+			p.wait("ClaimTerminating", "claim %s of member %d is being deleted; the member is created when it is gone", existing.Name, m.ordinal)
 			return nil, false
 		case p.ofFormerOwner(existing, m):
-			p.wait("ClaimTerminating", "claim %s of member %d belongs to an earlier pod or set and is deleted with it; the member is created when it is gone", claim.Name, m.ordinal)
+			p.wait("ClaimTerminating", "claim %s of member %d belongs to an earlier pod or set and is deleted with it; the member is created when it is gone", existing.Name, m.ordinal)
 			return nil, false
 		case p.conflicts(existing, m):
-			p.warn("ConflictingController", "claim %s has another controller; the retention policy is not applied to it", claim.Name)
+			p.warn("ConflictingController", "claim %s has another controller; the retention policy is not applied to it", existing.Name)
 		}
 	}
 	return lacking, true
@@ -44,7 +45,8 @@ func (p *planner) lackingClaims(m member) (lacking []*corev1.PersistentVolumeCla
 // claimOf is the member's claim from the template of that index, nil if it does not
 // exist.
 func (p *planner) claimOf(m member, template int) *corev1.PersistentVolumeClaim {
-	return p.claims[identity.ClaimName(p.Set.Spec.VolumeClaimTemplates[template].Name, p.Set.Name, m.ordinal)]
+	p.name = identity.AppendClaimName(p.name[:0], p.Set.Spec.VolumeClaimTemplates[template].Name, p.Set.Name, m.ordinal)
+	return p.claims[string(p.name)]
 }
 
 // conflicts reports whether a claim has a controller that is neither the set nor

@@ -34,7 +34,7 @@ func Compute(world World) Plan {
 	status := p.status()
 	return Plan{
 		Steps: p.steps, History: p.surplusHistory, Warnings: p.warnings, Status: status, LookAgain: p.nextLook(), Waiting: p.waitingFor(),
-		Unavailable: p.wanted - p.available(), MaxUnavailable: p.maxUnavailable(),
+		Unavailable: p.wanted - p.available, MaxUnavailable: p.maxUnavailable(),
 	}
 }
 
@@ -72,7 +72,13 @@ type planner struct {
 	wanted    int
 	members   []member
 	condemned []member
+	// available is the number of wanted members that serve somebody, carried that of the
+	// set's pods by the revision that they run.
+	available int
+	carried   map[string]int
 	claims    map[string]*corev1.PersistentVolumeClaim
+	// name is where the name of a claim is put together to look it up.
+	name []byte
 
 	history         revisions
 	current, update *revision

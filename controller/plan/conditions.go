@@ -75,7 +75,7 @@ func first(reasons ...*reason) *reason {
 // openWork says what remains to be done until the set is as the user wants it,
 // nil if nothing does.
 func (p *planner) openWork() *reason {
-	available, existing := p.available(), 0
+	available, existing := p.available, 0
 	for _, m := range p.members {
 		if m.pod != nil {
 			existing++
@@ -119,7 +119,7 @@ func (p *planner) toUpdate() int {
 // servesEnough reports whether no more members are unavailable than an update may
 // make so, and whether at least one serves, if any is wanted.
 func (p *planner) servesEnough() (corev1.ConditionStatus, reason) {
-	available := p.available()
+	available := p.available
 	needed := max(p.wanted-p.maxUnavailable(), min(p.wanted, 1))
 	message := fmt.Sprintf("%d of %d members are available, and at least %d must be", available, p.wanted, needed)
 	if available >= needed {
@@ -140,7 +140,7 @@ func (p *planner) namesOfUnavailable() string {
 		}
 	}
 	text := strings.Join(names, ", ")
-	if more := p.wanted - p.available() - len(names); more > 0 {
+	if more := p.wanted - p.available - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

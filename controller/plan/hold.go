@@ -75,25 +75,12 @@ func (p *planner) awaitsRevisions() bool {
 // awaited is the first of the revisions that have to be given up before anything can
 // be decided, nil if there is none.
 func (p *planner) awaited() *appsv1.ControllerRevision {
-	needed := p.carried()
-	needed[p.Set.Status.CurrentRevision]++
 	var first *appsv1.ControllerRevision
 	for _, r := range p.Revisions {
 		controller := metav1.GetControllerOfNoCopy(r)
-		if controller != nil && controller.UID != p.Set.UID && needed[r.Name] > 0 && (r.Name != p.update.name || len(p.adopt) > 0) && (first == nil || r.Name < first.Name) {
+		if controller != nil && controller.UID != p.Set.UID && (p.carried[r.Name] > 0 || r.Name == p.Set.Status.CurrentRevision) && (r.Name != p.update.name || len(p.adopt) > 0) && (first == nil || r.Name < first.Name) {
 			first = r
 		}
 	}
 	return first
-}
-
-// carried counts the set's pods by the revision that they run.
-func (p *planner) carried() map[string]int {
-	count := map[string]int{}
-	for _, m := range p.all() {
-		if m.pod != nil {
-			count[revisionOf(m.pod)]++
-		}
-	}
-	return count
 }

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,7 +40,17 @@ func (p *planner) outdated(m member) bool {
 }
 
 // all are the wanted members and the condemned ones.
-func (p *planner) all() []member { return slices.Concat(p.members, p.condemned) }
+func (p *planner) all() iter.Seq[member] {
+	return func(yield func(member) bool) {
+		for _, members := range [][]member{p.members, p.condemned} {
+			for _, m := range members {
+				if !yield(m) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // How many members that have no pod one plan deals with is bounded, because it keeps the
 // size of a plan independent of what a user may write into spec.replicas; and so is how
@@ -70,7 +81,7 @@ func (p *planner) missingAtOnce() int {
 // sortMembers finds out which pod is which member.
 func (p *planner) sortMembers(selector labels.Selector) {
 	first, end := identity.Ordinals(p.Set)
-	known := map[int]member{}
+	p.members = make([]member, 0, len(p.Pods))
 	for _, pod := range p.Pods {
 		set, ordinal, named := identity.ParsePodName(pod.Name)
 		named = named && set == p.Set.Name
@@ -86,42 +97,65 @@ func (p *planner) sortMembers(selector labels.Selector) {
 			m = member{ordinal: ordinal, taken: pod}
 		}
 		if named && ordinal >= first && ordinal < end {
-			known[ordinal] = m
+			p.members = append(p.members, m)
 		} else if m.pod != nil {
 			p.condemned = append(p.condemned, m)
 		}
 	}
 	p.wanted = end - first
-	p.fillMembers(known, first, end)
+	p.fillMembers(first, end)
 	slices.SortFunc(p.adopt, func(a, b member) int { return cmp.Compare(a.ordinal, b.ordinal) })
 	slices.SortFunc(p.release, func(a, b Target) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(p.condemned, func(a, b member) int { return cmp.Compare(b.ordinal, a.ordinal) })
+	p.countMembers()
 }
 
-// fillMembers puts the known members, and the first of the missing ones, in the
-// order of their ordinals.
-func (p *planner) fillMembers(known map[int]member, first, end int) {
-	for _, m := range known {
-		p.members = append(p.members, m)
-	}
-	for ordinal, missing, most := first, 0, p.missingAtOnce(); ordinal < end && missing < most; ordinal++ {
-		if _, ok := known[ordinal]; !ok {
-			p.members = append(p.members, member{ordinal: ordinal})
-			missing++
+// fillMembers puts the members that have a pod into the order of their ordinals, and
+// between them the first of those that have none. Of two looks at one pod the later
+// counts.
+func (p *planner) fillMembers(first, end int) {
+	slices.SortStableFunc(p.members, func(a, b member) int { return cmp.Compare(a.ordinal, b.ordinal) })
+	known := p.members[:0]
+	for i, m := range p.members {
+		if i+1 == len(p.members) || p.members[i+1].ordinal != m.ordinal {
+			known = append(known, m)
 		}
 	}
-	slices.SortFunc(p.members, func(a, b member) int { return cmp.Compare(a.ordinal, b.ordinal) })
+	p.members = known
+	missing := min(end-first-len(known), p.missingAtOnce())
+	if missing <= 0 {
+		return
+	}
+	all := make([]member, 0, len(known)+missing)
+	next := first
+	fill := func(until int) {
+		for ; next < until && missing > 0; next++ {
+			all = append(all, member{ordinal: next})
+			missing--
+		}
+	}
+	for _, m := range known {
+		fill(m.ordinal)
+		all = append(all, m)
+		next = m.ordinal + 1
+	}
+	fill(end)
+	p.members = all
 }
 
-// available is the number of wanted members that serve somebody.
-func (p *planner) available() int {
-	available := 0
+// countMembers counts what the rules and the status ask for again and again.
+func (p *planner) countMembers() {
 	for _, m := range p.members {
 		if !p.unavailable(m) {
-			available++
+			p.available++
 		}
 	}
-	return available
+	p.carried = map[string]int{}
+	for m := range p.all() {
+		if m.pod != nil {
+			p.carried[revisionOf(m.pod)]++
+		}
+	}
 }
 
 // belonging says whose a pod is.

@@ -60,7 +60,7 @@ func revisionOf(pod *corev1.Pod) string { return pod.Labels[identity.RevisionLab
 // nextAvailability is how long it takes until a ready pod becomes available.
 func (p *planner) nextAvailability() time.Duration {
 	var next time.Duration
-	for _, m := range p.all() {
+	for m := range p.all() {
 		if m.pod == nil || p.isAvailable(m.pod) {
 			continue
 		}

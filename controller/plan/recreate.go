@@ -17,7 +17,7 @@ func (p *planner) recreate() bool {
 	}
 	old := 0
 	var removals []Action
-	for _, m := range p.all() {
+	for m := range p.all() {
 		if !p.outdated(m) {
 			continue
 		}

@@ -93,9 +93,9 @@ func (p *planner) findRevisions(selector labels.Selector) {
 // to the letter; then the latest.
 func (p *planner) recorded(data []byte) *revision {
 	var found *revision
-	best, carried := 0, p.carried()
+	best := 0
 	for i, r := range slices.Backward(p.history) {
-		inUse, equal := carried[r.Name] > 0, bytes.Equal(r.Data.Raw, data)
+		inUse, equal := p.carried[r.Name] > 0, bytes.Equal(r.Data.Raw, data)
 		if !equal && (!inUse && i < len(p.history)-1 || !p.sameTemplate(r, data)) {
 			continue
 		}

@@ -19,7 +19,7 @@ func (p *planner) rollOut() bool {
 	if p.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || p.repairing {
 		return true
 	}
-	budget := p.maxUnavailable() - (p.wanted - p.available())
+	budget := p.maxUnavailable() - (p.wanted - p.available)
 	for _, m := range p.updatable() {
 		if !isReady(m.pod) || isTerminating(m.pod) {
 			p.replaceBroken(m)

@@ -23,7 +23,7 @@ func (p *planner) status() v1.StatefulSetStatus {
 	if p.frozen {
 		status.CollisionCount = p.Set.Status.CollisionCount
 	}
-	for _, m := range p.all() {
+	for m := range p.all() {
 		if m.pod != nil {
 			p.count(&status, m.pod)
 		}
@@ -45,10 +45,11 @@ func (p *planner) count(status *v1.StatefulSetStatus, pod *corev1.Pod) {
 	if isTerminating(pod) {
 		return
 	}
-	if revisionOf(pod) == p.current.name {
+	revision := revisionOf(pod)
+	if revision == p.current.name {
 		status.CurrentReplicas++
 	}
-	if revisionOf(pod) == p.update.name {
+	if revision == p.update.name {
 		status.UpdatedReplicas++
 	}
 }
