@@ -120,9 +120,12 @@ func (a CreateMember) String() string {
 func (a CreateClaims) String() string { return "create " + join(claimNames(a.Claims)) }
 
 func (a SetClaimOwners) String() string {
-	owners := make([]string, 0, len(a.Owners))
-	for _, owner := range a.Owners {
-		owners = append(owners, owner.Kind+"/"+owner.Name)
+	var owners []string
+	for _, owner := range a.Owners[:min(len(a.Owners), fewNames)] {
+		owners = append(owners, foreignWord(owner.Kind)+"/"+foreignWord(owner.Name))
+	}
+	if more := len(a.Owners) - fewNames; more > 0 {
+		owners = append(owners, fmt.Sprintf("and %d more", more))
 	}
 	return fmt.Sprintf("set owners of claim %s to [%s]", a.Claim.Name, strings.Join(owners, " "))
 }

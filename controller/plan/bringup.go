@@ -55,7 +55,7 @@ func (p *planner) create(m member) {
 	revision := p.revisionFor(m)
 	template, err := p.templateAt(revision)
 	if err != nil {
-		p.blocked(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", name, revision.name, err)
+		p.blocked(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", name, revision.name, foreignText(err.Error()))
 		return
 	}
 	p.act(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: identity.Pod(p.Set, template, revision.name, m.ordinal)})
@@ -114,7 +114,7 @@ func (p *planner) explainTaken(pod *corev1.Pod) {
 	case p.refersToSet(*controller):
 		p.wait("NameTaken", "pod %s belongs to an earlier set of this name and is about to be removed", pod.Name)
 	default:
-		p.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: it is controlled by %s %s %s", pod.Name, controller.APIVersion, controller.Kind, controller.Name)
+		p.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: it is controlled by %s", pod.Name, foreignOwner(controller))
 	}
 }
 

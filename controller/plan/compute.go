@@ -24,7 +24,7 @@ func Compute(world World) Plan {
 	}
 	selector, err := metav1.LabelSelectorAsSelector(world.Set.Spec.Selector)
 	if err != nil {
-		p.blocked(v1.ReasonInvalidSelector, "spec.selector cannot be used: %v", err)
+		p.blocked(v1.ReasonInvalidSelector, "spec.selector cannot be used: %s", foreignText(err.Error()))
 		selector = labels.Nothing()
 	}
 	p.sortMembers(selector)

@@ -14,7 +14,7 @@ import (
 // diagnose says why a pod that is not ready is not, and since when.
 func diagnose(pod *corev1.Pod) string {
 	if unscheduled := withoutNode(pod); unscheduled != nil {
-		return "unschedulable" + since(unscheduled.LastTransitionTime) + ": " + unscheduled.Message
+		return "unschedulable" + since(unscheduled.LastTransitionTime) + ": " + foreignText(unscheduled.Message)
 	}
 	begun := pod.CreationTimestamp
 	if ready := readyCondition(pod); ready != nil && !ready.LastTransitionTime.IsZero() {
@@ -52,7 +52,7 @@ func withoutNode(pod *corev1.Pod) *corev1.PodCondition {
 func symptom(pod *corev1.Pod) string {
 	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if ailment := ailment(container); ailment != "" {
-			return fmt.Sprintf("container %s: %s", container.Name, ailment)
+			return fmt.Sprintf("container %s: %s", foreignWord(container.Name), ailment)
 		}
 	}
 	return ""
@@ -74,12 +74,12 @@ func ailment(container corev1.ContainerStatus) string {
 		case "ErrImagePull":
 			return "ImagePullBackOff"
 		default:
-			return waiting.Reason
+			return foreignWord(waiting.Reason)
 		}
 	}
 	for _, ended := range []*corev1.ContainerStateTerminated{container.State.Terminated, container.LastTerminationState.Terminated} {
 		if ended != nil && ended.ExitCode != 0 {
-			return fmt.Sprintf("ended with exit code %d (%s)", ended.ExitCode, ended.Reason)
+			return fmt.Sprintf("ended with exit code %d (%s)", ended.ExitCode, foreignWord(ended.Reason))
 		}
 	}
 	return ""

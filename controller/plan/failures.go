@@ -75,8 +75,9 @@ func keepTransitions(before v1.StatefulSetStatus, status *v1.StatefulSetStatus) 
 
 // Cause is an error without what the host repeats of the request: whose quota is
 // used up matters, and that creating pods is therefore forbidden is known. Nor does it
-// tell what is different at every try, which would be news each time.
-func Cause(err error) string { return steady(cause(err)) }
+// tell what is different at every try, which would be news each time. It is one line of
+// bounded length, whatever a webhook has answered.
+func Cause(err error) string { return foreignText(steady(cause(err))) }
 
 // steady is a text without the port that a connection came from, and without the time
 // at which a certificate was looked at.

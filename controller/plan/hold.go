@@ -28,7 +28,7 @@ func (p *planner) mayAct() bool {
 func (p *planner) holdMessage() string {
 	why, _ := v1.Held(p.Set)
 	return fmt.Sprintf("the annotation %s=%q holds the set: nothing is created, changed or deleted for it; to go on, remove it: kubectl annotate sset %s -n %s %s-",
-		v1.HoldAnnotation, why, p.Set.Name, p.Set.Namespace, v1.HoldAnnotation)
+		v1.HoldAnnotation, foreignText(why), p.Set.Name, p.Set.Namespace, v1.HoldAnnotation)
 }
 
 // nameOwner tells of a pod that has the name of a member, wanted or not, and belongs
@@ -41,7 +41,7 @@ func (p *planner) nameOwner() string {
 		if controller == nil || controller.Kind != v1.Kind || controller.Name != p.Set.Name || controller.UID == p.Set.UID || p.refersToSet(*controller) {
 			continue
 		}
-		if text := fmt.Sprintf("pod %s belongs to the %s StatefulSet %s", pod.Name, controller.APIVersion, controller.Name); named == "" || text < named {
+		if text := fmt.Sprintf("pod %s belongs to the %s StatefulSet %s", pod.Name, foreignWord(controller.APIVersion), controller.Name); named == "" || text < named {
 			named = text
 		}
 	}
@@ -67,8 +67,8 @@ func (p *planner) awaitsRevisions() bool {
 		return false
 	}
 	controller := metav1.GetControllerOfNoCopy(p.awaiting)
-	p.wait(v1.ReasonWaitingForRevisions, "revision %s, which the set's pods run, still belongs to the %s %s %s; nothing is done until it is given up",
-		p.awaiting.Name, controller.APIVersion, controller.Kind, controller.Name)
+	p.wait(v1.ReasonWaitingForRevisions, "revision %s, which the set's pods run, still belongs to the %s; nothing is done until it is given up",
+		p.awaiting.Name, foreignOwner(controller))
 	return true
 }
 

@@ -39,6 +39,7 @@ var invariants = []func(*judged){
 	(*judged).progress,
 	(*judged).readyOnlyIfSo,
 	(*judged).nextLook,
+	(*judged).plainText,
 }
 
 // judged is a world, the plan that was made of it, and what is wrong with the plan.

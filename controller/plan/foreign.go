@@ -1,0 +1,62 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// What others write into their objects can be anything: no API server looks at the kind
+// and name in an owner reference, or at what a pod's status says. Our messages are read
+// on terminals and by programs that take a line for a line, so whatever of them is not
+// ours passes through here.
+const (
+	// mostOfWord and mostOfText are how many bytes of a name or reason, and of a
+	// sentence, a message repeats.
+	mostOfWord = 100
+	mostOfText = 1000
+)
+
+// foreignWord is a name or reason of somebody else.
+func foreignWord[T ~string](word T) string { return plain(string(word), mostOfWord) }
+
+// foreignText is a sentence of somebody else.
+func foreignText(text string) string { return plain(text, mostOfText) }
+
+// foreignOwner names the owner that a reference is to.
+func foreignOwner(ref *metav1.OwnerReference) string {
+	return foreignWord(ref.APIVersion) + " " + foreignWord(ref.Kind) + " " + foreignWord(ref.Name)
+}
+
+// plain is a text on one line of which every character is what it looks like, cut off
+// after some bytes.
+func plain(text string, most int) string {
+	if len(text) <= most && utf8.ValidString(text) && strings.IndexFunc(text, isHidden) < 0 {
+		return text
+	}
+	var shown strings.Builder
+	for _, r := range strings.ToValidUTF8(strings.TrimSpace(text), string(utf8.RuneError)) {
+		piece := string(r)
+		switch {
+		case unicode.IsSpace(r):
+			piece = " "
+		case isHidden(r):
+			piece = strings.Trim(strconv.QuoteRuneToASCII(r), "'")
+		}
+		if shown.Len()+len(piece) > most {
+			return shown.String() + "..."
+		}
+		shown.WriteString(piece)
+	}
+	return shown.String()
+}
+
+// isHidden reports whether a character acts instead of being seen: control characters,
+// ends of lines, and those that turn the direction of the text around them.
+func isHidden(r rune) bool { return !unicode.IsGraphic(r) }
