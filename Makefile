@@ -67,7 +67,7 @@ test-e2e: build ## Run the end-to-end tests on a local cluster in .cluster-e2e, 
 SEQUENCES ?= 100000
 .PHONY: test-planner
 test-planner: ## Play SEQUENCES (100000) random sequences of events to the planner, and check its invariants at every step
-	@SEQUENCES=$(SEQUENCES) go test -v -count=1 -timeout=60m -run='TestRandomSequences|TestMutantsAreFound' ./controller/plan
+	@GOGC=800 SEQUENCES=$(SEQUENCES) go test -v -count=1 -timeout=60m -run='TestRandomSequences|TestMutantsAreFound' ./controller/plan
 
 .PHONY: test-differential
 test-differential: build ## Play the same scenarios on the built-in StatefulSet and on ours, and compare
