@@ -95,6 +95,11 @@ SUITES ?=
 test-faults: build ## Crash, cut, delay, corrupt and overload everything, and print what was found (SUITES picks suites)
 	@hack/test-faults.sh $(SUITES)
 
+PATHS ?= 5000
+.PHONY: test-security
+test-security: build ## Run the tests behind every item of the security list, and print a row for each (PATHS=100000 looks longer for redirects)
+	@PATHS=$(PATHS) hack/test-security.sh
+
 EXECS ?= 1000000
 .PHONY: test-fuzz
 test-fuzz: ## Run every fuzz target EXECS (1000000) times

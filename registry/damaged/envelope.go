@@ -43,10 +43,10 @@ func openEnvelope(data []byte) (envelope, bool) {
 	rest = rest[1:]
 	for _, text := range []*string{&e.key, &e.fault} {
 		length, n := binary.Uvarint(rest)
-		if n <= 0 || length > uint64(len(rest)-n) {
+		if n <= 0 || length > uint64(len(rest)-n) { //nolint:gosec // what is left is not negative
 			return envelope{}, false
 		}
-		*text, rest = string(rest[n:n+int(length)]), rest[n+int(length):]
+		*text, rest = string(rest[n:n+int(length)]), rest[n+int(length):] //nolint:gosec // at most what is left
 	}
 	e.value = rest
 	return e, true

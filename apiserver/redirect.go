@@ -1,0 +1,21 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import "net/http"
+
+// unredirected answers what the generic server would redirect. A redirect from a server
+// behind the host leads clients astray that follow it with their credentials.
+type unredirected struct{ http.Handler }
+
+func (u unredirected) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	if req.URL.Path == "/debug/pprof" {
+		to := *req.URL
+		to.Path, to.RawPath = to.Path+"/", ""
+		there := *req
+		there.URL = &to
+		req = &there
+	}
+	u.Handler.ServeHTTP(w, req)
+}

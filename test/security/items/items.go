@@ -1,0 +1,85 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package items lists what is promised about security, and by which tests each promise is
+// held. The table of docs/security.md and that of make test-security come from it.
+package items
+
+import "regexp"
+
+// The packages that hold tests, as directories of the module.
+const (
+	Cluster = "test/security" // on a local cluster of its own
+	supply  = "test/security/supply"
+	server  = "apiserver"
+	command = "cmd/statefulset-apiserver"
+)
+
+// Item is a promise.
+type Item struct {
+	Number int
+	Name   string
+	Tests  []Test
+}
+
+// Test is a top-level test function.
+type Test struct {
+	Package string
+	Name    string
+}
+
+// All are the promises, in order.
+func All() []Item {
+	return []Item{
+		{1, "Front-proxy trust", on("TestForgedFrontProxyHeaders", "TestForgedHeadersThroughTheHost")},
+		{2, "UID header", on("TestTheUIDOfAUserIsKnown", "TestForgedHeadersThroughTheHost")},
+		{3, "Fail closed", append(on("TestWithoutTheHostNobodyIsServed"), Test{server, "TestNobodyIsLetInBeforeTheAuthoritiesAreKnown"}, Test{command, "TestTheCommandEndsWithOneLine"})},
+		{4, "Anonymous callers", on("TestAnonymousCallersGetHealthOnly")},
+		{5, "Delegated authorization", on("TestRolesMayTheSameAsWithAppsV1", "TestARevokedRightEnds", "TestAnOutageOfAccessReviewsLetsNobodyIn")},
+		{6, "Authorization by selector", on("TestSelectorsReachTheHost")},
+		{7, "TLS", on("TestCertificatesAreExchangedUnderLoad")},
+		{8, "Least privilege", on("TestEveryRightIsNeededAndNoneIsMissing")},
+		{9, "Escalation by sets", on("TestWhoMayCreateSetsGetsPods", "TestPodSecurityHoldsForMembers")},
+		{10, "Identities", append(on("TestDryRunsHaveAnIdentityOfTheirOwn"), Test{server, "TestTheLoopbackTokenIsNotLogged"})},
+		{11, "Admission", on("TestPoliciesHoldForSets", "TestWebhooksHoldForSets", "TestNamespacesAndQuotasHoldForSets")},
+		{12, "Owner references", on("TestForgedOwnersAreNoMembers")},
+		{13, "Claims of others", on("TestAClaimOfAnotherIsNeverTakenAway")},
+		{14, "Audit", on("TestEveryWriteIsAuditedOnce")},
+		{15, "Fairness", on("TestAQuietTenantIsServedBesideANoisyOne")},
+		{16, "Encryption at rest", on("TestSetsAreEncryptedInEtcd")},
+		{17, "etcd", append(on("TestEtcdKnowsWhoAsks"), Test{server, "TestEtcdOnAnotherMachineIsNotReachedInTheClear"}, Test{server, "TestTheSocketIsForUsOnly"})},
+		{18, "Denial of service", append(on("TestStreamsThatAreResetAtOnce", "TestWatchesThatAreLeftLeaveNothingBehind"), Test{server, "TestHostileRequestsAreRefusedWithAReason"}, Test{server, "TestLargeBodiesTakeTurns"})},
+		{19, "Redirects", on("TestNothingIsRedirected")},
+		{20, "Leaks of values", on("TestValuesOfASetAreNotTold", "TestProfilesNeedARight")},
+		{21, "Supply chain", in(supply, "TestTwoBuildsAreTheSame", "TestModulesAreWhatTheyWere", "TestLicencesAreAllowed", "TestKnownVulnerabilities")},
+		{22, "Runtime", on("TestTheDeploymentIsAdmittedWhereOnlyRestrictedPodsAre", "TestTheServerRunsConfined")},
+		{23, "Availability coupling", on("TestOtherWorkGoesOnWithoutTheServer")},
+		{24, "Unsafe defaults", in(supply, "TestNoDefaultIsInsecure", "TestNoKeyIsInTheRepository", "TestTheCodeIsScanned")},
+	}
+}
+
+func on(names ...string) []Test { return in(Cluster, names...) }
+
+func in(dir string, names ...string) (tests []Test) {
+	for _, name := range names {
+		tests = append(tests, Test{dir, name})
+	}
+	return tests
+}
+
+// Pattern selects the tests of a package that items name.
+func Pattern(dir string) string {
+	pattern, separator := "^(", ""
+	for _, item := range All() {
+		for _, test := range item.Tests {
+			if test.Package == dir {
+				pattern += separator + regexp.QuoteMeta(test.Name)
+				separator = "|"
+			}
+		}
+	}
+	return pattern + ")$"
+}
+
+// Packages are those that hold tests without a cluster.
+func Packages() []string { return []string{server, command, supply} }
