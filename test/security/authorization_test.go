@@ -72,9 +72,6 @@ func TestRolesMayTheSameAsWithAppsV1(t *testing.T) {
 		}
 		config := w.as(user)
 		client := through(t, config)
-		if role != "" {
-			w.awaitRole(t, client, config.Host, ns)
-		}
 		ours := allowed(t, client, config.Host, cells(setsIn(ns), "status", "scale", "plan"))
 		theirs := allowed(t, client, config.Host, cells("/apis/apps/v1/namespaces/"+ns+"/statefulsets", "status", "scale"))
 		for at, want := range theirs {
@@ -95,19 +92,6 @@ func TestRolesMayTheSameAsWithAppsV1(t *testing.T) {
 		}
 	}
 	t.Logf("%d cells of %d roles compared with apps/v1", compared, len(roles))
-}
-
-// awaitRole waits until the host knows that a user may do something.
-func (w *world) awaitRole(t *testing.T, client *http.Client, base, ns string) {
-	t.Helper()
-	eventually(t, "the role is known", func(ctx context.Context) error {
-		for _, path := range []string{setsIn(ns), setsIn(ns) + "/absent/scale"} {
-			if got, err := try(ctx, client, request{url: base + path}); err == nil && got.code != http.StatusForbidden {
-				return nil
-			}
-		}
-		return fmt.Errorf("got 403 for sets and for a scale")
-	})
 }
 
 // allowed says for each request whether it was let through to be looked at.

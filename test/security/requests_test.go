@@ -8,6 +8,7 @@ package security
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -147,7 +149,8 @@ func hostAs(t testing.TB, config *rest.Config) kubernetes.Interface {
 	return client
 }
 
-// bind gives a user a ClusterRole in a namespace, and returns what takes it away.
+// bind gives a user a ClusterRole in a namespace, with a right to sets or to their scale, waits
+// until the host knows, and returns what takes it away.
 func (w *world) bind(t testing.TB, ns, role, user string) (revoke func()) {
 	t.Helper()
 	binding := &rbacv1.RoleBinding{
@@ -159,6 +162,19 @@ func (w *world) bind(t testing.TB, ns, role, user string) (revoke func()) {
 	if err != nil {
 		t.Fatalf("binding role %s: %v", role, err)
 	}
+	eventually(t, "the host knows the role of "+user, func(ctx context.Context) error {
+		for _, subresource := range []string{"", "scale"} {
+			review, err := w.host.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+				User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{
+					Namespace: ns, Verb: "get", Group: "apps.statefulset.dev", Version: "v1", Resource: "statefulsets", Subresource: subresource,
+				},
+			}}, metav1.CreateOptions{})
+			if err != nil || review.Status.Allowed {
+				return err
+			}
+		}
+		return errors.New("the host does not allow it yet")
+	})
 	return func() {
 		if err := w.host.RbacV1().RoleBindings(ns).Delete(t.Context(), made.Name, metav1.DeleteOptions{}); err != nil {
 			t.Fatalf("unbinding role %s: %v", role, err)

@@ -234,12 +234,13 @@ func TestNoKeyIsInTheRepository(t *testing.T) {
 	t.Logf("%d files, 0 keys", len(files))
 }
 
-// TestTheCodeIsScanned runs gosec, with the exclusions of .golangci.yml and their reasons.
+// TestTheCodeIsScanned runs gosec on what is shipped, with the exclusions of .golangci.yml and their reasons.
 func TestTheCodeIsScanned(t *testing.T) {
 	if config := read(t, filepath.Join(root, ".golangci.yml")); !strings.Contains(config, "- gosec\n") {
 		t.Error(".golangci.yml does not have gosec on")
 	}
-	out, err := command(t.Context(), root, "go", "tool", "-modfile=go.tools.mod", "golangci-lint", "run", "--allow-serial-runners", "--enable-only=gosec", "./...").CombinedOutput()
+	out, err := command(t.Context(), root, "go", "tool", "-modfile=go.tools.mod", "golangci-lint", "run", "--allow-serial-runners", "--timeout=14m",
+		"--tests=false", "--enable-only=gosec", "./api/...", "./apiserver/...", "./cmd/...", "./controller/...", "./identity/...", "./registry/...").CombinedOutput()
 	if err != nil {
 		t.Errorf("gosec: %v\n%s", err, out)
 	}
