@@ -24,7 +24,7 @@ type Room interface {
 // deletions, and what is done to sets that are being deleted need none: they are how room
 // comes back.
 func (s Storage) LimitWrites(room Room) {
-	within := &s.StatefulSet.Store.Storage // which the scale shares, and the status does not
+	within := &s.StatefulSet.Storage // which the scale shares, and the status does not
 	within.Storage = roomy{within.Storage, room}
 }
 
