@@ -6,16 +6,28 @@ package apiserver
 import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
+	"k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"k8s.io/apiserver/pkg/admission/plugin/resourcequota"
+	mutatingwebhook "k8s.io/apiserver/pkg/admission/plugin/webhook/mutating"
+	validatingwebhook "k8s.io/apiserver/pkg/admission/plugin/webhook/validating"
 	quota "k8s.io/apiserver/pkg/quota/v1"
 	"k8s.io/apiserver/pkg/quota/v1/generic"
 	"k8s.io/apiserver/pkg/server/options"
 )
 
 // newAdmissionOptions are the plugins that every API server has by default, and
-// resource quota, which none but kube-apiserver has by default.
+// resource quota, which none but kube-apiserver has by default. All but one ask the
+// host for what each supported version of Kubernetes serves; that one waits for it.
 func newAdmissionOptions() *options.AdmissionOptions {
 	admissionOptions := options.NewAdmissionOptions()
+	admissionOptions.Plugins = admission.NewPlugins()
+	lifecycle.Register(admissionOptions.Plugins)
+	admissionOptions.Plugins.Register(mutating.PluginName, newPolicyPlugin)
+	mutatingwebhook.Register(admissionOptions.Plugins)
+	validating.Register(admissionOptions.Plugins)
+	validatingwebhook.Register(admissionOptions.Plugins)
 	resourcequota.Register(admissionOptions.Plugins)
 	admissionOptions.RecommendedPluginOrder = append(admissionOptions.RecommendedPluginOrder, resourcequota.PluginName)
 	return admissionOptions

@@ -4,6 +4,7 @@
 package apiserver
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"time"
@@ -53,7 +54,7 @@ func (o *Options) chooseAdvertisedAddress() {
 }
 
 // applyHost makes the host cluster decide who may do what.
-func (o *Options) applyHost(config *Config, host *host) error {
+func (o *Options) applyHost(ctx context.Context, config *Config, host *host) error {
 	generic := &config.Generic.Config
 	config.HostReady = host.ready
 	var err error
@@ -69,12 +70,17 @@ func (o *Options) applyHost(config *Config, host *host) error {
 	if err := o.Audit.ApplyTo(generic); err != nil {
 		return fmt.Errorf("preparing the audit log: %w", err)
 	}
-	return o.applyAdmission(config.Generic, host)
+	host.reportVersion(ctx)
+	policies, err := followPolicies(ctx, host)
+	if err != nil {
+		return err
+	}
+	return o.applyAdmission(config.Generic, host, policies)
 }
 
 // applyAdmission makes the server follow the host's namespaces, policies,
 // webhooks, quotas and flow schemas.
-func (o *Options) applyAdmission(generic *genericapiserver.RecommendedConfig, host *host) error {
+func (o *Options) applyAdmission(generic *genericapiserver.RecommendedConfig, host *host, policies *hostPolicies) error {
 	generic.ClientConfig = rest.CopyConfig(host.config)
 	generic.ClientConfig.Wrap(tracing.WrapperFor(generic.TracerProvider))
 	generic.SharedInformerFactory = informers.NewSharedInformerFactory(host.watching, noResync)
@@ -86,8 +92,8 @@ func (o *Options) applyAdmission(generic *genericapiserver.RecommendedConfig, ho
 		return fmt.Errorf("preparing priority and fairness: %w", err)
 	}
 	if err := o.Admission.ApplyTo(&generic.Config, generic.SharedInformerFactory, host.client, dynamicClient,
-		utilfeature.DefaultFeatureGate, generic.EffectiveVersion, quotaInitializer{}); err != nil {
+		utilfeature.DefaultFeatureGate, generic.EffectiveVersion, quotaInitializer{}, policies); err != nil {
 		return fmt.Errorf("preparing admission: %w", err)
 	}
-	return nil
+	return policies.addTo(&generic.Config)
 }

@@ -67,7 +67,7 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 	if err := config.applyStorage(o.Etcd); err != nil {
 		return err
 	}
-	if err := o.applyHost(config, host); err != nil {
+	if err := o.applyHost(ctx, config, host); err != nil {
 		return err
 	}
 	o.introduce(ctx, config.Generic.SecureServing, host)

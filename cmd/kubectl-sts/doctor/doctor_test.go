@@ -68,6 +68,40 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
+func TestPoliciesThatTheClusterDoesNotServeAreNoted(t *testing.T) {
+	kinds := func(names ...string) *metav1.APIResourceList {
+		list := &metav1.APIResourceList{}
+		for _, name := range names {
+			list.APIResources = append(list.APIResources, metav1.APIResource{Name: name})
+		}
+		return list
+	}
+	tests := map[string]struct {
+		served *metav1.APIResourceList
+		want   []string
+	}{
+		"Kubernetes 1.36": {kinds("validatingadmissionpolicies", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"), nil},
+		"Kubernetes 1.34": {kinds("validatingadmissionpolicies"), []string{"info  admission policies: mutating admission policies are not applied to sets"}},
+	}
+	for name, test := range tests {
+		got := policies(test.served)
+		if len(got) != len(test.want) {
+			t.Errorf("%s: got %d findings, want %d", name, len(got), len(test.want))
+			continue
+		}
+		for i, f := range got {
+			var shown strings.Builder
+			f.show(&shown)
+			if !strings.HasPrefix(shown.String(), test.want[i]) {
+				t.Errorf("%s: got %q, want it to begin with %q", name, &shown, test.want[i])
+			}
+		}
+		if n := failures(got); n != 0 {
+			t.Errorf("%s: got %d failures, want none: an absent kind is nobody's fault", name, n)
+		}
+	}
+}
+
 func TestLifetime(t *testing.T) {
 	now := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 	tests := map[string]struct {

@@ -19,6 +19,7 @@ const (
 	doubt   verdict = "warn"
 	broken  verdict = "FAIL"
 	unknown verdict = "skip"
+	noted   verdict = "info"
 )
 
 // finding is what a check has found.
@@ -42,6 +43,9 @@ func isBroken(about, says string, fix ...string) finding {
 	return finding{verdict: broken, about: about, says: says, fix: fix}
 }
 
+// isNoted is for what is as it should be on this cluster, and differs from others.
+func isNoted(about, says string) finding { return finding{verdict: noted, about: about, says: says} }
+
 // isUnknown is for what could not be looked at.
 func isUnknown(about string, err error) finding {
 	return finding{verdict: unknown, about: about, says: "cannot look: " + err.Error()}
@@ -55,7 +59,8 @@ func (f finding) show(out io.Writer) {
 	}
 }
 
-// summary is the last line: how many findings there are of each kind.
+// summary is the last line: how many findings there are of each kind that says how
+// things are.
 func summary(findings []finding) string {
 	count := map[verdict]int{}
 	for _, f := range findings {

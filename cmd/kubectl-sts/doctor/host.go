@@ -1,0 +1,42 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"context"
+	"slices"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/version"
+)
+
+// cluster looks at what the host is, and names what it cannot give to our sets. What
+// is only absent is no fault of anybody's.
+func (e *examiner) cluster(context.Context) []finding {
+	const about = "cluster"
+	host, err := e.host.Discovery().ServerVersion()
+	if err != nil {
+		return []finding{isUnknown(about, err)}
+	}
+	found := []finding{isFine(about, "Kubernetes %s", host.GitVersion)}
+	if problem := version.UntestedHost(host.GitVersion); problem != "" {
+		found = []finding{isDoubtful(about, problem, "kubectl sts version")}
+	}
+	served, err := e.host.Discovery().ServerResourcesForGroupVersion(admissionregistrationv1.SchemeGroupVersion.String())
+	if err != nil {
+		return append(found, isUnknown("admission policies", err))
+	}
+	return append(found, policies(served)...)
+}
+
+// policies says which kinds of the host's admission policies sets do not pass through.
+func policies(served *metav1.APIResourceList) []finding {
+	if slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == "mutatingadmissionpolicies" }) {
+		return nil
+	}
+	return []finding{isNoted("admission policies",
+		"mutating admission policies are not applied to sets: the cluster does not serve them in version v1, which Kubernetes has from 1.36 on; validating ones and webhooks are")}
+}

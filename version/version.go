@@ -1,0 +1,77 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package version
+
+import (
+	"cmp"
+	"fmt"
+	"runtime/debug"
+	"strings"
+)
+
+// Set by the linker; see the Makefile. Empty in a plain go build.
+var version, commit, date string //nolint:gochecknoglobals // -ldflags -X sets nothing else
+
+// Info is what is known of a build. What is not known is empty.
+type Info struct {
+	// Version is the tag, or the last tag, the number of commits since, and the
+	// commit. "-dirty" at its end says that files were changed after that.
+	Version string
+	// Commit is the full hash.
+	Commit string
+	// Date is that of the commit, in UTC and RFC 3339. The time of the build is not
+	// kept: it would make each build another one.
+	Date string
+}
+
+// Get is the build that runs.
+func Get() Info {
+	if version != "" {
+		return Info{Version: version, Commit: commit, Date: date}
+	}
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return Info{}
+	}
+	return fromBuild(build)
+}
+
+// fromBuild is what the go command has noted: of a work tree its commit, of a module
+// from a proxy its version.
+func fromBuild(build *debug.BuildInfo) Info {
+	info := Info{}
+	if build.Main.Version != "(devel)" {
+		info.Version = build.Main.Version
+	}
+	dirty := ""
+	for _, s := range build.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			info.Commit = s.Value
+		case "vcs.time":
+			info.Date = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				dirty = "-dirty"
+			}
+		}
+	}
+	if info.Version == "" && info.Commit != "" {
+		info.Version = info.Commit[:min(len(info.Commit), 12)] + dirty
+	}
+	return info
+}
+
+// String is the version in one word.
+func (i Info) String() string { return cmp.Or(i.Version, "unknown") }
+
+// Text is what a program prints of itself, in lines.
+func (i Info) Text(program string) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s %s\n", program, i)
+	fmt.Fprintf(&text, "  commit      %s\n", cmp.Or(i.Commit, "unknown"))
+	fmt.Fprintf(&text, "  date        %s\n", cmp.Or(i.Date, "unknown"))
+	fmt.Fprintf(&text, "  Kubernetes  %s\n", HostRange())
+	return text.String()
+}
