@@ -6,7 +6,13 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags="-s -w"
+# What our programs say of themselves. The date is the commit's and not the build's, so that one commit gives the same bytes.
+VERSION ?= $(shell git describe --tags --always --dirty)
+COMMIT ?= $(shell git rev-parse HEAD)
+COMMIT_DATE ?= $(shell TZ=UTC git show --no-patch --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd HEAD)
+STAMP = -X statefulset.dev/version.version=$(VERSION) -X statefulset.dev/version.commit=$(COMMIT) -X statefulset.dev/version.date=$(COMMIT_DATE)
+
+GO_BUILD := CGO_ENABLED=0 go build -trimpath
 GOLANGCI_LINT := go tool -modfile=$(CURDIR)/go.tools.mod golangci-lint
 
 .PHONY: help
@@ -27,15 +33,20 @@ build: bin/statefulset-apiserver bin/kubectl-sts bin/cluster ## Build bin/statef
 # go build decides what is stale, so these always run.
 .PHONY: bin/statefulset-apiserver
 bin/statefulset-apiserver:
-	@$(GO_BUILD) -o $@ ./cmd/statefulset-apiserver
+	@$(GO_BUILD) -ldflags="-s -w $(STAMP)" -o $@ ./cmd/statefulset-apiserver
 
 .PHONY: bin/kubectl-sts
 bin/kubectl-sts:
-	@$(GO_BUILD) -o $@ ./cmd/kubectl-sts
+	@$(GO_BUILD) -ldflags="-s -w $(STAMP)" -o $@ ./cmd/kubectl-sts
 
 .PHONY: bin/cluster
 bin/cluster:
-	@cd test/cluster && $(GO_BUILD) -o ../../$@ .
+	@cd test/cluster && $(GO_BUILD) -ldflags="-s -w" -o ../../$@ .
+
+# What the linker is told; a test compares it with what a program then says.
+.PHONY: stamp
+stamp:
+	@echo '$(STAMP)'
 
 .PHONY: generate
 generate: ## Write every generated file

@@ -87,7 +87,7 @@ func NewConfig() *Config {
 		if config.room != nil {
 			handler = roomGate{config.room, codecs, handler}
 		}
-		return build(unredirected{newPlanLimit(codecs, handler)}, generic)
+		return build(unredirected{announce(newPlanLimit(codecs, handler))}, generic)
 	}
 	return config
 }

@@ -6,12 +6,16 @@ package apiserver
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+
+	"statefulset.dev/version"
 )
 
 func TestDiscoveryTellsKubectlWhatToCallASet(t *testing.T) {
@@ -120,6 +124,31 @@ func checkSchemas(t *testing.T, schemas map[string]openAPISchema) {
 			if kind.Version == "__internal" {
 				t.Errorf("model %q publishes the hub version: %v", name, kind)
 			}
+		}
+	}
+}
+
+func TestDiscoveryNamesTheServersVersion(t *testing.T) {
+	server := startServer(t)
+	client, err := rest.HTTPClientFor(server.loopback)
+	if err != nil {
+		t.Fatalf("creating a client: %v", err)
+	}
+	for path, want := range map[string]string{
+		"/apis/apps.statefulset.dev/v1":              version.Get().String(),
+		"/apis/apps.statefulset.dev/v1/statefulsets": "",
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.loopback.Host+path, nil)
+		if err != nil {
+			t.Fatalf("asking: %v", err)
+		}
+		answer, err := client.Do(request)
+		if err != nil {
+			t.Fatalf("asking: %v", err)
+		}
+		answer.Body.Close()
+		if got := answer.Header.Get(version.Header); got != want {
+			t.Errorf("%s: got version %q, want %q", path, got, want)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/terminal"
 	"statefulset.dev/cmd/kubectl-sts/tree"
 	"statefulset.dev/cmd/kubectl-sts/uninstall"
+	"statefulset.dev/cmd/kubectl-sts/versions"
 )
 
 const long = `
@@ -86,6 +87,7 @@ func ownCommands(cluster genericclioptions.RESTClientGetter, streams genericioop
 			doctor.NewCommand(cluster, guarded),
 			migrate.NewCommand(cluster, guarded),
 			uninstall.NewCommand(cluster, guarded),
+			versions.NewCommand(cluster, guarded),
 		},
 	}
 }

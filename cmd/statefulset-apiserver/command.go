@@ -15,10 +15,10 @@ import (
 	"k8s.io/component-base/cli/globalflag"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
-	"k8s.io/component-base/version/verflag"
 
 	"statefulset.dev/apiserver"
 	"statefulset.dev/controller"
+	"statefulset.dev/version"
 )
 
 const name = "statefulset-apiserver"
@@ -45,17 +45,18 @@ func newCommand() (*cobra.Command, error) {
 			"cluster, and runs their members in that cluster. Without --etcd-servers it keeps its data in\n" +
 			"an etcd of its own, in --data-dir. How to back that up, and to restore it, is told by\n" +
 			name + " store --help.",
+		Version:       version.Get().String(),
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			verflag.PrintAndExitIfRequested()
 			if err := logsapi.ValidateAndApply(logs, utilfeature.DefaultFeatureGate); err != nil {
 				return fmt.Errorf("applying the logging flags: %w", err)
 			}
 			return run(cmd.Context(), options, colocated)
 		},
 	}
+	command.SetVersionTemplate(version.Get().Text(name))
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return fmt.Errorf("%w; --help lists all flags", err)
 	})
@@ -88,7 +89,7 @@ func addFlags(command *cobra.Command, options *apiserver.Options, colocated *col
 	sections := options.Flags()
 	colocated.options.AddFlags(sections.FlagSet("controller"))
 	logsapi.AddFlags(logs, sections.FlagSet("logs"))
-	verflag.AddFlags(sections.FlagSet("global"))
+	sections.FlagSet("global").Bool("version", false, "Print the version, and the versions of Kubernetes that a host cluster may have, and exit.")
 	globalflag.AddGlobalFlags(sections.FlagSet("global"), name)
 	for _, section := range sections.FlagSets {
 		command.Flags().AddFlagSet(section)

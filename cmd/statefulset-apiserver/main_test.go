@@ -20,6 +20,8 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"statefulset.dev/version"
 )
 
 // patience bounds the life of a command. It is never the reason for a verdict.
@@ -187,3 +189,13 @@ func lastLine(text string) string {
 }
 
 var update = flag.Bool("update", false, "write the golden files")
+
+func TestVersionNamesTheHostsThatMayBe(t *testing.T) {
+	code, got, stderr := runCommand(t, "--version")
+	if want := version.Get().Text(name); code != 0 || stderr != "" || got != want {
+		t.Errorf("--version: got exit code %d, %q and standard error %q, want 0, %q and none", code, got, stderr, want)
+	}
+	if want := "Kubernetes  1.34 to 1.37"; !strings.Contains(got, want) {
+		t.Errorf("--version: got %q, want %q in it", got, want)
+	}
+}

@@ -1,0 +1,105 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package versions is the command that tells which versions meet: that of the plugin,
+// of our server, and of the host cluster.
+package versions
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/version"
+)
+
+// patience bounds one run.
+const patience = 30 * time.Second
+
+// NewCommand returns the command "version". The getter must lead to the cluster as it
+// is.
+func NewCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
+	clientOnly := false
+	command := &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of this plugin, of the server and of the cluster",
+		Long: "Prints the version of this plugin and the versions of Kubernetes that it works with, the version of the\n" +
+			"server, and that of the cluster. Of several servers it is the one that happens to answer.\n" +
+			"The exit code is 1 if the cluster or the server does not answer.",
+		Example:       "  # All versions\n  kubectl sts version\n\n  # The plugin's alone, without a cluster\n  kubectl sts version --client",
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			fmt.Fprint(streams.Out, version.Get().Text("kubectl sts"))
+			if clientOnly {
+				return nil
+			}
+			config, err := getter.ToRESTConfig()
+			if err != nil {
+				return fmt.Errorf("reading the kubeconfig: %w", err)
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+			defer cancel()
+			return showCluster(ctx, config, streams)
+		},
+	}
+	command.Flags().BoolVar(&clientOnly, "client", false, "Print the version of this plugin alone, and ask no cluster.")
+	return command
+}
+
+func showCluster(ctx context.Context, config *rest.Config, streams genericiooptions.IOStreams) error {
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("building a client: %w", err)
+	}
+	host, err := client.ServerVersionWithContext(ctx)
+	if err != nil {
+		return fmt.Errorf("the cluster does not answer: %w", err)
+	}
+	fmt.Fprintf(streams.Out, "cluster: Kubernetes %s\n", host.GitVersion)
+	if problem := version.UntestedHost(host.GitVersion); problem != "" {
+		fmt.Fprintf(streams.ErrOut, "Warning: %s\n", problem)
+	}
+	server, err := askServer(ctx, config)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(streams.Out, "server: statefulset-apiserver %s\n", cmp.Or(server, "of a version that it does not tell"))
+	return nil
+}
+
+// askServer is the version that the server names in its answer to discovery.
+func askServer(ctx context.Context, config *rest.Config) (string, error) {
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return "", fmt.Errorf("building a client: %w", err)
+	}
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return "", fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	group := v1.SchemeGroupVersion.String()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath("apis", group).String(), nil)
+	if err != nil {
+		return "", fmt.Errorf("asking the server: %w", err)
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return "", fmt.Errorf("asking the server: %w", err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("the cluster does not serve %s: %s; kubectl sts doctor says more", group, answer.Status)
+	}
+	return answer.Header.Get(version.Header), nil
+}
