@@ -101,6 +101,11 @@ test-migrate: build ## Move sets from apps/v1 and back in every state, interrupt
 test-uninstall: build ## Take an installation apart in wrong orders and in the right one, and look that no pod is lost
 	@hack/test-on-cluster.sh uninstall
 
+HOSTS ?= 1.34 1.35 1.36 1.37
+.PHONY: test-hosts
+test-hosts: build ## Run suites on clusters of each Kubernetes version in HOSTS, and upgrade one from the first to the last (SUITES picks suites)
+	@HOSTS="$(HOSTS)" hack/test-hosts.sh $(SUITES)
+
 SUITES ?=
 .PHONY: test-faults
 test-faults: build ## Crash, cut, delay, corrupt and overload everything, and print what was found (SUITES picks suites)

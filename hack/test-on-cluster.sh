@@ -8,11 +8,12 @@
 #   hack/test-on-cluster.sh SUITE [flags of the test binary, such as -test.run=NAME]
 #
 # SUITE is a directory below test; its first part is the build tag of the tests in it. SUITE_TIMEOUT bounds the tests.
+# KUBERNETES is the version of the cluster, such as 1.34; without it, it is the newest that the local cluster has.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-SUITE=${1:?name a suite: e2e, differential, validation, kubectl, migrate, uninstall or faults/NAME}
-NAME=${SUITE//\//-}
+SUITE=${1:?name a suite: e2e, differential, validation, kubectl, migrate, uninstall, hosts or faults/NAME}
+NAME=${SUITE//\//-}${KUBERNETES:+-$KUBERNETES}
 DIR=$PWD/.cluster-$NAME
 LOGS=$DIR-logs
 
@@ -40,7 +41,7 @@ trap 'exit 143' TERM
 
 # What an interrupted run has left.
 remove
-bin/cluster up --dir "$DIR"
+bin/cluster up --dir "$DIR" ${KUBERNETES:+--kubernetes="$KUBERNETES"}
 bin/cluster register --dir "$DIR" --server bin/statefulset-apiserver --manifests artifacts/base
 # Unlike go test, the test's own binary prints its tables when the tests succeed, too.
 go test -tags="${SUITE%%/*}" -c -o "bin/$NAME.test" "./test/$SUITE"
