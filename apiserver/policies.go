@@ -107,7 +107,7 @@ var _ admission.PluginInitializer = &hostPolicies{}
 // followPolicies asks the host once. An error is one of the host: it must have said
 // what it serves before anything is admitted.
 func followPolicies(ctx context.Context, host *host) (*hostPolicies, error) {
-	p := newHostPolicies(host.servesPolicies, informers.NewSharedInformerFactory(host.client, noResync))
+	p := newHostPolicies(host.servesPolicies, informers.NewSharedInformerFactory(host.watching, noResync))
 	served, err := p.serves(ctx)
 	if err != nil {
 		return nil, err

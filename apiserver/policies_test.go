@@ -50,7 +50,7 @@ func (h *versionedHost) host(t *testing.T) *host {
 	if err != nil {
 		t.Fatalf("creating a client: %v", err)
 	}
-	return &host{config: config, client: client, source: "the test"}
+	return &host{config: config, client: client, watching: client, source: "the test"}
 }
 
 func (h *versionedHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
