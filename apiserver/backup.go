@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,7 +83,8 @@ func (o *Options) backup(ctx context.Context, file string, out, messages io.Writ
 		return err
 	}
 	defer opened.Close()
-	seen, err := opened.look(ctx, storeTimeout)
+	opened.format = math.MaxInt // a copy is made of what this version cannot read, too
+	seen, err := opened.look(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,7 +97,7 @@ func (o *Options) backup(ctx context.Context, file string, out, messages io.Writ
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(messages, "backed up store %s at revision %d or later, %d bytes\n", seen.Store, seen.revision, size)
+	_, err = fmt.Fprintf(messages, "backed up store %s at revision %d or later, format %d, %d bytes\n", seen.Store, seen.revision, seen.format(), size)
 	return err
 }
 
@@ -108,11 +110,10 @@ func save(from io.Reader, file string, out io.Writer) (int64, error) {
 		}
 		return size, nil
 	}
-	if fileutil.Exist(file) {
+	if _, err := os.Lstat(file); err == nil {
 		return 0, fmt.Errorf("--to %q exists already; choose another file", file)
 	}
-	partial := file + ".partial"
-	size, err := saveSynced(from, partial)
+	partial, size, err := saveBeside(from, file)
 	if err == nil {
 		err = os.Rename(partial, file)
 	}
@@ -122,11 +123,18 @@ func save(from io.Reader, file string, out io.Writer) (int64, error) {
 	return size, nil
 }
 
-func saveSynced(from io.Reader, path string) (int64, error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileutil.PrivateFileMode)
+// saveBeside writes to a new file beside another one, under a name that nobody can have
+// put a link at, and readable to its owner only.
+func saveBeside(from io.Reader, path string) (name string, size int64, err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.partial")
 	if err != nil {
-		return 0, err
+		return "", 0, err
 	}
+	size, err = copySynced(file, from)
+	return file.Name(), size, err
+}
+
+func copySynced(file *os.File, from io.Reader) (int64, error) {
 	size, err := io.Copy(file, from)
 	return size, errors.Join(err, file.Sync(), file.Close())
 }

@@ -30,7 +30,7 @@ func lookAt(t *testing.T, dataDir string) sight {
 	var seen sight
 	useEtcd(t, dataDir, func(client *clientv3.Client) {
 		var err error
-		if seen, err = (&store{client, etcdPrefix + "/" + recordName}).look(t.Context(), storeTimeout); err != nil {
+		if seen, err = newStore(client, etcdPrefix).look(t.Context()); err != nil {
 			t.Fatalf("reading the record: %v", err)
 		}
 	})
@@ -139,5 +139,43 @@ func TestABackupOverwritesNothing(t *testing.T) {
 	}
 	if err := Backup(t.Context(), storeOptions(t, t.TempDir()), good+"2", io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "holds no store") {
 		t.Errorf("backing up an empty directory: got %v, want an error", err)
+	}
+}
+
+// Who can write beside a backup must not be able to lead it elsewhere.
+func TestABackupFollowsNoLink(t *testing.T) {
+	from, dir := filled(t), t.TempDir()
+	file, victim := filepath.Join(dir, "backup"), filepath.Join(t.TempDir(), "victim")
+	if err := os.WriteFile(victim, []byte("precious"), 0o600); err != nil {
+		t.Fatalf("preparing: %v", err)
+	}
+	for _, name := range []string{file + ".partial", filepath.Join(dir, "to.incoming")} {
+		if err := os.Symlink(victim, name); err != nil {
+			t.Fatalf("preparing: %v", err)
+		}
+	}
+	if err := Backup(t.Context(), storeOptions(t, from), file, io.Discard, io.Discard); err != nil {
+		t.Fatalf("backing up: %v", err)
+	}
+	info, err := os.Lstat(file)
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("the backup: got %v, %v, want a plain file of mode 0600", info, err)
+	}
+	content, err := os.Open(file)
+	if err != nil {
+		t.Fatalf("opening the backup: %v", err)
+	}
+	defer content.Close()
+	if err := Restore(t.Context(), storeOptions(t, filepath.Join(dir, "to")), "-", content, io.Discard); err != nil {
+		t.Errorf("restoring: %v", err)
+	}
+	if got, err := os.ReadFile(victim); err != nil || string(got) != "precious" {
+		t.Errorf("a file of somebody else: got %d bytes, %v, want what was in it", len(got), err)
+	}
+	if err := os.Symlink(filepath.Join(dir, "nowhere"), file+"2"); err != nil {
+		t.Fatalf("preparing: %v", err)
+	}
+	if err := Backup(t.Context(), storeOptions(t, from), file+"2", io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "exists already") {
+		t.Errorf("backing up to a link: got %v, want an error", err)
 	}
 }

@@ -53,6 +53,8 @@ type Config struct {
 	// guard keeps anything from being served while the store is not the right one.
 	// Nil if nothing checks that, as in tests.
 	guard *guard
+	// watchCache says whether sets are served from a cache.
+	watchCache bool
 
 	// room bounds what is written to the store. Nil if nothing does, as in tests.
 	room *room

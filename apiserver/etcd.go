@@ -44,5 +44,6 @@ func (c *Config) applyStorage(etcd *options.EtcdOptions) error {
 	if err := etcd.ApplyTo(&c.Generic.Config); err != nil {
 		return fmt.Errorf("connecting to etcd: %w", err)
 	}
+	c.watchCache = etcd.EnableWatchCache
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 
 const namespace = "default"
 
-func listenOnLoopback(t *testing.T) net.Listener {
+func listenOnLoopback(t testing.TB) net.Listener {
 	t.Helper()
 	var config net.ListenConfig
 	listener, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")

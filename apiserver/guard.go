@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/metadata"
 	"k8s.io/klog/v2"
 )
@@ -35,11 +35,18 @@ type guard struct {
 	store *store
 	notes notes
 	host  metadata.Interface
-	// stored are the UIDs of the sets in the store.
-	stored func(context.Context) (map[types.UID]bool, error)
+	// stored are the sets in the store.
+	stored func(context.Context) (map[setID]bool, error)
 	advice advice
 	// end ends the process with an error.
 	end func(error)
+	// prover makes sure that what was read is true.
+	prover prover
+	// formatOf says which format of the store an object needs. Nil as long as all need
+	// the first.
+	formatOf func(runtime.Object) int
+	// noteInterval is how often the note is looked at while nothing is written.
+	noteInterval time.Duration
 
 	// right is closed when the store was found to be the right one.
 	right chan struct{}
@@ -61,6 +68,11 @@ type guard struct {
 	covered int64
 	round   chan struct{}
 	failed  error
+	// compared is the record that was last found to be the noted one, and when.
+	compared   sight
+	comparedAt time.Time
+	// unmarked is true until this process has set a mark of its own.
+	unmarked bool
 }
 
 var errNotCompared = errors.New("the store has not been compared with the note that the host cluster has of it yet")
@@ -72,6 +84,9 @@ const (
 	// not right is looked at again.
 	shortestRetry = 500 * time.Millisecond
 	longestRetry  = 5 * time.Second
+	// noteInterval is how often a server that neither writes nor sees others write looks
+	// whether the note is still there.
+	noteInterval = 30 * time.Second
 	// lastMarkTimeout bounds the last mark of a server that ends.
 	lastMarkTimeout = 5 * time.Second
 )
@@ -80,8 +95,10 @@ func newGuard(store *store, notes notes, host metadata.Interface, advice advice,
 	g := &guard{
 		store: store, notes: notes, host: host, advice: advice, end: end,
 		right: make(chan struct{}), wake: make(chan struct{}, 1), round: make(chan struct{}), refused: errNotCompared,
+		noteInterval: noteInterval, unmarked: true,
 	}
 	g.wrong, g.lose = context.WithCancel(context.Background())
+	g.prover.ask = g.askAll
 	return g
 }
 
@@ -175,8 +192,11 @@ func (t *telling) isDue(err error, now time.Time) bool {
 func (g *guard) follow(ctx context.Context) {
 	ticker := time.NewTicker(markInterval)
 	defer ticker.Stop()
-	for {
-		err := g.advance(ctx)
+	for woken := true; ; {
+		var err error
+		if woken || !g.isIdle(ctx) {
+			err = g.advance(ctx)
+		}
 		g.endRound(err)
 		if g.isLost() {
 			return
@@ -186,7 +206,9 @@ func (g *guard) follow(ctx context.Context) {
 		}
 		select {
 		case <-ticker.C:
+			woken = false
 		case <-g.wake:
+			woken = true
 		case <-g.wrong.Done():
 			return
 		case <-ctx.Done():
@@ -213,6 +235,8 @@ func (g *guard) check() error {
 	defer g.mu.Unlock()
 	return g.refused
 }
+
+func (g *guard) isServing() bool { return g.check() == nil }
 
 func (g *guard) refuse(reason error) {
 	g.mu.Lock()

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"k8s.io/apimachinery/pkg/types"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
@@ -28,7 +27,7 @@ func (o *Options) applyGuard(ctx context.Context, config *Config, host *host, fa
 		return nil, err
 	}
 	guard := newGuard(opened, o.notes(host), objects, o.advice(), fail)
-	guard.stored = func(ctx context.Context) (map[types.UID]bool, error) {
+	guard.stored = func(ctx context.Context) (map[setID]bool, error) {
 		sets, err := config.openSets(o.Etcd)
 		if err != nil {
 			return nil, err
@@ -83,6 +82,7 @@ func newMetadataClient(host *rest.Config) (metadata.Interface, error) {
 // right.
 func (c *Config) guardWith(guard *guard) {
 	c.guard = guard
+	c.Generic.RESTOptionsGetter = provenOptions{c.Generic.RESTOptionsGetter, guard, c.watchCache}
 	build := c.Generic.BuildHandlerChainFunc
 	c.Generic.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
 		return build(gate{guard, c.codecs, handler}, generic)

@@ -35,13 +35,7 @@ func (g gate) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		g.refuse(w, req, err)
 		return
 	}
-	// Watches end when the store is lost: what they would tell next may be wrong.
-	ctx, cancel := context.WithCancel(req.Context())
-	defer cancel()
-	defer context.AfterFunc(g.guard.wrong, cancel)()
-	req = req.WithContext(ctx)
-
-	info, ok := request.RequestInfoFrom(ctx)
+	info, ok := request.RequestInfoFrom(req.Context())
 	if !ok || !info.IsResourceRequest {
 		g.next.ServeHTTP(w, req)
 		return
@@ -54,9 +48,20 @@ func (g gate) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	g.next.ServeHTTP(responsewriter.WrapForHTTP1Or2(answer), req)
 }
 
-// watch sends a client that goes on from another store back to its list.
+// watch sends a client that goes on from another store back to its list. It ends when
+// the store is lost: nothing would come any more.
 func (g gate) watch(w http.ResponseWriter, req *http.Request) {
-	switch err := g.guard.reaches(req.Context(), req.URL.Query().Get("resourceVersion")); {
+	ctx, cancel := context.WithCancel(req.Context())
+	defer cancel()
+	defer context.AfterFunc(g.guard.wrong, cancel)()
+	req = req.WithContext(ctx)
+	query := req.URL.Query()
+	err := g.guard.reaches(ctx, query.Get("resourceVersion"))
+	if err == nil && query.Get("sendInitialEvents") != "" {
+		// What is sent at first is a list, and like a list it is true now.
+		err = g.guard.confirm(ctx)
+	}
+	switch {
 	case err == nil:
 		g.next.ServeHTTP(w, req)
 	case apierrors.IsResourceExpired(err):

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	hostappsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,9 +28,10 @@ type guardedHost struct {
 	client  *fake.Clientset
 	objects *metadatafake.FakeMetadataClient
 	ended   atomic.Pointer[error] // why the guard ended the process
+	tune    func(*guard)          // changes the guard before it runs; may be nil
 }
 
-func newGuardedHost(t *testing.T, owners ...*appsv1.StatefulSet) *guardedHost {
+func newGuardedHost(t testing.TB, owners ...*appsv1.StatefulSet) *guardedHost {
 	t.Helper()
 	scheme := metadatafake.NewTestScheme()
 	if err := metav1.AddMetaToScheme(scheme); err != nil {
@@ -40,7 +42,7 @@ func newGuardedHost(t *testing.T, owners ...*appsv1.StatefulSet) *guardedHost {
 		objects = append(objects, &metav1.PartialObjectMetadata{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 			ObjectMeta: metav1.ObjectMeta{
-				Name: set.Name + "-0", Namespace: set.Namespace,
+				Name: set.Name + "-0", Namespace: set.Namespace, Labels: map[string]string{hostappsv1.StatefulSetPodNameLabel: set.Name + "-0"},
 				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.GroupVersionKind())},
 			},
 		})
@@ -53,7 +55,7 @@ func (h *guardedHost) notes() notes {
 }
 
 // guarded makes a server that looks at its store before it serves.
-func (h *guardedHost) guarded(t *testing.T, prepare func(*store)) (func(*Options), func(*Config)) {
+func (h *guardedHost) guarded(t testing.TB, prepare func(*store)) (func(*Options), func(*Config)) {
 	t.Helper()
 	var options *Options
 	return func(o *Options) { options = o }, func(config *Config) {
@@ -65,7 +67,7 @@ func (h *guardedHost) guarded(t *testing.T, prepare func(*store)) (func(*Options
 			prepare(opened)
 		}
 		guard := newGuard(opened, h.notes(), h.objects, advice{namespace: noteNamespace, dataDir: "/data", kubeconfig: "/kube"}, func(err error) { h.ended.Store(&err) })
-		guard.stored = func(ctx context.Context) (map[types.UID]bool, error) {
+		guard.stored = func(ctx context.Context) (map[setID]bool, error) {
 			sets, err := config.openSets(options.Etcd)
 			if err != nil {
 				return nil, err
@@ -74,6 +76,9 @@ func (h *guardedHost) guarded(t *testing.T, prepare func(*store)) (func(*Options
 			return sets.uids(ctx)
 		}
 		config.guardWith(guard)
+		if h.tune != nil {
+			h.tune(guard)
+		}
 		ctx, stop := context.WithCancel(context.Background())
 		done := make(chan struct{})
 		go func() {

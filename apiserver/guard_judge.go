@@ -5,6 +5,7 @@ package apiserver
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/klog/v2"
@@ -21,7 +22,7 @@ const weighInterval = time.Minute
 //	the note names this store, and a mark that it holds    right
 //	an operator has accepted exactly this store            right, and noted
 //	nothing in the host belongs to any set                 right, and noted
-//	no note, and the store has every set that anything in
+//	no note, and the store has every set that a member in
 //	the host belongs to                                    right, and noted
 //	otherwise                                              refused
 //
@@ -45,8 +46,8 @@ func (g *guard) judge(ctx context.Context, last *refusal) (sight, outcome, error
 		return sight{}, 0, err
 	case len(weighed.owners) == 0:
 		return g.adopt(ctx, noted, seen, "nothing in the host cluster belongs to a set")
-	case noted.blank() && len(weighed.missing) == 0:
-		return g.adopt(ctx, noted, seen, "the host cluster has no note, and this store has every set that anything there belongs to")
+	case noted.blank() && !slices.ContainsFunc(weighed.missing, owner.hasMembers):
+		return g.adopt(ctx, noted, seen, "the host cluster has no note, and this store has every set that a member there belongs to")
 	case noted.object == nil:
 		if err := g.notes.lay(ctx); err != nil {
 			return sight{}, 0, err
@@ -58,7 +59,7 @@ func (g *guard) judge(ctx context.Context, last *refusal) (sight, outcome, error
 // compare reads the record and the note as they were at one moment. Other
 // replicas may set marks meanwhile.
 func (g *guard) compare(ctx context.Context) (note, sight, error) {
-	before, err := g.store.look(ctx, storeTimeout)
+	before, err := g.store.look(ctx)
 	if err != nil {
 		return note{}, sight{}, err
 	}
@@ -67,7 +68,7 @@ func (g *guard) compare(ctx context.Context) (note, sight, error) {
 		if err != nil {
 			return note{}, sight{}, err
 		}
-		after, err := g.store.look(ctx, storeTimeout)
+		after, err := g.store.look(ctx)
 		if err != nil {
 			return note{}, sight{}, err
 		}
@@ -99,8 +100,8 @@ func (g *guard) weigh(ctx context.Context, noted note, seen sight) (*refusal, er
 		return nil, err
 	}
 	weighed := &refusal{noted: noted, seen: seen, owners: owners, stored: len(stored), advice: g.advice, at: time.Now()}
-	for uid, o := range owners {
-		if !stored[uid] {
+	for at, o := range owners {
+		if !stored[at] {
 			weighed.missing = append(weighed.missing, o)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -68,7 +70,7 @@ func (g *guard) advance(ctx context.Context) error {
 	reached := g.hasReached()
 	noted, seen, err := g.compare(ctx)
 	if err != nil {
-		return err
+		return g.outgrown(err)
 	}
 	if seen.revision < reached || !g.isRight(noted, seen) {
 		return g.isExchanged()
@@ -78,15 +80,29 @@ func (g *guard) advance(ctx context.Context) error {
 		// interrupted.
 		return g.note(ctx, noted, seen)
 	}
-	g.remember(seen, seen.marked)
-	if seen.revision == seen.marked {
+	g.rememberNoted(seen)
+	if seen.revision == seen.marked && !g.isUnmarked() {
 		return nil
 	}
-	next, ok, err := g.store.mark(ctx, seen)
+	next, ok, err := g.store.mark(ctx, seen, noted.uid())
 	if err != nil || !ok {
 		return err
 	}
 	return g.note(ctx, noted, next)
+}
+
+// isIdle reports whether there is nothing to tell the host, and nothing to ask it: the
+// record is the noted one, nothing was written after it, and that the note is there
+// was seen a short while ago. Only the store is asked for that.
+func (g *guard) isIdle(ctx context.Context) bool {
+	seen, err := g.store.look(ctx)
+	if err != nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.unmarked && seen.record == g.compared.record && seen.marked == g.compared.marked &&
+		seen.revision == seen.marked && seen.revision >= g.reached && time.Since(g.comparedAt) < g.noteInterval
 }
 
 // isRight judges a store that was right before. A note that was deleted meanwhile
@@ -108,36 +124,9 @@ func (g *guard) note(ctx context.Context, noted note, seen sight) error {
 		return nil
 	}
 	if err == nil {
-		g.remember(seen, seen.marked)
+		g.rememberNoted(seen)
 	}
 	return err
-}
-
-// confirm makes sure that what was just read came from the right store.
-func (g *guard) confirm(ctx context.Context) error {
-	g.mu.Lock()
-	known, reached, refused := g.known, g.reached, g.refused
-	g.mu.Unlock()
-	if refused != nil {
-		return refused
-	}
-	seen, err := g.store.look(ctx, confirmTimeout)
-	if err != nil {
-		return err
-	}
-	if seen.revision >= reached && seen.Store == known.Store && seen.holds(known.Mark) {
-		g.remember(seen, 0)
-		return nil
-	}
-	noted, seen, err := g.compare(ctx)
-	if err != nil {
-		return err
-	}
-	if seen.revision < reached || !g.isRight(noted, seen) {
-		return g.isExchanged()
-	}
-	g.remember(seen, 0)
-	return nil
 }
 
 // reaches makes sure that the store has come to a resource version. A client may have
@@ -169,6 +158,33 @@ func (g *guard) hasReached() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.reached
+}
+
+// rememberNoted remembers a record that the note names. What it covers counts only
+// when this process has set a mark itself: a copy of the store may hold a mark from
+// before the copy was made, and only a new one tells the two apart.
+func (g *guard) rememberNoted(seen sight) {
+	g.mu.Lock()
+	own := strings.HasPrefix(seen.Mark, g.store.server+".")
+	g.unmarked = g.unmarked && !own
+	g.compared, g.comparedAt = seen, time.Now()
+	covered := seen.marked
+	if g.unmarked {
+		covered = 0
+	}
+	g.mu.Unlock()
+	g.remember(seen, covered)
+}
+
+func (g *guard) isUnmarked() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.unmarked
+}
+
+// follows reports whether a record is one of the store that had another one before.
+func (s sight) follows(known sight) bool {
+	return s.Store == known.Store && s.holds(known.Mark, known.Note)
 }
 
 func (g *guard) remember(seen sight, covered int64) {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +22,7 @@ import (
 func TestAStoreIsJudged(t *testing.T) {
 	other := sight{record: record{Store: "other", Mark: "m"}, marked: 70}
 	current := func(t *testing.T, s *store) sight {
-		seen, err := s.look(t.Context(), storeTimeout)
+		seen, err := s.look(t.Context())
 		if err != nil {
 			t.Fatalf("reading the store: %v", err)
 		}
@@ -46,7 +47,7 @@ func TestAStoreIsJudged(t *testing.T) {
 			owners: []*appsv1.StatefulSet{owning("web")},
 			note: func(t *testing.T, h *guardedHost, s *store) {
 				h.knowing(t, current(t, s))
-				if _, ok, err := s.mark(t.Context(), current(t, s)); err != nil || !ok {
+				if _, ok, err := s.mark(t.Context(), current(t, s), ""); err != nil || !ok {
 					t.Fatalf("marking: got %t, %v", ok, err)
 				}
 			},
@@ -76,7 +77,7 @@ func TestAStoreIsJudged(t *testing.T) {
 				lost.Mark = "lost"
 				h.knowing(t, lost)
 				for range 3 {
-					next, ok, err := s.mark(t.Context(), current(t, s))
+					next, ok, err := s.mark(t.Context(), current(t, s), "")
 					if err != nil || !ok || next.marked <= lost.marked {
 						t.Fatalf("marking: got %+v, %t, %v", next, ok, err)
 					}
@@ -173,11 +174,11 @@ func TestAStoreThatIsExchangedWhileTheServerRuns(t *testing.T) {
 			}
 		},
 		"for an older copy": func(t *testing.T, g *guard) {
-			seen, err := g.store.look(t.Context(), storeTimeout)
+			seen, err := g.store.look(t.Context())
 			if err != nil {
 				t.Fatalf("reading: %v", err)
 			}
-			seen.Mark, seen.Before = "older", "oldest"
+			seen.Mark, seen.Before, seen.History = "older", "oldest", "older"
 			content, _ := json.Marshal(seen.record)
 			if _, err := g.store.client.Put(t.Context(), g.store.key, string(content)); err != nil {
 				t.Fatalf("exchanging: %v", err)
@@ -265,6 +266,7 @@ func TestAWatchFromAnotherStoreHasToListAgain(t *testing.T) {
 
 func TestTheNoteComesBackWhenItIsDeleted(t *testing.T) {
 	host := newGuardedHost(t)
+	host.tune = func(g *guard) { g.noteInterval = time.Millisecond }
 	choose, configure := host.guarded(t, nil)
 	s := startServerWith(t, choose, configure)
 	if err := host.client.CoreV1().ConfigMaps(noteNamespace).Delete(t.Context(), noteName, metav1.DeleteOptions{}); err != nil {

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
@@ -49,7 +50,15 @@ type note struct {
 }
 
 // knows reports whether the store is the one of the note and has come as far.
-func (n note) knows(s sight) bool { return n.store == s.Store && s.holds(n.mark) }
+func (n note) knows(s sight) bool { return n.store == s.Store && s.holds(n.mark, n.uid()) }
+
+// uid is empty if there is no note.
+func (n note) uid() types.UID {
+	if n.object == nil {
+		return ""
+	}
+	return n.object.UID
+}
 
 // blank reports whether the cluster knows no store.
 func (n note) blank() bool { return n.store == "" }

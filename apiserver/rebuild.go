@@ -179,7 +179,7 @@ func (r *rebuilding) store(ctx context.Context, messages io.Writer) error {
 		return err
 	}
 	// A new mark, so that a copy from before the rebuild does not pass for this one.
-	next, ok, err := r.guard.store.mark(ctx, seen)
+	next, ok, err := r.guard.store.mark(ctx, seen, noted.uid())
 	if err == nil && !ok {
 		err = errors.New("another process writes to the store: stop the server and run this again")
 	}

@@ -119,6 +119,28 @@ func TestARolloutThatWasUnderWayIsRebuilt(t *testing.T) {
 	}
 }
 
+// A pod in another namespace that names the owner of a member is none of the set's.
+func TestRemainsAreThoseOfOneNamespaceAndKind(t *testing.T) {
+	set := owning("web")
+	objects := traces(t, set, always("web-a"), "web-a")
+	copied := first[*corev1.Pod](objects).DeepCopy()
+	copied.Namespace = "other"
+	copied.Spec.Subdomain = "forged"
+	stranger := first[*corev1.Pod](objects).DeepCopy()
+	stranger.Name, stranger.OwnerReferences[0].Kind = "web-stranger", "Other"
+	found, err := findRemains(t.Context(), fake.NewClientset(append([]runtime.Object{copied, stranger}, objects...)...))
+	if err != nil || len(found) != 2 {
+		t.Fatalf("looking for remains: got %+v, %v, want those of two sets", found, err)
+	}
+	rebuilt, err := found[0].rebuild()
+	if err != nil || rebuilt.set.Namespace != set.Namespace || *rebuilt.set.Spec.Replicas != *set.Spec.Replicas {
+		t.Errorf("the set: got %+v, %v, want it rebuilt in its namespace", rebuilt.set, err)
+	}
+	if _, err := found[1].rebuild(); err == nil || found[1].namespace != "other" {
+		t.Errorf("the copy: got %+v, %v, want it not rebuilt", found[1], err)
+	}
+}
+
 func TestASetIsNotRebuiltWhenItIsNotCertain(t *testing.T) {
 	tests := map[string]struct {
 		spoil func(objects []runtime.Object) []runtime.Object

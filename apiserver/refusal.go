@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // refusal is why nothing is served from a store, in one paragraph that says what
@@ -20,7 +18,7 @@ type refusal struct {
 	seen  sight
 	// owners are all sets that anything in the host belongs to, and missing those
 	// of them that are not in the store, which has as many sets as stored says.
-	owners  map[types.UID]owner
+	owners  map[setID]owner
 	missing []owner
 	stored  int
 	advice  advice
@@ -49,13 +47,14 @@ func (r *refusal) found() string {
 	here := fmt.Sprintf("store %s, marked last at revision %d, with %s", r.seen.Store, r.seen.marked, count(r.stored, "set"))
 	switch {
 	case r.noted.blank():
-		return fmt.Sprintf("Found: %s; the cluster has no note of any store.", here)
+		return fmt.Sprintf("Found: %s; the cluster has no note of any store. If there never was a set here, somebody has made objects that look like members; the log names some.", here)
 	case r.noted.store != r.seen.Store:
 		return fmt.Sprintf("Found: %s; the cluster knows store %s, which had come to revision %d.", here, r.noted.store, r.noted.revision)
 	case r.seen.marked < r.noted.revision:
 		return fmt.Sprintf("Found: an older copy of the right store: %s; the cluster knows that it had come to revision %d.", here, r.noted.revision)
 	}
-	return fmt.Sprintf("Found: another copy of the right store, or one restored from a backup: %s; it does not hold the mark that the cluster noted at revision %d.", here, r.noted.revision)
+	return fmt.Sprintf("Found: another copy of the right store, or one restored from a backup: %s; it does not hold the mark that the cluster noted at revision %d. "+
+		"It may also be the right store, if the cluster was restored to an earlier state or its note was edited: then accept it.", here, r.noted.revision)
 }
 
 // atStake says what would be deleted.
@@ -122,7 +121,7 @@ func (r *refusal) stillHolds(noted note, seen sight) bool {
 		r.noted.store == noted.store && r.noted.mark == noted.mark && r.noted.accepted == noted.accepted
 }
 
-func ownersOf(byUID map[types.UID]owner) []owner {
+func ownersOf(byUID map[setID]owner) []owner {
 	var all []owner
 	for _, o := range byUID {
 		all = append(all, o)

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	hostappsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,8 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/pager"
-
-	appsv1 "statefulset.dev/api/apps/v1"
 )
 
 // remains is what the host still has of a set.
@@ -35,7 +32,7 @@ type remains struct {
 
 // findRemains collects what is left of all sets, ordered by namespace and name.
 func findRemains(ctx context.Context, host kubernetes.Interface) ([]remains, error) {
-	found := map[types.UID]*remains{}
+	found := map[setID]*remains{}
 	byNamespace := map[string]map[string]*corev1.PersistentVolumeClaim{}
 	err := eachPage(ctx, pods, func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		return host.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)
@@ -88,21 +85,22 @@ func eachPage(ctx context.Context, what string, list pager.ListPageFunc, each fu
 }
 
 // addRemains adds an object to what is left of each set that it names as owner.
-func addRemains(found map[types.UID]*remains, object metav1.Object, add func(*remains)) {
+func addRemains(found map[setID]*remains, object metav1.Object, add func(*remains)) {
 	for _, ref := range object.GetOwnerReferences() {
-		if group, _, _ := strings.Cut(ref.APIVersion, "/"); group != appsv1.GroupName {
+		if !isSet(ref) {
 			continue
 		}
-		r, ok := found[ref.UID]
+		at := setID{object.GetNamespace(), ref.UID}
+		r, ok := found[at]
 		if !ok {
 			r = &remains{namespace: object.GetNamespace(), name: ref.Name, uid: ref.UID}
-			found[ref.UID] = r
+			found[at] = r
 		}
 		add(r)
 	}
 }
 
-func sorted(found map[types.UID]*remains, claims map[string]map[string]*corev1.PersistentVolumeClaim) []remains {
+func sorted(found map[setID]*remains, claims map[string]map[string]*corev1.PersistentVolumeClaim) []remains {
 	var all []remains
 	for _, r := range found {
 		r.claims = claims[r.namespace]

@@ -16,7 +16,9 @@ import (
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/storage/schema"
+	"go.uber.org/zap"
 )
 
 // Restore makes a data directory for the embedded etcd from a backup file, or from
@@ -35,10 +37,11 @@ func Restore(ctx context.Context, o *Options, file string, in io.Reader, message
 	}
 	if file == "-" {
 		// It is checked before it is used, and that takes a file.
-		file = path + ".incoming"
+		var saveErr error
+		file, _, saveErr = saveBeside(in, path)
 		defer func() { err = errors.Join(err, os.RemoveAll(file)) }()
-		if _, err := saveSynced(in, file); err != nil {
-			return fmt.Errorf("keeping what comes from standard input: %w", err)
+		if saveErr != nil {
+			return fmt.Errorf("keeping what comes from standard input: %w", saveErr)
 		}
 	}
 	if err := checkBackup(file); err != nil {
@@ -100,7 +103,21 @@ func restoreInto(ctx context.Context, dir *dataDir, file string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(etcd.start(ctx), etcd.Close())
+	err = etcd.start(ctx)
+	if err == nil {
+		err = checkFormat(ctx, etcd.Endpoint())
+	}
+	return errors.Join(err, etcd.Close())
+}
+
+// checkFormat makes sure that this version can serve a store.
+func checkFormat(ctx context.Context, endpoint string) error {
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
+	if err != nil {
+		return err
+	}
+	_, err = newStore(client, etcdPrefix).look(ctx)
+	return errors.Join(err, client.Close())
 }
 
 func copyDatabase(from, to string) error {
@@ -116,7 +133,11 @@ func copyDatabase(from, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = saveSynced(io.LimitReader(file, info.Size()-sha256.Size), to)
+	copied, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileutil.PrivateFileMode)
+	if err != nil {
+		return err
+	}
+	_, err = copySynced(copied, io.LimitReader(file, info.Size()-sha256.Size))
 	return err
 }
 

@@ -40,7 +40,7 @@ func startServer(t *testing.T, configure ...func(*Config)) *testServer {
 }
 
 // startServerWith is startServer after a change of the options.
-func startServerWith(t *testing.T, choose func(*Options), configure ...func(*Config)) *testServer {
+func startServerWith(t testing.TB, choose func(*Options), configure ...func(*Config)) *testServer {
 	t.Helper()
 	s := startUnready(t, choose, configure...)
 	s.eventually(t, "the server is ready", func(ctx context.Context) error {
@@ -50,7 +50,7 @@ func startServerWith(t *testing.T, choose func(*Options), configure ...func(*Con
 }
 
 // startUnready is startServerWith for a server that may never be ready.
-func startUnready(t *testing.T, choose func(*Options), configure ...func(*Config)) *testServer {
+func startUnready(t testing.TB, choose func(*Options), configure ...func(*Config)) *testServer {
 	t.Helper()
 	etcd, err := startEmbeddedEtcd(t.Context(), t.TempDir())
 	if err != nil {
@@ -80,7 +80,7 @@ func startUnready(t *testing.T, choose func(*Options), configure ...func(*Config
 	return &testServer{loopback, clients, etcd}
 }
 
-func testConfig(t *testing.T, etcd *embeddedEtcd, choose func(*Options)) *Config {
+func testConfig(t testing.TB, etcd *embeddedEtcd, choose func(*Options)) *Config {
 	t.Helper()
 	options, err := NewOptions()
 	if err != nil {
@@ -107,7 +107,7 @@ func testConfig(t *testing.T, etcd *embeddedEtcd, choose func(*Options)) *Config
 	return config
 }
 
-func runUntilCleanup(t *testing.T, server *Server) {
+func runUntilCleanup(t testing.TB, server *Server) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -126,7 +126,7 @@ func runUntilCleanup(t *testing.T, server *Server) {
 }
 
 // eventually waits until try returns no error.
-func (s *testServer) eventually(t *testing.T, what string, try func(context.Context) error) {
+func (s *testServer) eventually(t testing.TB, what string, try func(context.Context) error) {
 	t.Helper()
 	var last error
 	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/server/options"
@@ -35,15 +34,15 @@ func (c *Config) openSets(etcd *options.EtcdOptions) (setStore, error) {
 	return setStore{opened.StatefulSet.Store}, nil
 }
 
-// uids are the UIDs of all sets.
-func (s setStore) uids(ctx context.Context) (map[types.UID]bool, error) {
+// uids name all sets.
+func (s setStore) uids(ctx context.Context) (map[setID]bool, error) {
 	sets, err := s.list(ctx)
 	if err != nil {
 		return nil, err
 	}
-	uids := map[types.UID]bool{}
+	uids := map[setID]bool{}
 	for i := range sets {
-		uids[sets[i].UID] = true
+		uids[setID{sets[i].Namespace, sets[i].UID}] = true
 	}
 	return uids, nil
 }

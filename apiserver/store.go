@@ -15,6 +15,7 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 )
@@ -37,9 +38,15 @@ const (
 type record struct {
 	// Store is the name that the store got when it was first used.
 	Store string `json:"store"`
-	// Mark is a random word, and Before the one that it has replaced.
+	// Mark is a word that no other record has, and Before the one that it has replaced.
 	Mark   string `json:"mark"`
 	Before string `json:"before,omitempty"`
+	// Format is what a server must know to read the store, 0 means 1.
+	Format int `json:"format,omitempty"`
+	// Note is the UID of the note in which the marks of the history were noted, and
+	// History the latest of each server that has set some (history.go).
+	Note    types.UID `json:"note,omitempty"`
+	History history   `json:"history,omitempty"`
 }
 
 // sight is a record as it was found.
@@ -50,9 +57,12 @@ type sight struct {
 	marked, revision int64
 }
 
-// holds reports whether the store has come as far as a mark. Until a mark is
-// noted in the host, the next one is not set, so it is one of the last two.
-func (s sight) holds(mark string) bool { return mark != "" && (mark == s.Mark || mark == s.Before) }
+// holds reports whether the store has come as far as a mark that was noted in the
+// note with this UID. Until a mark is noted in the host, the next one is not set, so
+// the one of the right store is one of the last two, unless the host was set back.
+func (r record) holds(mark string, note types.UID) bool {
+	return mark != "" && (mark == r.Mark || mark == r.Before || note == r.Note && r.History.has(mark))
+}
 
 // name is how an operator calls this very store in this very state.
 func (s sight) name() string { return fmt.Sprintf("%s@%d", s.Store, s.marked) }
@@ -61,6 +71,10 @@ func (s sight) name() string { return fmt.Sprintf("%s@%d", s.Store, s.marked) }
 type store struct {
 	client *clientv3.Client
 	key    string
+	// server names this process in the marks that it sets.
+	server string
+	// format is the latest that this server knows.
+	format int
 }
 
 func openStore(config storagebackend.Config) (*store, error) {
@@ -77,38 +91,66 @@ func openStore(config storagebackend.Config) (*store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to etcd at %q: %w", given.ServerList, err)
 	}
-	return &store{client, path.Join("/", config.Prefix, recordName)}, nil
+	return newStore(client, config.Prefix), nil
+}
+
+func newStore(client *clientv3.Client, prefix string) *store {
+	return &store{client: client, key: path.Join("/", prefix, recordName), server: rand.Text(), format: storeFormat}
 }
 
 func (s *store) Close() error { return s.client.Close() }
 
-// look reads the record. A store that has none gets one.
-func (s *store) look(ctx context.Context, within time.Duration) (sight, error) {
+// look reads the record. A store that has none gets one. The error is a formatError
+// if this server does not know enough to read more.
+func (s *store) look(ctx context.Context) (sight, error) {
+	seen, _, err := s.lookWith(ctx, storeTimeout, nil)
+	return seen, err
+}
+
+// lookWith also reads something else, at the same moment.
+func (s *store) lookWith(ctx context.Context, within time.Duration, reads []clientv3.Op) (sight, []*clientv3.GetResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	answer, err := s.client.Get(ctx, s.key)
+	answer, found, err := s.read(ctx, reads)
 	if err == nil && len(answer.Kvs) == 0 {
 		if err := s.begin(ctx); err != nil {
-			return sight{}, err
+			return sight{}, nil, err
 		}
-		answer, err = s.client.Get(ctx, s.key)
+		answer, found, err = s.read(ctx, reads)
 	}
 	if err != nil {
-		return sight{}, fmt.Errorf("reading the record of the store: %w", err)
+		return sight{}, nil, fmt.Errorf("reading the record of the store: %w", err)
 	}
 	if len(answer.Kvs) == 0 {
-		return sight{}, errors.New("the record of the store has just been deleted")
+		return sight{}, nil, errors.New("the record of the store has just been deleted")
 	}
-	found := sight{marked: answer.Kvs[0].ModRevision, revision: answer.Header.Revision}
-	if err := json.Unmarshal(answer.Kvs[0].Value, &found.record); err != nil || found.Store == "" || found.Mark == "" {
-		return sight{}, fmt.Errorf("the record of the store, etcd's key %q, is damaged: it holds %q; restore etcd from a backup", s.key, answer.Kvs[0].Value)
+	seen := sight{marked: answer.Kvs[0].ModRevision, revision: answer.Header.Revision}
+	if err := json.Unmarshal(answer.Kvs[0].Value, &seen.record); err != nil || seen.Store == "" || seen.Mark == "" {
+		return sight{}, nil, fmt.Errorf("the record of the store, etcd's key %q, is damaged: it holds %q; restore etcd from a backup", s.key, answer.Kvs[0].Value)
 	}
-	return found, nil
+	if seen.format() > s.format {
+		return sight{}, nil, formatError{store: seen.Store, needed: seen.format(), known: s.format}
+	}
+	return seen, found, nil
+}
+
+func (s *store) read(ctx context.Context, reads []clientv3.Op) (*clientv3.GetResponse, []*clientv3.GetResponse, error) {
+	answer, err := s.client.Txn(ctx).Then(append([]clientv3.Op{clientv3.OpGet(s.key)}, reads...)...).Commit()
+	if err != nil {
+		return nil, nil, err
+	}
+	var found []*clientv3.GetResponse
+	for _, response := range answer.Responses {
+		one := (*clientv3.GetResponse)(response.GetResponseRange())
+		one.Header = answer.Header
+		found = append(found, one)
+	}
+	return found[0], found[1:], nil
 }
 
 // begin names a store, unless another replica does so at the same time.
 func (s *store) begin(ctx context.Context) error {
-	first, err := json.Marshal(record{Store: string(uuid.NewUUID()), Mark: rand.Text()})
+	first, err := json.Marshal(record{Store: string(uuid.NewUUID()), Mark: rand.Text(), Format: storeFormat})
 	if err != nil {
 		return fmt.Errorf("encoding the record of the store: %w", err)
 	}
@@ -120,12 +162,21 @@ func (s *store) begin(ctx context.Context) error {
 	return nil
 }
 
-// mark writes the record again, with another mark. It reports false if somebody
-// else did so meanwhile.
-func (s *store) mark(ctx context.Context, seen sight) (sight, bool, error) {
+// mark writes the record again, with another mark, which is to be noted in the note
+// with this UID. It reports false if somebody else did so meanwhile.
+func (s *store) mark(ctx context.Context, seen sight, note types.UID) (sight, bool, error) {
+	return s.markAs(ctx, seen, note, seen.format())
+}
+
+// markAs also says which format is needed from now on.
+func (s *store) markAs(ctx context.Context, seen sight, note types.UID, format int) (sight, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	next := sight{record: record{Store: seen.Store, Mark: rand.Text(), Before: seen.Mark}}
+	next := sight{record: record{Store: seen.Store, Before: seen.Mark, Format: format, Note: note}}
+	if note == seen.Note {
+		next.History = seen.History
+	}
+	next.Mark, next.History = next.History.next(s.server)
 	content, err := json.Marshal(next.record)
 	if err != nil {
 		return sight{}, false, fmt.Errorf("encoding the record of the store: %w", err)

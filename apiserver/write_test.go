@@ -186,7 +186,7 @@ func containerNames(set *appsv1.StatefulSet) string {
 	return strings.Join(names, ",")
 }
 
-func (s *testServer) create(t *testing.T, set *appsv1.StatefulSet) *appsv1.StatefulSet {
+func (s *testServer) create(t testing.TB, set *appsv1.StatefulSet) *appsv1.StatefulSet {
 	t.Helper()
 	created, err := s.sets().Create(t.Context(), set, metav1.CreateOptions{})
 	if err != nil {

@@ -1,0 +1,176 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// laterField stands for a field that this version does not know.
+const laterField = "test/later"
+
+func formatOfTest(obj runtime.Object) int {
+	if set, ok := obj.(*appsv1.StatefulSet); ok && set.Annotations[laterField] != "" {
+		return storeFormat + 1
+	}
+	return 1
+}
+
+// later makes a server one that knows a later format.
+func later(g *guard) {
+	g.store.format = storeFormat + 1
+	g.formatOf = formatOfTest
+}
+
+func TestAStoreOfALaterFormatIsRefused(t *testing.T) {
+	host := newGuardedHost(t)
+	choose, configure := host.guarded(t, func(s *store) {
+		seen, err := s.look(t.Context())
+		if err != nil {
+			t.Fatalf("reading the record: %v", err)
+		}
+		if _, ok, err := s.markAs(t.Context(), seen, "", storeFormat+1); err != nil || !ok {
+			t.Fatalf("raising: got %t, %v", ok, err)
+		}
+	})
+	var read atomic.Bool
+	host.tune = func(g *guard) {
+		stored := g.stored
+		g.stored = func(ctx context.Context) (map[setID]bool, error) {
+			read.Store(true)
+			return stored(ctx)
+		}
+	}
+	s := startUnready(t, choose, configure)
+	text := s.refusal(t)
+	for _, part := range []string{"is in format 2", "knows formats up to 1", "Start the version of the server", "nothing of group apps.statefulset.dev is served"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("refusal: got %q, want it to contain %q", text, part)
+		}
+	}
+	if read.Load() {
+		t.Error("sets were read from a store whose format is not known")
+	}
+}
+
+func TestTheFormatIsRaisedBeforeTheWriteThatNeedsIt(t *testing.T) {
+	host := newGuardedHost(t)
+	var guard *guard
+	host.tune = later
+	choose, configure := host.guarded(t, nil)
+	s := startServerWith(t, choose, configure, func(c *Config) { guard = c.guard })
+	format := func() int {
+		t.Helper()
+		seen, err := guard.store.look(t.Context())
+		if err != nil {
+			t.Fatalf("reading the record: %v", err)
+		}
+		return seen.format()
+	}
+	set := s.create(t, web("web"))
+	if got := format(); got != 1 {
+		t.Errorf("format after an ordinary write: got %d, want 1", got)
+	}
+	set.Annotations = map[string]string{laterField: "x"}
+	set, err := s.sets().Update(t.Context(), set, metav1.UpdateOptions{})
+	if err != nil {
+		t.Fatalf("writing a field of the later format: %v", err)
+	}
+	seen, err := guard.store.look(t.Context())
+	if err != nil || seen.format() != 2 {
+		t.Errorf("format: got %+v, %v, want 2", seen, err)
+	}
+	if err := guard.Covered(t.Context(), set.ResourceVersion); err != nil {
+		t.Errorf("the mark after that: %v", err)
+	}
+	if got := format(); got != 2 {
+		t.Errorf("format after more marks: got %d, want 2", got)
+	}
+}
+
+// An older server that runs on while another raises the format writes nothing over what
+// it does not know, and serves nothing any more.
+func TestAServerThatHasBecomeTooOldStops(t *testing.T) {
+	host := newGuardedHost(t)
+	var older *guard
+	choose, configure := host.guarded(t, nil)
+	s := startServerWith(t, choose, configure, func(c *Config) { older = c.guard })
+	s.create(t, web("web"))
+	seen, err := older.store.look(t.Context())
+	if err != nil {
+		t.Fatalf("reading the record: %v", err)
+	}
+	content, _ := json.Marshal(record{Store: seen.Store, Mark: seen.Mark, Before: seen.Before, Note: seen.Note, History: seen.History, Format: 2})
+	if _, err := older.store.client.Put(t.Context(), older.store.key, string(content)); err != nil {
+		t.Fatalf("raising: %v", err)
+	}
+	before := storedKeys(t, older.store.client)
+	_, err = s.sets().Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"replicas":9}}`), metav1.PatchOptions{})
+	if !apierrors.IsServiceUnavailable(err) {
+		t.Errorf("patch: got %v, want 503", err)
+	}
+	if after := storedKeys(t, older.store.client); after != before {
+		t.Errorf("versions of the sets: got %s, want %s: the older server has written", after, before)
+	}
+	if text := s.refusal(t); !strings.Contains(text, "is in format 2") {
+		t.Errorf("refusal: got %q, want the format", text)
+	}
+}
+
+// storedKeys are the sets in etcd with their versions.
+func storedKeys(t *testing.T, client *clientv3.Client) string {
+	t.Helper()
+	found, err := client.Get(t.Context(), etcdPrefix+"/apps.statefulset.dev/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		t.Fatalf("reading the sets: %v", err)
+	}
+	var keys []string
+	for _, kv := range found.Kvs {
+		keys = append(keys, fmt.Sprintf("%s@%d", kv.Key, kv.ModRevision))
+	}
+	return strings.Join(keys, " ")
+}
+
+func TestABackupOfALaterFormatIsNotRestored(t *testing.T) {
+	from, file, to := filled(t), filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
+	before := lookAt(t, from)
+	if err := Backup(t.Context(), storeOptions(t, from), file, io.Discard, io.Discard); err != nil {
+		t.Fatalf("backing up: %v", err)
+	}
+	if err := Restore(t.Context(), storeOptions(t, to), file, nil, io.Discard); err != nil {
+		t.Fatalf("restoring a backup of format 1: %v", err)
+	}
+	useEtcd(t, from, func(client *clientv3.Client) {
+		content, _ := json.Marshal(record{Store: before.Store, Mark: before.Mark, Format: 2})
+		if _, err := client.Put(t.Context(), etcdPrefix+"/"+recordName, string(content)); err != nil {
+			t.Fatalf("raising: %v", err)
+		}
+	})
+	file, to = file+"2", to+"2"
+	var messages bytes.Buffer
+	// A backup only copies.
+	if err := Backup(t.Context(), storeOptions(t, from), file, io.Discard, &messages); err != nil || !strings.Contains(messages.String(), "format 2") {
+		t.Errorf("backing up a store of format 2: got %v, %q, want the format in the message", err, &messages)
+	}
+	err := Restore(t.Context(), storeOptions(t, to), file, nil, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "is in format 2, and this server knows formats up to 1") {
+		t.Errorf("restoring a backup of format 2: got %v, want an error with both numbers", err)
+	}
+}

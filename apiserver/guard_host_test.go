@@ -1,0 +1,213 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	hostappsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// A host that was restored, or whose note was edited, knows an older mark than the
+// store has. The store is right if it has held that mark for this very host.
+func TestAHostThatWasSetBack(t *testing.T) {
+	marks := func(t *testing.T, s *store, note types.UID, n int) (all []sight) {
+		t.Helper()
+		for range n {
+			seen, err := s.look(t.Context())
+			if err != nil {
+				t.Fatalf("reading the record: %v", err)
+			}
+			next, ok, err := s.mark(t.Context(), seen, note)
+			if err != nil || !ok {
+				t.Fatalf("marking: got %t, %v", ok, err)
+			}
+			all = append(all, next)
+		}
+		return all
+	}
+	another := func(s *store) *store { return newStore(s.client, etcdPrefix) }
+	tests := map[string]struct {
+		prepare func(*testing.T, *store) (noted sight)
+		want    string // part of the refusal; empty if the store is right
+	}{
+		"the store has come further than the note": {prepare: func(t *testing.T, s *store) sight {
+			return marks(t, s, "", 5)[1]
+		}},
+		"the store has come further, with other servers and restarts": {prepare: func(t *testing.T, s *store) sight {
+			noted := marks(t, s, "", 3)[0]
+			marks(t, another(s), "", 2)
+			marks(t, s, "", 2)
+			return noted
+		}},
+		"a copy of the store has come further in another cluster": {prepare: func(t *testing.T, s *store) sight {
+			noted := marks(t, s, "", 3)[1]
+			marks(t, another(s), "elsewhere", 3)
+			return noted
+		}, want: "or its note was edited: then accept it"},
+		"the note has a mark that a copy of the store cannot have": {prepare: func(t *testing.T, s *store) sight {
+			latest := marks(t, s, "", 3)[2]
+			server, number, _ := parseMark(latest.Mark)
+			latest.Mark = fmt.Sprintf("%s.%d", server, number+1)
+			marks(t, another(s), "", 3)
+			return latest
+		}, want: "if the cluster was restored to an earlier state"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			host := newGuardedHost(t, owning("web"))
+			choose, configure := host.guarded(t, func(s *store) { host.knowing(t, test.prepare(t, s)) })
+			s := startUnready(t, choose, configure)
+			if test.want == "" {
+				s.eventually(t, "the server is ready", s.ready)
+				return
+			}
+			if text := s.refusal(t); !strings.Contains(text, test.want) {
+				t.Errorf("refusal: got %q, want it to contain %q", text, test.want)
+			}
+		})
+	}
+}
+
+func TestTheHistoryOfMarksIsBounded(t *testing.T) {
+	var h history
+	var mark string
+	for i := range 3 * longestHistory {
+		_, h = h.next(fmt.Sprintf("server%d", i))
+		mark, h = h.next(fmt.Sprintf("server%d", i))
+	}
+	if got := len(strings.Fields(string(h))); got != longestHistory {
+		t.Errorf("servers remembered: got %d, want %d", got, longestHistory)
+	}
+	for mark, want := range map[string]bool{
+		mark: true, strings.Replace(mark, ".2", ".1", 1): true, strings.Replace(mark, ".2", ".3", 1): false,
+		"server0.1": false, "": false, "other": false, "other.1": false, "server191.x": false,
+	} {
+		if got := h.has(mark); got != want {
+			t.Errorf("has %q: got %t, want %t", mark, got, want)
+		}
+	}
+}
+
+// Before there is a note, somebody who may create pods must not be able to keep the
+// server from starting by an owner reference alone. Members are still counted.
+func TestObjectsThatAreNoMembersDoNotBlockTheFirstStart(t *testing.T) {
+	change := func(what func(*metav1.PartialObjectMetadata)) func(*guardedHost, *testing.T) {
+		return func(h *guardedHost, t *testing.T) {
+			h.change(t, "web-0", what)
+		}
+	}
+	for name, test := range map[string]struct {
+		forge   func(*guardedHost, *testing.T)
+		refused bool
+	}{
+		"a member": {forge: change(func(*metav1.PartialObjectMetadata) {}), refused: true},
+		"a pod that the set does not control": {forge: change(func(pod *metav1.PartialObjectMetadata) {
+			pod.OwnerReferences[0].Controller = nil
+		})},
+		"a pod without the label of a member": {forge: change(func(pod *metav1.PartialObjectMetadata) { delete(pod.Labels, hostappsv1.StatefulSetPodNameLabel) })},
+		"a pod of an owner of another name":   {forge: change(func(pod *metav1.PartialObjectMetadata) { pod.OwnerReferences[0].Name = "db" })},
+		"a pod of an owner of another kind":   {forge: change(func(pod *metav1.PartialObjectMetadata) { pod.OwnerReferences[0].Kind = "Other" })},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			host := newGuardedHost(t, owning("web"))
+			test.forge(host, t)
+			choose, configure := host.guarded(t, nil)
+			s := startUnready(t, choose, configure)
+			if !test.refused {
+				s.eventually(t, "the server is ready", s.ready)
+				return
+			}
+			if text := s.refusal(t); !strings.Contains(text, "somebody has made objects that look like members") {
+				t.Errorf("refusal: got %q, want it to say who may have made the objects", text)
+			}
+		})
+	}
+}
+
+func TestClaimsAndRevisionsAreMembers(t *testing.T) {
+	controls := true
+	ref := metav1.OwnerReference{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: appsv1.Kind, Name: "web", UID: "u"}
+	controlling := ref
+	controlling.Controller = &controls
+	for name, test := range map[string]struct {
+		resource, object string
+		ref              metav1.OwnerReference
+		want             bool
+	}{
+		"a claim of a member":                  {claims, "data-web-0", ref, true},
+		"a claim of another name":              {claims, "data-db-0", ref, false},
+		"a revision that the set controls":     {revisions, "web-abc", controlling, true},
+		"a revision that it does not control":  {revisions, "web-abc", ref, false},
+		"a claim whose name has no ordinal":    {claims, "data-web", ref, false},
+		"a claim of a set with a longer name":  {claims, "data-web-2-0", ref, false},
+		"a claim of a template with a dash":    {claims, "data-old-web-0", ref, true},
+		"a pod that has no label of a member":  {pods, "web-0", controlling, false},
+		"a claim of a member with ordinal 100": {claims, "data-web-100", ref, true},
+	} {
+		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: test.object}}
+		if got := isMember(test.resource, object, test.ref); got != test.want {
+			t.Errorf("%s: got %t, want %t", name, got, test.want)
+		}
+	}
+}
+
+// While nothing is written, the host is hardly asked.
+func TestAnIdleServerHardlyAsksTheHost(t *testing.T) {
+	host := newGuardedHost(t)
+	var guard *guard
+	choose, configure := host.guarded(t, nil)
+	s := startServerWith(t, choose, configure, func(c *Config) { guard = c.guard })
+	set := s.create(t, web("web"))
+	if err := guard.Covered(t.Context(), set.ResourceVersion); err != nil {
+		t.Fatalf("waiting for the mark: %v", err)
+	}
+	const rounds = 8
+	s.eventually(t, "the server has become idle", func(ctx context.Context) error {
+		if !guard.isIdle(ctx) {
+			return fmt.Errorf("it is not")
+		}
+		return nil
+	})
+	before, begun := len(host.client.Actions()), time.Now()
+	for range rounds {
+		guard.mu.Lock()
+		round := guard.round
+		guard.mu.Unlock()
+		select {
+		case <-round:
+		case <-time.After(patience):
+			t.Fatalf("the guard has not looked at the store within %s", patience)
+		}
+	}
+	allowed := int(time.Since(begun)/noteInterval) + 1
+	if got := len(host.client.Actions()) - before; got > allowed {
+		t.Errorf("requests to the host in %s without a write, %d rounds: got %d, want at most %d", time.Since(begun).Round(time.Second), rounds, got, allowed)
+	}
+}
+
+// change changes an object of the host.
+func (h *guardedHost) change(t *testing.T, name string, what func(*metav1.PartialObjectMetadata)) {
+	t.Helper()
+	resource := owned()[0]
+	object, err := h.objects.Resource(resource).Namespace(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("reading %s: %v", name, err)
+	}
+	what(object)
+	if err := h.objects.Tracker().Update(resource, runtime.Object(object), namespace); err != nil {
+		t.Fatalf("changing %s: %v", name, err)
+	}
+}
