@@ -6,5 +6,6 @@
 // collector look: no pod and no claim may go before an operator has decided.
 //
 // GUARD_SURVIVE is how long members must survive on an empty store, five minutes
-// unless it is set.
+// unless it is set. GUARD_TRIALS is how often a store is exchanged under a server with
+// open watches, 500 times unless it is set.
 package guard

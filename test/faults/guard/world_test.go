@@ -62,6 +62,7 @@ func TestStoresThatAreLost(t *testing.T) {
 		{"a disk is full", aDiskIsFull},
 		{"an external store is exchanged", anExternalStoreIsExchanged},
 		{"an external store has no space", anExternalStoreHasNoSpace},
+		{"stores are exchanged under watches", storesAreExchangedUnderWatches},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.play(t, w, w.begin(t)) })
 	}
