@@ -11,6 +11,10 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/features"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/rest"
+	featuregatetesting "k8s.io/component-base/featuregate/testing"
 )
 
 func TestValuesOfABody(t *testing.T) {
@@ -28,6 +32,10 @@ func TestValuesOfABody(t *testing.T) {
 		"YAML that is JSON is counted as such":     {"application/apply-patch+yaml", `{"a":"---,,,"}`, 1},
 		"YAML with an alias may make many":         {"application/yaml", "a: &a x\nb: *a\n", mostValues},
 		"a message, its fields and what is in one": {runtime.ContentTypeProtobuf, "k8s\x00\x0a\x04\x12\x00\x12\x00\x18\x01", 4},
+		"items of CBOR, with their keys":           {"application/cbor", "\xa2\x61a\x82\x01\x02\x61b\xa0", 7},
+		"texts of CBOR say nothing":                {"application/apply-patch+cbor", "\x78\x04\xa0\xa0\xa0\xa0", 1},
+		"CBOR without lengths":                     {"application/cbor", "\x9f\xa0\x7f\x61a\xff\xff", 6},
+		"CBOR that is cut off":                     {"application/cbor", "\x82\x1a\x01", 2},
 		"what is no message":                       {runtime.ContentTypeProtobuf, "k8s\x00\xff\xff", 0},
 	}
 	for name, test := range tests {
@@ -83,5 +91,33 @@ func TestLargeBodiesTakeTurns(t *testing.T) {
 	go func() { <-reading }()
 	if got := send(mostValues); got != http.StatusOK {
 		t.Errorf("a large body when the others are read: got %d, want 200", got)
+	}
+}
+
+// Whatever is served with the gate, CBOR is read before it is refused.
+func TestBodiesOfCBORAreCounted(t *testing.T) {
+	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.CBORServingAndStorage, true)
+	s := startServer(t)
+	transport, err := rest.HTTPClientFor(s.loopback)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A list of empty objects, in an object, as long as a body may be.
+	body := "\xa1\x61a\x9f" + strings.Repeat("\xa0", bodyLimit-10) + "\xff"
+	for contentType, method := range map[string]string{"application/apply-patch+cbor": http.MethodPatch, "application/cbor": http.MethodDelete} {
+		req, err := http.NewRequestWithContext(t.Context(), method, s.loopback.Host+setsPath+"/web?fieldManager=test", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", contentType)
+		answer, err := transport.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(string(said), "limit is 100000") {
+			t.Errorf("%s of %s: got %d and %.300s, want 413 and the limit", method, contentType, answer.StatusCode, said)
+		}
 	}
 }

@@ -27,6 +27,8 @@ func estimateValues(contentType string, body []byte) int {
 		return valuesInProtobuf(message, deepestProtobuf)
 	}
 	switch {
+	case strings.Contains(strings.ToLower(contentType), "cbor"):
+		return valuesInCBOR(body)
 	case !isYAML(contentType) || json.Valid(body):
 		n := valuesInJSON(body)
 		if strings.Contains(contentType, "json-patch") && mayCopy(body) {
@@ -84,6 +86,37 @@ func valuesInYAML(body []byte) (n int) {
 		switch c {
 		case '\n', '\r', '{', '[', ',', '-', '?':
 			n++
+		}
+	}
+	return n
+}
+
+// valuesInCBOR counts the heads of data items, keys among them. How they are nested does not
+// matter, and neither does what follows where an item is cut off: that is refused before
+// anything is made of it.
+func valuesInCBOR(body []byte) (n int) {
+	const byteString, textString = 2, 3 // the kinds whose contents are no items
+	for len(body) > 0 && n <= mostValues {
+		kind, info := body[0]>>5, body[0]&0x1f
+		body = body[1:]
+		n++
+		argument := uint64(info)
+		if size := 1 << (info - 24); info >= 24 && info <= 27 {
+			if len(body) < size {
+				return n
+			}
+			argument = 0
+			for _, b := range body[:size] {
+				argument = argument<<8 | uint64(b)
+			}
+			body = body[size:]
+		}
+		// Pieces of a string of no given length come as strings of their own.
+		if (kind == byteString || kind == textString) && info <= 27 {
+			if argument > uint64(len(body)) {
+				return n
+			}
+			body = body[argument:]
 		}
 	}
 	return n
