@@ -29,6 +29,8 @@ func newAdmissionOptions() *options.AdmissionOptions {
 	validating.Register(admissionOptions.Plugins)
 	validatingwebhook.Register(admissionOptions.Plugins)
 	resourcequota.Register(admissionOptions.Plugins)
+	// The first decorator is the innermost, so that the metrics of the plugin count once.
+	admissionOptions.Decorators = append(admission.Decorators{admission.DecoratorFunc(decorateQuota)}, admissionOptions.Decorators...)
 	admissionOptions.RecommendedPluginOrder = append(admissionOptions.RecommendedPluginOrder, resourcequota.PluginName)
 	return admissionOptions
 }

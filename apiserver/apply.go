@@ -61,6 +61,9 @@ func (o *Options) applyHost(ctx context.Context, config *Config, host *host) err
 	if config.Dependents, err = newDependents(host); err != nil {
 		return err
 	}
+	if config.Services, err = newHeadlessServices(host.client); err != nil {
+		return err
+	}
 	if err := o.applyAuthentication(generic); err != nil {
 		return err
 	}

@@ -30,6 +30,10 @@ type Config struct {
 	// Preflight tries sets on the host before they are stored. By default none is.
 	Preflight statefulset.Preflight
 
+	// Services knows which headless Services the host has, for warnings. Nil if nobody
+	// does, as in tests.
+	Services *headlessServices
+
 	// Dependents finds what belongs to a set in the host. Nil if the server has no
 	// host, as in tests.
 	Dependents damaged.Host
@@ -106,7 +110,7 @@ func (c CompletedConfig) New() (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building the server: %w", err)
 	}
-	group, err := apiGroup(c.config.scheme, c.config.codecs, c.config.tolerate(c.generic.RESTOptionsGetter), c.config.Preflight, c.config.Planner, c.config.room)
+	group, err := apiGroup(c.config, c.config.tolerate(c.generic.RESTOptionsGetter))
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +121,11 @@ func (c CompletedConfig) New() (*Server, error) {
 	showExpiry(c.generic.SecureServing.Cert)
 	if err := c.addController(server); err != nil {
 		return nil, err
+	}
+	if services := c.config.Services; services != nil {
+		if err := services.addTo(server); err != nil {
+			return nil, err
+		}
 	}
 	if c.config.HostReady != nil {
 		if err := addHostCheck(server, newHostWatch(c.config.HostReady)); err != nil {

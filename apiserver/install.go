@@ -5,7 +5,6 @@ package apiserver
 
 import (
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -15,23 +14,28 @@ import (
 )
 
 // apiGroup is the table of contents of what is served under /apis.
-func apiGroup(scheme *runtime.Scheme, codecs serializer.CodecFactory, getter generic.RESTOptionsGetter, preflight statefulset.Preflight, planner Planner, room *room) (*genericapiserver.APIGroupInfo, error) {
-	sets, err := statefulset.NewStorage(scheme, getter, preflight)
+func apiGroup(config *Config, getter generic.RESTOptionsGetter) (*genericapiserver.APIGroupInfo, error) {
+	scheme := config.scheme
+	var services statefulset.Services
+	if config.Services != nil {
+		services = config.Services
+	}
+	sets, err := statefulset.NewStorage(scheme, getter, config.Preflight, services)
 	if err != nil {
 		return nil, err
 	}
-	if room != nil {
-		sets.LimitWrites(room)
+	if config.room != nil {
+		sets.LimitWrites(config.room)
 	}
-	group := genericapiserver.NewDefaultAPIGroupInfo(appsv1.GroupName, scheme, runtime.NewParameterCodec(scheme), codecs)
-	group.NegotiatedSerializer = textOnly{codecs}
+	group := genericapiserver.NewDefaultAPIGroupInfo(appsv1.GroupName, scheme, runtime.NewParameterCodec(scheme), config.codecs)
+	group.NegotiatedSerializer = textOnly{config.codecs}
 	served := map[string]rest.Storage{
 		"statefulsets":        sets.StatefulSet,
 		"statefulsets/status": sets.Status,
 		"statefulsets/scale":  sets.Scale,
 	}
-	if planner != nil {
-		served["statefulsets/plan"] = statefulset.NewPlanREST(sets.StatefulSet, scheme, planner)
+	if config.Planner != nil {
+		served["statefulsets/plan"] = statefulset.NewPlanREST(sets.StatefulSet, scheme, config.Planner)
 	}
 	group.VersionedResourcesStorageMap[appsv1.SchemeGroupVersion.Version] = served
 	return &group, nil

@@ -42,6 +42,9 @@ type Options struct {
 	// Preflight is what is done with a set whose pods or claims the host finds
 	// invalid: "enforce", "warn" or "off".
 	Preflight string
+	// PreflightIdentity is the user of the host in whose name dry runs are asked for,
+	// empty for this server itself.
+	PreflightIdentity string
 
 	// PlaintextEtcd lets etcd on other machines be reached without TLS.
 	PlaintextEtcd bool
@@ -88,21 +91,22 @@ func NewOptions() (*Options, error) {
 	server.ShutdownWatchTerminationGracePeriod = 2 * time.Second
 
 	return &Options{
-		Server:         server,
-		Serving:        serving.WithLoopback(),
-		Authentication: options.NewDelegatingAuthenticationOptions(),
-		Authorization:  options.NewDelegatingAuthorizationOptions(),
-		Audit:          options.NewAuditOptions(),
-		Features:       options.NewFeatureOptions(),
-		Host:           options.NewCoreAPIOptions(),
-		Admission:      newAdmissionOptions(),
-		Etcd:           newEtcdOptions(),
-		Traces:         options.NewTracingOptions(),
-		HostTimeout:    30 * time.Second,
-		NoteNamespace:  defaultNoteNamespace,
-		Preflight:      preflightEnforce,
-		WriteRate:      defaultWriteRate,
-		WriteBurst:     defaultWriteBurst,
+		Server:            server,
+		Serving:           serving.WithLoopback(),
+		Authentication:    options.NewDelegatingAuthenticationOptions(),
+		Authorization:     options.NewDelegatingAuthorizationOptions(),
+		Audit:             options.NewAuditOptions(),
+		Features:          options.NewFeatureOptions(),
+		Host:              options.NewCoreAPIOptions(),
+		Admission:         newAdmissionOptions(),
+		Etcd:              newEtcdOptions(),
+		Traces:            options.NewTracingOptions(),
+		HostTimeout:       30 * time.Second,
+		NoteNamespace:     defaultNoteNamespace,
+		Preflight:         preflightEnforce,
+		WriteRate:         defaultWriteRate,
+		WriteBurst:        defaultWriteBurst,
+		PreflightIdentity: defaultPreflightIdentity,
 	}, nil
 }
 
@@ -196,6 +200,8 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 		"How long to wait at start for the host cluster to answer, before giving up.")
 	hostFlags.StringVar(&o.Preflight, "preflight", o.Preflight,
 		"What to do with a set whose pod template or claim templates the host cluster finds invalid in a dry run: enforce refuses it, warn accepts it with a warning, off does not ask the host.")
+	hostFlags.StringVar(&o.PreflightIdentity, "preflight-identity", o.PreflightIdentity,
+		"User of the host cluster in whose name these dry runs are asked for, which this server must be allowed to impersonate. The manifests have an account that may create in dry runs only. If empty, the server asks in its own name.")
 
 	hostFlags.StringVar(&o.NoteNamespace, "store-note-namespace", o.NoteNamespace,
 		"Namespace of the host cluster that holds the ConfigMap "+noteName+", the note of which store the cluster knows.")

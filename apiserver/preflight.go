@@ -12,7 +12,9 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -30,6 +32,10 @@ const (
 	preflightOff     = "off"
 )
 
+// defaultPreflightIdentity is the account of the manifests that may create what is tried,
+// in dry runs only.
+const defaultPreflightIdentity = "system:serviceaccount:statefulset-system:statefulset-preflight"
+
 func (o *Options) validatePreflight() []error {
 	if slices.Contains([]string{preflightEnforce, preflightWarn, preflightOff}, o.Preflight) {
 		return nil
@@ -42,7 +48,7 @@ func (o *Options) applyPreflight(config *Config, host *host) error {
 	if o.Preflight == preflightOff {
 		return nil
 	}
-	trier, err := newTrier(host.config)
+	trier, err := newTrier(host.config, o.PreflightIdentity)
 	if err != nil {
 		return err
 	}
@@ -50,23 +56,32 @@ func (o *Options) applyPreflight(config *Config, host *host) error {
 	return nil
 }
 
+// trialsAtOnce is how many objects are tried on the host at the same time, whatever the
+// number of requests.
+const trialsAtOnce = 32
+
 // trier creates objects in the host as dry runs.
 type trier struct {
 	client rest.Interface
+	slots  *semaphore.Weighted
 }
 
 var _ statefulset.Host = trier{}
 
-func newTrier(config *rest.Config) (trier, error) {
+// newTrier asks the host in the name of another account, unless that is empty. It may
+// create the objects that are tried, and only in dry runs; and since the host does not take
+// its requests for those of the controller, they do not queue up in front of these.
+func newTrier(config *rest.Config, as string) (trier, error) {
 	config = rest.CopyConfig(config)
-	config.QPS = -1 // requests to this server are limited already
+	config.QPS = -1 // slots limit what is asked at the same time
+	config.Impersonate = rest.ImpersonationConfig{UserName: as}
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return trier{}, fmt.Errorf("creating a client for the host cluster at %s: %w", config.Host, err)
 	}
-	return trier{client.CoreV1().RESTClient()}, nil
+	return trier{client.CoreV1().RESTClient(), semaphore.NewWeighted(trialsAtOnce)}, nil
 }
 
 // TryCreate asks whether the object could be created.
@@ -75,11 +90,25 @@ func (t trier) TryCreate(ctx context.Context, object runtime.Object) statefulset
 	if err != nil {
 		return statefulset.Answer{Err: err}
 	}
+	if err := t.slots.Acquire(ctx, 1); err != nil {
+		return statefulset.Answer{Err: statefulset.ErrBusy}
+	}
+	defer t.slots.Release(1)
 	heard := &warningList{}
 	err = t.client.Post().Namespace(namespace).Resource(resource).
 		VersionedParams(&metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}, scheme.ParameterCodec).
 		WarningHandlerWithContext(heard).Body(object).Do(ctx).Error()
-	return statefulset.Answer{Err: withoutURL(err), Warnings: heard.texts}
+	return statefulset.Answer{Err: mayNotAsk(withoutURL(err)), Warnings: heard.texts}
+}
+
+// mayNotAsk tells a host that does not let us speak for the other account from one that
+// refuses the object.
+func mayNotAsk(err error) error {
+	status, ok := err.(apierrors.APIStatus)
+	if apierrors.IsForbidden(err) && ok && status.Status().Details != nil && status.Status().Details.Kind == "serviceaccounts" {
+		return fmt.Errorf("this server may not ask the host cluster: %s", status.Status().Message)
+	}
+	return err
 }
 
 // hostResource is where an object is created.

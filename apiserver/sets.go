@@ -27,7 +27,7 @@ func (c *Config) openSets(etcd *options.EtcdOptions) (setStore, error) {
 	direct := *etcd
 	direct.EnableWatchCache = false
 	getter := c.tolerate(direct.CreateRESTOptionsGetter(&options.SimpleStorageFactory{StorageConfig: direct.StorageConfig}, c.Generic.ResourceTransformers))
-	opened, err := statefulset.NewStorage(c.scheme, getter, statefulset.Preflight{})
+	opened, err := statefulset.NewStorage(c.scheme, getter, statefulset.Preflight{}, nil)
 	if err != nil {
 		return setStore{}, err
 	}

@@ -47,7 +47,7 @@ func newTestStorage(t *testing.T) Storage {
 		DeleteCollectionWorkers: 1,
 		EnableGarbageCollection: true,
 		ResourcePrefix:          "statefulsets",
-	}, Preflight{})
+	}, Preflight{}, nil)
 	if err != nil {
 		t.Fatalf("creating the storage: %v", err)
 	}

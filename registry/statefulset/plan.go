@@ -58,7 +58,7 @@ var (
 // NewPlanREST serves the plans that the planner makes of the sets of a store. Of
 // scheme it uses the generated validation of the API types.
 func NewPlanREST(sets *REST, scheme *runtime.Scheme, planner Planner) *PlanREST {
-	return &PlanREST{sets.Store, newStrategy(scheme), planner, semaphore.NewWeighted(PlansAtOnce), semaphore.NewWeighted(PlansAtOnce)}
+	return &PlanREST{sets.Store, newStrategy(scheme, nil), planner, semaphore.NewWeighted(PlansAtOnce), semaphore.NewWeighted(PlansAtOnce)}
 }
 
 // New is an empty set, for a proposal to be decoded into.

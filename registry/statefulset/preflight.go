@@ -5,6 +5,7 @@ package statefulset
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -17,8 +18,13 @@ import (
 	appsv1 "statefulset.dev/api/apps/v1"
 )
 
-// preflightPatience is how long a write waits for the host's opinion.
-const preflightPatience = 3 * time.Second
+const (
+	// preflightPatience is how long a write waits for the host's opinion.
+	preflightPatience = 3 * time.Second
+	// mostTrials is how many objects are tried on the host for one write, at the same
+	// time: the template, its pod, and the claims of fourteen templates that differ.
+	mostTrials = 16
+)
 
 // Host is the cluster in which the members of sets run.
 type Host interface {
@@ -26,6 +32,10 @@ type Host interface {
 	// be created in the host, as a dry run: nothing comes of it.
 	TryCreate(ctx context.Context, object runtime.Object) Answer
 }
+
+// ErrBusy is the answer if the host could not be asked in time, because other requests
+// had it asked.
+var ErrBusy = errors.New("too many other objects are being tried on the host cluster")
 
 // Answer is what the host says of an object that it was asked to try.
 type Answer struct {
@@ -45,41 +55,64 @@ type Preflight struct {
 	WarnOnly bool
 }
 
-// beforeCreate tries a new set before it goes on to admission.
-func (p Preflight) beforeCreate(next rest.ValidateObjectFunc) rest.ValidateObjectFunc {
+// afterCreate tries a new set that admission has let through. An admission plugin that
+// charges for the set asks for the trials itself; see Trials.
+func (p Preflight) afterCreate(admit rest.ValidateObjectFunc) rest.ValidateObjectFunc {
 	if p.Host == nil {
-		return next
+		return admit
 	}
 	return func(ctx context.Context, obj runtime.Object) error {
 		set := obj.(*appsv1.StatefulSet)
-		if err := p.try(ctx, set, append(templateTrials(set), claimTrials(set)...)); err != nil {
+		trials := Trials(sync.OnceValue(func() error {
+			return p.try(ctx, set, append(templateTrials(set), claimTrials(set)...))
+		}))
+		if err := admit(withTrials(ctx, trials), obj); err != nil {
 			return err
 		}
-		return next(ctx, obj)
+		return trials()
 	}
 }
 
-// beforeUpdate tries a changed set before it goes on to admission, if anything of it
-// has changed that a pod or a claim is made from. When the store repeats an update,
-// because what it had read was old, what it makes of the same set is not tried again.
-func (p Preflight) beforeUpdate(next rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
+// afterUpdate tries a changed set that admission has let through, if anything of it has
+// changed that a pod or a claim is made from. When the store repeats an update, because
+// what it had read was old, what it makes of the same set is not tried again.
+func (p Preflight) afterUpdate(admit rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
 	if p.Host == nil {
-		return next
+		return admit
 	}
 	var tried *appsv1.StatefulSet
 	var verdict error
 	return func(ctx context.Context, obj, old runtime.Object) error {
-		set := obj.(*appsv1.StatefulSet)
-		if trials := changedTrials(set, old.(*appsv1.StatefulSet)); len(trials) > 0 {
-			if tried == nil || len(changedTrials(set, tried)) > 0 {
-				tried, verdict = set, p.try(ctx, set, trials)
-			}
-			if verdict != nil {
-				return verdict
-			}
+		if err := admit(ctx, obj, old); err != nil {
+			return err
 		}
-		return next(ctx, obj, old)
+		set := obj.(*appsv1.StatefulSet)
+		trials := changedTrials(set, old.(*appsv1.StatefulSet))
+		if len(trials) > 0 && (tried == nil || len(changedTrials(set, tried)) > 0) {
+			tried, verdict = set, p.try(ctx, set, trials)
+		}
+		if len(trials) == 0 {
+			return nil
+		}
+		return verdict
 	}
+}
+
+// Trials tries on the host a set that is being admitted, when it is called for the first
+// time, and returns why the set is refused.
+type Trials func() error
+
+type trialsKey struct{}
+
+func withTrials(ctx context.Context, trials Trials) context.Context {
+	return context.WithValue(ctx, trialsKey{}, trials)
+}
+
+// TrialsOf are the trials of the request that is being admitted, if it has any. Who
+// charges for what it admits calls them before: what is refused must not be charged for.
+func TrialsOf(ctx context.Context) (Trials, bool) {
+	trials, ok := ctx.Value(trialsKey{}).(Trials)
+	return trials, ok
 }
 
 // changedTrials are the trials of what is not as it was.
@@ -97,11 +130,12 @@ func changedTrials(set, old *appsv1.StatefulSet) []trial {
 // try asks the host about all objects at once. It returns an error for a set that
 // the host finds invalid; what else it has to say becomes warnings.
 func (p Preflight) try(ctx context.Context, set *appsv1.StatefulSet, trials []trial) error {
-	found := judge(trials, p.ask(ctx, trials))
+	asked := trials[:min(len(trials), mostTrials)]
+	found := judge(asked, p.ask(ctx, asked))
 	if len(found.errs) > 0 && !p.WarnOnly {
 		return apierrors.NewInvalid(appsv1.GroupVersionKind().GroupKind(), set.Name, found.errs)
 	}
-	for _, text := range found.texts() {
+	for _, text := range append(found.texts(), unasked(trials[len(asked):])...) {
 		warning.AddWarning(ctx, "", text)
 	}
 	return nil

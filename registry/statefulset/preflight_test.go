@@ -5,11 +5,14 @@ package statefulset
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -91,7 +94,7 @@ func TestWhatIsTried(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			host := willing()
-			admit := Preflight{Host: host}.beforeUpdate(rest.ValidateAllObjectUpdateFunc)
+			admit := Preflight{Host: host}.afterUpdate(rest.ValidateAllObjectUpdateFunc)
 			if err := admit(t.Context(), changed(test.change), validSet()); err != nil {
 				t.Fatalf("got %v, want no error", err)
 			}
@@ -103,9 +106,101 @@ func TestWhatIsTried(t *testing.T) {
 	}
 }
 
+// manyClaims has claim templates that differ in their size, or in their name only.
+func manyClaims(count int, differ bool) *appsv1.StatefulSet {
+	return changed(func(set *appsv1.StatefulSet) {
+		set.Spec.VolumeClaimTemplates = nil
+		for i := range count {
+			template := claimTemplate(fmt.Sprintf("c%d", i))
+			if differ {
+				template.Spec.Resources.Requests[corev1.ResourceStorage] = *resource.NewQuantity(int64(i+1), resource.BinarySI)
+			}
+			set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, template)
+		}
+	})
+}
+
+func TestAtMostSixteenObjectsAreTriedForARequest(t *testing.T) {
+	for name, c := range map[string]struct {
+		set      *appsv1.StatefulSet
+		update   bool
+		tried    int
+		warnings []string
+	}{
+		"fourteen claims beside the template and its pod": {manyClaims(14, true), false, 16, nil},
+		"one claim too many": {manyClaims(15, true), false, 16, []string{
+			"spec.volumeClaimTemplates[14]: not checked: for one request at most 16 objects are tried on the host cluster"}},
+		"as many claims as a body may have": {manyClaims(11_000, true), false, 16, []string{
+			"spec.volumeClaimTemplates[14]: not checked, nor 10985 other claim templates up to spec.volumeClaimTemplates[10999]: for one request at most 16 objects are tried on the host cluster"}},
+		"as many claims in an update, whose template stays": {manyClaims(11_000, true), true, 16, []string{
+			"spec.volumeClaimTemplates[16]: not checked, nor 10983 other claim templates up to spec.volumeClaimTemplates[10999]: for one request at most 16 objects are tried on the host cluster"}},
+		"claims that differ in their name are tried once": {manyClaims(11_000, false), false, 3, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			host := willing()
+			ctx, warnings := warningsOf(t.Context())
+			var err error
+			if c.update {
+				err = Preflight{Host: host}.afterUpdate(rest.ValidateAllObjectUpdateFunc)(ctx, c.set, validSet())
+			} else {
+				err = Preflight{Host: host}.afterCreate(rest.ValidateAllObjectFunc)(ctx, c.set)
+			}
+			if got := len(host.kinds()); err != nil || got != c.tried {
+				t.Errorf("got %d objects tried and error %v, want %d and none", got, err, c.tried)
+			}
+			if !slices.Equal(warnings.texts, c.warnings) {
+				t.Errorf("warnings: got %q, want %q", warnings.texts, c.warnings)
+			}
+		})
+	}
+}
+
+func TestTwinsOfAnInvalidClaimAreComplainedOf(t *testing.T) {
+	host := refusing(&corev1.PersistentVolumeClaim{}, invalidAt("spec.volumeName"))
+	err := Preflight{Host: host}.afterCreate(rest.ValidateAllObjectFunc)(t.Context(), manyClaims(11_000, false))
+	got := causes(t, err)
+	if want := `spec.volumeClaimTemplates[2].spec.volumeName: Invalid value: "x": must be better`; len(got) != 1+mostTwins || got[2] != want {
+		t.Errorf("got %d complaints %q, want %d, the third being %q", len(got), got, 1+mostTwins, want)
+	}
+}
+
+func TestWhatAdmissionRefusesIsNotTried(t *testing.T) {
+	host, refusal := willing(), errors.New("quota exceeded")
+	create := Preflight{Host: host}.afterCreate(func(context.Context, runtime.Object) error { return refusal })
+	update := Preflight{Host: host}.afterUpdate(func(context.Context, runtime.Object, runtime.Object) error { return refusal })
+	if err := create(t.Context(), validSet()); !errors.Is(err, refusal) {
+		t.Errorf("create: got %v, want %v", err, refusal)
+	}
+	if err := update(t.Context(), changed(pod(func(p *corev1.PodSpec) { p.Containers[0].Image = "nginx:2" })), validSet()); !errors.Is(err, refusal) {
+		t.Errorf("update: got %v, want %v", err, refusal)
+	}
+	if got := host.kinds(); len(got) > 0 {
+		t.Errorf("tried %q for what admission refuses, want nothing", got)
+	}
+}
+
+func TestAdmissionMayAskForTheTrialsBeforeItCharges(t *testing.T) {
+	host := refusing(&corev1.PodTemplate{}, invalidAt("template.spec.dnsPolicy"))
+	charged := false
+	create := Preflight{Host: host}.afterCreate(func(ctx context.Context, _ runtime.Object) error {
+		try, ok := TrialsOf(ctx)
+		if !ok {
+			t.Fatal("the request has no trials, want some")
+		}
+		if err := try(); err != nil {
+			return err
+		}
+		charged = true
+		return nil
+	})
+	if err := create(t.Context(), validSet()); err == nil || charged || len(host.kinds()) != 3 {
+		t.Errorf("got error %v and charged %t, want that the set is invalid, was tried once, and not charged for", err, charged)
+	}
+}
+
 func TestTheStoreMayRepeatAnUpdate(t *testing.T) {
 	host := willing()
-	admit := Preflight{Host: host}.beforeUpdate(rest.ValidateAllObjectUpdateFunc)
+	admit := Preflight{Host: host}.afterUpdate(rest.ValidateAllObjectUpdateFunc)
 	change := func(image string) *appsv1.StatefulSet {
 		return changed(pod(func(p *corev1.PodSpec) { p.Containers[0].Image = image }))
 	}
@@ -125,7 +220,7 @@ func TestTheStoreMayRepeatAnUpdate(t *testing.T) {
 func TestANewSetIsTriedAsItsFirstMember(t *testing.T) {
 	host := willing()
 	set := changed(spec(func(s *appsv1.StatefulSetSpec) { s.Ordinals = &appsv1.StatefulSetOrdinals{Start: 4} }))
-	if err := (Preflight{Host: host}).beforeCreate(rest.ValidateAllObjectFunc)(t.Context(), set); err != nil {
+	if err := (Preflight{Host: host}).afterCreate(rest.ValidateAllObjectFunc)(t.Context(), set); err != nil {
 		t.Fatalf("got %v, want no error", err)
 	}
 	for _, object := range host.tried {
@@ -143,10 +238,10 @@ func TestANewSetIsTriedAsItsFirstMember(t *testing.T) {
 }
 
 func TestWithoutAHostNothingIsTried(t *testing.T) {
-	if err := (Preflight{}).beforeCreate(rest.ValidateAllObjectFunc)(t.Context(), validSet()); err != nil {
+	if err := (Preflight{}).afterCreate(rest.ValidateAllObjectFunc)(t.Context(), validSet()); err != nil {
 		t.Errorf("create: got %v, want no error", err)
 	}
-	if err := (Preflight{}).beforeUpdate(rest.ValidateAllObjectUpdateFunc)(t.Context(), validSet(), validSet()); err != nil {
+	if err := (Preflight{}).afterUpdate(rest.ValidateAllObjectUpdateFunc)(t.Context(), validSet(), validSet()); err != nil {
 		t.Errorf("update: got %v, want no error", err)
 	}
 }

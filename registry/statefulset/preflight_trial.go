@@ -17,6 +17,9 @@ type trial struct {
 	object runtime.Object
 	// path is the part of the set that is tried.
 	path string
+	// twins are the claim templates that differ from this one in their name only. What
+	// holds for one holds for all.
+	twins []int
 	// origin says where in the set the object's fields come from.
 	origin origin
 	// binding is the field of the object whose faults are faults of the set: apps/v1
@@ -62,19 +65,37 @@ func templateTrials(set *appsv1.StatefulSet) []trial {
 }
 
 // claimTrials are the trials of the claim templates, as the claims of the first member.
+// Templates that differ in their name only are tried once.
 func claimTrials(set *appsv1.StatefulSet) []trial {
 	first, _ := identity.Ordinals(set)
 	claims := identity.Claims(set, first)
-	trials := make([]trial, 0, len(claims))
+	trials := make([]trial, 0, min(len(claims), mostTrials))
+	known := map[string]int{} // trials by what is in the claim
 	for i, claim := range claims {
-		claim.GenerateName, claim.Name = claim.Name+"-", ""
-		path := claimPath(i)
-		trials = append(trials, trial{
-			object:  claim,
-			path:    path,
-			origin:  origin{fields: []fieldOrigin{{"spec", path + ".spec"}, {"metadata", path + ".metadata"}}},
-			binding: "spec",
-		})
+		name := claim.Name
+		claim.Name = ""
+		contents := claim.String()
+		if at, ok := known[contents]; ok {
+			trials[at].twins = append(trials[at].twins, i)
+			continue
+		}
+		known[contents] = len(trials)
+		claim.GenerateName = name + "-"
+		trials = append(trials, claimTrial(claim, i))
 	}
 	return trials
+}
+
+func claimTrial(claim *corev1.PersistentVolumeClaim, index int) trial {
+	path := claimPath(index)
+	return trial{
+		object:  claim,
+		path:    path,
+		origin:  claimOrigin(path),
+		binding: "spec",
+	}
+}
+
+func claimOrigin(path string) origin {
+	return origin{fields: []fieldOrigin{{"spec", path + ".spec"}, {"metadata", path + ".metadata"}}}
 }

@@ -40,6 +40,7 @@ func judge(trials []trial, answers []Answer) findings {
 		found := trial.judge(answers[i])
 		all.errs = append(all.errs, found.errs...)
 		all.warnings = append(all.warnings, found.warnings...)
+		all.errs = append(all.errs, trial.ofTwins(answers[i])...)
 	}
 	if len(all.errs) > 0 {
 		all.warnings = nil
@@ -70,10 +71,43 @@ func (t trial) judge(answer Answer) findings {
 	return found
 }
 
+// mostTwins is how many claim templates like one that is invalid are complained of.
+const mostTwins = 16
+
+// ofTwins are the errors of the templates that are like the one that was tried.
+func (t trial) ofTwins(answer Answer) field.ErrorList {
+	var errs field.ErrorList
+	for _, twin := range t.twins[:min(len(t.twins), mostTwins)] {
+		t.origin = claimOrigin(claimPath(twin))
+		errs = append(errs, t.judge(Answer{Err: answer.Err}).errs...)
+	}
+	return errs
+}
+
+// unasked says which claim templates were not tried, because they were too many.
+func unasked(trials []trial) []string {
+	var left []string
+	count := 0
+	for _, trial := range trials {
+		left = append(left, trial.path)
+		count += 1 + len(trial.twins)
+	}
+	switch count {
+	case 0:
+		return nil
+	case 1:
+		return []string{fmt.Sprintf("%s: not checked: for one request at most %d objects are tried on the host cluster", left[0], mostTrials)}
+	}
+	return []string{fmt.Sprintf("%s: not checked, nor %d other claim templates up to %s: for one request at most %d objects are tried on the host cluster",
+		left[0], count-1, left[len(left)-1], mostTrials)}
+}
+
 // refusal words an answer that complains of no field.
 func (t trial) refusal(err error) string {
 	var status apierrors.APIStatus
 	switch {
+	case errors.Is(err, ErrBusy):
+		return fmt.Sprintf("not checked: %v", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("not checked: the host cluster has not answered within %s", preflightPatience)
 	case errors.As(err, &status):

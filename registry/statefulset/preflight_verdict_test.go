@@ -126,7 +126,7 @@ func TestWhatTheHostSaysOfANewSet(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			ctx, warnings := warningsOf(t.Context())
-			err := test.preflight.beforeCreate(rest.ValidateAllObjectFunc)(ctx, validSet())
+			err := test.preflight.afterCreate(rest.ValidateAllObjectFunc)(ctx, validSet())
 			if got := causes(t, err); !slices.Equal(got, test.errs) {
 				t.Errorf("errors: got %q, want %q", got, test.errs)
 			}

@@ -23,6 +23,7 @@ import (
 type strategy struct {
 	rest.DeclarativeValidation
 	names.NameGenerator
+	services Services // nil if nobody knows them
 }
 
 var (
@@ -32,8 +33,8 @@ var (
 	_ rest.ResetFieldsStrategy             = strategy{}
 )
 
-func newStrategy(scheme *runtime.Scheme) strategy {
-	return strategy{rest.DeclarativeValidation{Scheme: scheme}, names.SimpleNameGenerator}
+func newStrategy(scheme *runtime.Scheme, services Services) strategy {
+	return strategy{rest.DeclarativeValidation{Scheme: scheme}, names.SimpleNameGenerator, services}
 }
 
 func (strategy) NamespaceScoped() bool { return true }
@@ -92,12 +93,14 @@ func (strategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field
 	return ValidateUpdate(obj.(*appsv1.StatefulSet), old.(*appsv1.StatefulSet))
 }
 
-func (strategy) WarningsOnCreate(_ context.Context, obj runtime.Object) []string {
-	return warnings(obj.(*appsv1.StatefulSet))
+// WarningsOnCreate are those about the whole set.
+func (s strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
+	return warnings(ctx, obj.(*appsv1.StatefulSet), nil, s.services)
 }
 
-func (strategy) WarningsOnUpdate(_ context.Context, obj, _ runtime.Object) []string {
-	return warnings(obj.(*appsv1.StatefulSet))
+// WarningsOnUpdate are those about what has changed, and about what stays wrong.
+func (s strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
+	return warnings(ctx, obj.(*appsv1.StatefulSet), old.(*appsv1.StatefulSet), s.services)
 }
 
 // AllowCreateOnUpdate refuses to create a set by PUT, as apps/v1 does.

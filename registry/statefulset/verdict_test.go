@@ -28,7 +28,7 @@ import (
 func onCreate(t *testing.T, set *appsv1.StatefulSet) []string {
 	t.Helper()
 	rest.FillObjectMetaSystemFields(set)
-	return causes(t, rest.BeforeCreate(newStrategy(newScheme(t)), request(t), set))
+	return causes(t, rest.BeforeCreate(newStrategy(newScheme(t), nil), request(t), set))
 }
 
 // onUpdate lists what a user who changes validSet into the set is told.
@@ -36,7 +36,7 @@ func onUpdate(t *testing.T, set *appsv1.StatefulSet) []string {
 	t.Helper()
 	old := validSet()
 	old.ResourceVersion, set.ResourceVersion = "1", "1"
-	return causes(t, rest.BeforeUpdate(newStrategy(newScheme(t)), request(t), set, old))
+	return causes(t, rest.BeforeUpdate(newStrategy(newScheme(t), nil), request(t), set, old))
 }
 
 func request(t *testing.T) context.Context {

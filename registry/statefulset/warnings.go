@@ -4,8 +4,12 @@
 package statefulset
 
 import (
+	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	appsv1 "statefulset.dev/api/apps/v1"
@@ -15,8 +19,20 @@ import (
 // name of its set: a dash and the ten digits of a hash.
 const revisionSuffix = 11
 
-// warnings are about sets that are valid but hardly do what was meant.
-func warnings(set *appsv1.StatefulSet) []string {
+// mostUnmounted is how many claim templates that no container mounts are named.
+const mostUnmounted = 5
+
+// Services knows the headless Services of the host.
+type Services interface {
+	// Headless reports whether a namespace has a headless Service of the name. If that is
+	// not known, it says yes. It asks nobody; at most it waits a moment to hear of a
+	// Service that was created just before.
+	Headless(ctx context.Context, namespace, name string) bool
+}
+
+// warnings are about sets that are valid but hardly do what was meant. Those about the
+// template and the claim templates are given when these are new: old is nil for a new set.
+func warnings(ctx context.Context, set, old *appsv1.StatefulSet, services Services) []string {
 	var texts []string
 	if limit := set.Spec.RevisionHistoryLimit; limit != nil && *limit < 0 {
 		texts = append(texts, fmt.Sprintf("spec.revisionHistoryLimit: %d is below 0, so every revision is kept forever; 0 or more is recommended", *limit))
@@ -27,5 +43,61 @@ func warnings(set *appsv1.StatefulSet) []string {
 		texts = append(texts, fmt.Sprintf("metadata.name: %q has %d characters, more than %d: pods may not be created, because their label controller-revision-hash, which is this name and up to %d characters more, is limited to %d characters",
 			set.Name, len(set.Name), limit, revisionSuffix, validation.LabelValueMaxLength))
 	}
+	if old == nil || templateConcerned(&set.Spec, &old.Spec) {
+		texts = append(texts, unmounted(&set.Spec)...)
+	}
+	if old == nil || !equality.Semantic.DeepEqual(set.Spec.Template.Spec.TerminationGracePeriodSeconds, old.Spec.Template.Spec.TerminationGracePeriodSeconds) {
+		texts = append(texts, ungraceful(&set.Spec.Template.Spec)...)
+	}
+	if old == nil || set.Spec.ServiceName != old.Spec.ServiceName {
+		texts = append(texts, serviceless(ctx, set, services)...)
+	}
 	return texts
+}
+
+// unmounted warns of claims that are made for every member and that no container uses.
+func unmounted(spec *appsv1.StatefulSetSpec) []string {
+	used := sets.New[string]()
+	for _, containers := range [][]corev1.Container{spec.Template.Spec.InitContainers, spec.Template.Spec.Containers} {
+		for i := range containers {
+			for _, mount := range containers[i].VolumeMounts {
+				used.Insert(mount.Name)
+			}
+			for _, device := range containers[i].VolumeDevices {
+				used.Insert(device.Name)
+			}
+		}
+	}
+	var texts []string
+	count := 0
+	for i := range spec.VolumeClaimTemplates {
+		name := spec.VolumeClaimTemplates[i].Name
+		if used.Has(name) {
+			continue
+		}
+		if count++; count <= mostUnmounted {
+			texts = append(texts, fmt.Sprintf("%s.metadata.name: %q is mounted by no container, so the claims made from it are not used; add it to the volumeMounts or volumeDevices of a container", claimPath(i), name))
+		}
+	}
+	if count > mostUnmounted {
+		texts = append(texts, fmt.Sprintf("spec.volumeClaimTemplates: %d more are mounted by no container", count-mostUnmounted))
+	}
+	return texts
+}
+
+// ungraceful warns of pods that give up their names while their processes may still run.
+func ungraceful(spec *corev1.PodSpec) []string {
+	if period := spec.TerminationGracePeriodSeconds; period == nil || *period != 0 {
+		return nil
+	}
+	return []string{"spec.template.spec.terminationGracePeriodSeconds: 0 removes a pod before its processes have ended, so that two may run as the same member; 1 or more is needed to prevent that, 30 is the default"}
+}
+
+// serviceless warns of a name by which no member can be found.
+func serviceless(ctx context.Context, set *appsv1.StatefulSet, services Services) []string {
+	name := set.Spec.ServiceName
+	if name == "" || services == nil || services.Headless(ctx, set.Namespace, name) {
+		return nil
+	}
+	return []string{fmt.Sprintf("spec.serviceName: namespace %q has no headless Service %q now, and without it members have no DNS names; create one, with clusterIP: None", set.Namespace, name)}
 }

@@ -4,9 +4,11 @@
 package statefulset
 
 import (
+	"context"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
@@ -27,13 +29,75 @@ func TestWarnings(t *testing.T) {
 			change: func(set *appsv1.StatefulSet) { set.Spec.RevisionHistoryLimit = ptr.To[int32](-1) },
 			want:   "spec.revisionHistoryLimit: -1 is below 0",
 		},
+		"are given for a claim that no container mounts": {
+			change: func(set *appsv1.StatefulSet) {
+				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, claimTemplate("unused"))
+			},
+			want: `spec.volumeClaimTemplates[1].metadata.name: "unused" is mounted by no container`,
+		},
+		"are not given for a claim that an init container uses as a device": {
+			change: func(set *appsv1.StatefulSet) {
+				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, claimTemplate("used"))
+				set.Spec.Template.Spec.InitContainers[0].VolumeDevices = []corev1.VolumeDevice{{Name: "used", DevicePath: "/dev/x"}}
+			},
+		},
+		"are given for pods that end at once": {
+			change: pod(func(p *corev1.PodSpec) { p.TerminationGracePeriodSeconds = ptr.To[int64](0) }),
+			want:   "spec.template.spec.terminationGracePeriodSeconds: 0 removes a pod before its processes have ended",
+		},
+		"are given for a Service that is not there": {
+			change: func(set *appsv1.StatefulSet) { set.Spec.ServiceName = "absent" },
+			want:   `spec.serviceName: namespace "default" has no headless Service "absent" now`,
+		},
+		"are not given for a set without a Service": {change: func(set *appsv1.StatefulSet) { set.Spec.ServiceName = "" }},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := strings.Join(warnings(changed(test.change)), "\n")
+			got := strings.Join(warnings(t.Context(), changed(test.change), nil, services{"nginx": true}), "\n")
 			if !strings.HasPrefix(got, test.want) || (test.want == "") != (got == "") {
 				t.Errorf("warnings: got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// services are the headless Services that are known, by name.
+type services map[string]bool
+
+func (s services) Headless(_ context.Context, _, name string) bool { return s[name] }
+
+func TestWarningsAreRepeatedForWhatIsNew(t *testing.T) {
+	bad := func() *appsv1.StatefulSet {
+		return changed(func(set *appsv1.StatefulSet) {
+			set.Spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](0)
+			set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, claimTemplate("unused"))
+			set.Spec.ServiceName = "absent"
+		})
+	}
+	scaled, another := bad(), bad()
+	scaled.Spec.Replicas = ptr.To[int32](9)
+	another.Spec.Template.Spec.Containers[0].Image = "nginx:2"
+	for name, c := range map[string]struct {
+		set, old *appsv1.StatefulSet
+		want     int
+	}{
+		"three for a new set":                                  {bad(), nil, 3},
+		"none when it is scaled":                               {scaled, bad(), 0},
+		"one for a template in which the claim is not mounted": {another, bad(), 1},
+		"all three for a set that becomes so":                  {bad(), validSet(), 3},
+	} {
+		if got := warnings(t.Context(), c.set, c.old, services{"nginx": true}); len(got) != c.want {
+			t.Errorf("%s: got %q, want %d", name, got, c.want)
+		}
+	}
+	if got := warnings(t.Context(), bad(), nil, nil); len(got) != 2 {
+		t.Errorf("when nobody knows the Services: got %q, want 2 warnings", got)
+	}
+}
+
+func TestOfManyUnmountedClaimsSomeAreNamed(t *testing.T) {
+	got := warnings(t.Context(), manyClaims(1000, false), nil, nil)
+	if want := "spec.volumeClaimTemplates: 995 more are mounted by no container"; len(got) != mostUnmounted+1 || got[mostUnmounted] != want {
+		t.Errorf("got %d warnings, the last %q, want %d and %q", len(got), got[len(got)-1], mostUnmounted+1, want)
 	}
 }

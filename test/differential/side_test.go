@@ -187,6 +187,10 @@ func (w *warnings) HandleWarningHeaderWithContext(_ context.Context, code int, _
 	}
 }
 
+// advice are parts of warnings that only ours gives, about sets that both accept. Nearly
+// every scenario has a set without its Service.
+var advice = []string{"spec.serviceName: namespace ", " is mounted by no container", "terminationGracePeriodSeconds: 0 removes a pod"}
+
 // take returns what the warnings since it was last called are about. They begin with
 // the path of a field; the words are each server's own.
 func (w *warnings) take() []string {
@@ -194,6 +198,9 @@ func (w *warnings) take() []string {
 	defer w.mu.Unlock()
 	var subjects []string
 	for _, text := range w.texts {
+		if slices.ContainsFunc(advice, func(part string) bool { return strings.Contains(text, part) }) {
+			continue
+		}
 		subject, _, _ := strings.Cut(text, ": ")
 		subjects = append(subjects, subject)
 	}

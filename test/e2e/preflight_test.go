@@ -9,13 +9,19 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"strings"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 )
 
 // TestInvalidTemplatesAreRefused checks that what no pod can be created from is
@@ -77,6 +83,139 @@ func TestPoliciesAreWarnedOf(t *testing.T) {
 	}
 }
 
+// preflightUser is in whose name objects are tried.
+const preflightUser = "system:serviceaccount:statefulset-system:statefulset-preflight"
+
+// TestThePreflightCreatesInDryRunsOnly speaks for the account of the dry runs, as the
+// server may and nobody else's account.
+func TestThePreflightCreatesInDryRunsOnly(t *testing.T) {
+	t.Parallel()
+	ns := readyNamespace(t)
+	config := rest.CopyConfig(suite.config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: preflightUser}
+	preflight, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta, spec := metav1.ObjectMeta{GenerateName: "try-"}, corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.test/main:1"}}}
+	for kind, create := range map[string]func(metav1.CreateOptions) error{
+		"a pod": func(options metav1.CreateOptions) error {
+			_, err := preflight.CoreV1().Pods(ns).Create(t.Context(), &corev1.Pod{ObjectMeta: meta, Spec: spec}, options)
+			return err
+		},
+		"a pod template": func(options metav1.CreateOptions) error {
+			_, err := preflight.CoreV1().PodTemplates(ns).Create(t.Context(), &corev1.PodTemplate{ObjectMeta: meta, Template: corev1.PodTemplateSpec{Spec: spec}}, options)
+			return err
+		},
+		"a claim": func(options metav1.CreateOptions) error {
+			_, err := preflight.CoreV1().PersistentVolumeClaims(ns).Create(t.Context(), &corev1.PersistentVolumeClaim{ObjectMeta: meta, Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+			}}, options)
+			return err
+		},
+	} {
+		if err := create(metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+			t.Errorf("%s in a dry run: got %v, want no error", kind, err)
+		}
+		if err := create(metav1.CreateOptions{}); err == nil || !strings.Contains(err.Error(), "this account creates in dry runs only") {
+			t.Errorf("%s for real: got %v, want that it is denied by the policy", kind, err)
+		}
+	}
+	for account, want := range map[string]bool{"statefulset-preflight": true, "default": false, "statefulset-apiserver": false} {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: serverUser, ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: "statefulset-system", Verb: "impersonate", Resource: "serviceaccounts", Name: account}}}
+		answer, err := suite.host.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{})
+		if err != nil || answer.Status.Allowed != want {
+			t.Errorf("the server may speak for %s: got %+v and error %v, want %t", account, answer.Status, err, want)
+		}
+	}
+}
+
+// TestThePreflightIsAFlowOfItsOwn asks the host by which flow schema it orders a request
+// in the name of the account: that is what keeps dry runs from queueing up in front of the
+// controller.
+func TestThePreflightIsAFlowOfItsOwn(t *testing.T) {
+	t.Parallel()
+	ns := readyNamespace(t)
+	config := rest.CopyConfig(suite.config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: preflightUser}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := suite.host.FlowcontrolV1().FlowSchemas().Get(t.Context(), "service-accounts", metav1.GetOptions{})
+	if err != nil || schema.Spec.DistinguisherMethod == nil || schema.Spec.DistinguisherMethod.Type != flowcontrolv1.FlowDistinguisherMethodByUserType {
+		t.Fatalf("got flow schema %+v and error %v, want one that tells users apart", schema, err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, config.Host+"/api/v1/namespaces/"+ns+"/podtemplates?dryRun=All", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if got := answer.Header.Get(flowcontrolv1.ResponseHeaderMatchedFlowSchemaUID); got != string(schema.UID) {
+		t.Errorf("flow schema of a dry run: got %q, want %q, service-accounts, by which the account is a flow of its own", got, schema.UID)
+	}
+}
+
+// TestASetIsWarnedOfAServiceThatIsNotThere applies a set without its Service, and with one
+// that is created just before it.
+func TestASetIsWarnedOfAServiceThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	const service = `
+---
+apiVersion: v1
+kind: Service
+metadata: {name: x}
+spec: {clusterIP: %s, selector: {app: x}, ports: [{port: 80}]}
+---
+`
+	for clusterIP, want := range map[string]bool{"": true, `""`: true, "None": false} {
+		ns, manifest := readyNamespace(t), manifestOf("db")
+		if clusterIP != "" {
+			manifest = fmt.Sprintf(service, clusterIP) + manifest
+		}
+		_, stderr, err := tryKubectl(t, manifest, "apply", "-n", ns, "-f", "-")
+		text := fmt.Sprintf("Warning: spec.serviceName: namespace %q has no headless Service \"x\" now", ns)
+		if got := strings.Contains(stderr, text); err != nil || got != want {
+			t.Errorf("with clusterIP %s: got %q and error %v, want %t for a warning with %q", clusterIP, stderr, err, want, text)
+		}
+	}
+}
+
+// TestAQuotaComesBeforeTheDryRuns checks that a set for which there is no room is not
+// tried, and one that the host refuses not charged for.
+func TestAQuotaComesBeforeTheDryRuns(t *testing.T) {
+	t.Parallel()
+	const count = "count/statefulsets.apps.statefulset.dev"
+	full, empty := readyNamespace(t), readyNamespace(t)
+	limit(t, full, count, "0")
+	limit(t, empty, count, "5")
+	if _, stderr, err := tryKubectl(t, manifestOf("db"), "apply", "-n", full, "-f", "-"); err == nil || !strings.Contains(stderr, "exceeded quota") {
+		t.Errorf("a set beyond the quota: got %v and %q, want it refused", err, stderr)
+	}
+	invalid := strings.Replace(manifestOf("db"), "image:", "imagePullPolicy: Sometimes, image:", 1)
+	for range 5 {
+		if _, stderr, err := tryKubectl(t, invalid, "create", "-n", empty, "-f", "-"); err == nil || !strings.Contains(stderr, "imagePullPolicy") {
+			t.Errorf("an invalid set: got %v and %q, want it refused by the host", err, stderr)
+		}
+	}
+	quota, err := suite.host.CoreV1().ResourceQuotas(empty).Get(t.Context(), "limit", metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("getting the quota: %v", err)
+	}
+	if used := quota.Status.Used[count]; !used.IsZero() {
+		t.Errorf("the quota counts %s sets after five that were refused, want none", used.String())
+	}
+	expectDryRuns(t, empty, "of five sets", map[string]int{"podtemplates": 5, "pods": 5})
+	expectDryRuns(t, full, "of a set beyond the quota", map[string]int{})
+}
+
 // TestWhatADryRunIsSpentOn reads in the host's audit log for which writes our server
 // has asked it.
 func TestWhatADryRunIsSpentOn(t *testing.T) {
@@ -102,7 +241,7 @@ func expectDryRuns(t *testing.T, ns, when string, want map[string]int) {
 	eventually(t, "the audit log shows the dry runs "+when, func(context.Context) error {
 		got := map[string]int{}
 		eachAuditEvent(t, func(event *auditv1.Event) {
-			if event.User.Username == serverUser && event.ObjectRef != nil && event.ObjectRef.Namespace == ns &&
+			if event.User.Username == serverUser && event.ImpersonatedUser != nil && event.ImpersonatedUser.Username == preflightUser && event.ObjectRef != nil && event.ObjectRef.Namespace == ns &&
 				strings.Contains(event.RequestURI, "dryRun=All") && event.Stage == auditv1.StageResponseComplete {
 				got[event.ObjectRef.Resource]++
 			}

@@ -42,6 +42,11 @@ func newStage(t *testing.T, r row, s side) *stage {
 		defer cancel()
 		_ = suite.host.CoreV1().Namespaces().Delete(ctx, ns.Name, metav1.DeleteOptions{})
 	})
+	// Without it our kind warns, and apps/v1 does not.
+	headless := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone}}
+	if _, err := suite.host.CoreV1().Services(ns.Name).Create(t.Context(), headless, metav1.CreateOptions{}); err != nil {
+		t.Fatalf("creating a service: %v", err)
+	}
 	g := &stage{side: s, namespace: ns.Name, kubeconfigs: kubeconfigs(t, ns.Name)}
 	if replicas := ptr.Deref(r.Replicas, 2); replicas >= 0 {
 		g.createSet(t, int64(replicas))
