@@ -23,6 +23,7 @@ func meant(t *testing.T, w *world) {
 	for _, name := range []string{"kustomize's order", "Helm's order"} {
 		t.Run(name, func(t *testing.T) {
 			w.kubectl(t, "patch", "validatingadmissionpolicy/statefulset-apiserver-protect", "validatingadmissionpolicybinding/statefulset-apiserver-protect",
+				"validatingadmissionpolicy/statefulset-preflight", "validatingadmissionpolicybinding/statefulset-preflight",
 				"--type=merge", "--patch", `{"metadata":{"finalizers":null}}`)
 			for _, object := range all {
 				if !isGuard(object) {

@@ -215,29 +215,37 @@ func (w *world) mustServe(t *testing.T) {
 	}
 }
 
-// restoreGuard does what doctor says about a guard that has been deleted.
+// restoreGuard does what doctor says about policies that have been deleted.
 func (w *world) restoreGuard(t *testing.T) {
 	t.Helper()
 	said, _ := w.command(t, -1, "doctor")
-	_, after, found := strings.Cut(said, "is in force only until its finalizer is taken off\n")
-	if !found {
-		if !strings.Contains(said, "guard against deletion, policy statefulset-apiserver-protect: is in force") {
-			t.Fatalf("got from doctor\n%s\nwant that the guard is in force, or a remedy", said)
-		}
+	remedies := strings.Split(said, "is in force only until its finalizer is taken off\n")[1:]
+	if len(remedies) == 0 {
+		mustBeInForce(t, said)
 		return
 	}
-	for command := range strings.Lines(after) {
-		args, ok := strings.CutPrefix(strings.TrimSpace(command), "kubectl ")
-		if !ok {
-			break
+	for _, remedy := range remedies {
+		for command := range strings.Lines(remedy) {
+			args, ok := strings.CutPrefix(strings.TrimSpace(command), "kubectl ")
+			if !ok {
+				break
+			}
+			args = strings.NewReplacer("'", "", "artifacts/protect", filepath.Join(artifacts, "protect")).Replace(args)
+			w.kubectl(t, strings.Fields(args)...)
 		}
-		args = strings.NewReplacer("'", "", "artifacts/protect", filepath.Join(artifacts, "protect")).Replace(args)
-		w.kubectl(t, strings.Fields(args)...)
 	}
-	if said, _ = w.command(t, -1, "doctor"); !strings.Contains(said, "policy statefulset-apiserver-protect: is in force") {
-		t.Errorf("got from doctor after its remedy\n%s\nwant that the guard is in force", said)
-	}
+	said, _ = w.command(t, -1, "doctor")
+	mustBeInForce(t, said)
 	w.awaitGuard(t)
+}
+
+func mustBeInForce(t *testing.T, said string) {
+	t.Helper()
+	for _, policy := range []string{"statefulset-apiserver-protect", "statefulset-preflight"} {
+		if !strings.Contains(said, "policy "+policy+": is in force") {
+			t.Fatalf("got from doctor\n%s\nwant that policy %s is in force", said, policy)
+		}
+	}
 }
 
 // awaitGuard waits until the cluster enforces a guard that was applied, which takes it a

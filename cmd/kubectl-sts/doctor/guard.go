@@ -15,44 +15,61 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-const (
-	// guardName is that of the policy, and of its binding, that keep the installation from
-	// being deleted in passing.
-	guardName = "statefulset-apiserver-protect"
-	// guardFinalizer keeps these two.
-	guardFinalizer = v1.GroupName + "/protect"
-)
+// guardFinalizer keeps the policies of an installation, and their bindings: no policy can
+// cover policies.
+const guardFinalizer = v1.GroupName + "/protect"
 
-// guard looks at what keeps the installation from being deleted in the wrong order.
+// protection is a policy that an installation needs, in force by a binding of its name.
+type protection struct {
+	about, name string
+	// without is what could happen.
+	without string
+}
+
+// protections are the policies of artifacts/protect.
+func protections() []protection {
+	return []protection{
+		{"guard against deletion", "statefulset-apiserver-protect", "one command could delete the server, its registration or its data while there are sets"},
+		{"account for trials", "statefulset-preflight", "the account that tries sets on the cluster could create for real"},
+	}
+}
+
+// guard looks at what keeps the installation from being deleted in the wrong order, and from
+// creating what it only tries.
 func (e *examiner) guard(ctx context.Context) []finding {
-	const about = "guard against deletion, policy " + guardName
+	var found []finding
+	for _, p := range protections() {
+		found = append(found, e.protection(ctx, p))
+	}
+	return found
+}
+
+func (e *examiner) protection(ctx context.Context, p protection) finding {
+	about := p.about + ", policy " + p.name
 	admission := e.host.AdmissionregistrationV1()
-	policy, err := admission.ValidatingAdmissionPolicies().Get(ctx, guardName, metav1.GetOptions{})
+	policy, err := admission.ValidatingAdmissionPolicies().Get(ctx, p.name, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return []finding{isUnknown(about, err)}
+		return isUnknown(about, err)
 	}
 	if err != nil {
 		policy = nil
 	}
-	binding, err := admission.ValidatingAdmissionPolicyBindings().Get(ctx, guardName, metav1.GetOptions{})
+	binding, err := admission.ValidatingAdmissionPolicyBindings().Get(ctx, p.name, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return []finding{isUnknown(about, err)}
+		return isUnknown(about, err)
 	}
 	if err != nil {
 		binding = nil
 	}
-	return []finding{judgeGuard(about, policy, binding)}
+	return p.judge(about, policy, binding)
 }
 
-func judgeGuard(about string, policy *admissionregistrationv1.ValidatingAdmissionPolicy, binding *admissionregistrationv1.ValidatingAdmissionPolicyBinding) finding {
-	const (
-		apply = "kubectl apply -k artifacts/protect"
-		free  = "kubectl patch validatingadmissionpolicy/" + guardName + " validatingadmissionpolicybinding/" + guardName +
-			` --type=merge -p '{"metadata":{"finalizers":null}}'`
-	)
+func (p protection) judge(about string, policy *admissionregistrationv1.ValidatingAdmissionPolicy, binding *admissionregistrationv1.ValidatingAdmissionPolicyBinding) finding {
+	const apply = "kubectl apply -k artifacts/protect"
+	free := fmt.Sprintf("kubectl patch validatingadmissionpolicy/%[1]s validatingadmissionpolicybinding/%[1]s"+` --type=merge -p '{"metadata":{"finalizers":null}}'`, p.name)
 	switch {
 	case policy == nil || binding == nil:
-		return isDoubtful(about, "is missing: one command could delete the server, its registration or its data while there are sets", apply)
+		return isDoubtful(about, "is missing: "+p.without, apply)
 	case policy.DeletionTimestamp != nil || binding.DeletionTimestamp != nil:
 		return isDoubtful(about, "has been deleted, and is in force only until its finalizer is taken off", free, apply)
 	case !slices.Contains(policy.Finalizers, guardFinalizer) || !slices.Contains(binding.Finalizers, guardFinalizer):

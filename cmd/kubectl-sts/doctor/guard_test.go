@@ -32,11 +32,11 @@ func TestTheGuardIsLookedAt(t *testing.T) {
 		"a warning, no denial": {func(p *policy, b *binding) (*policy, *binding) { b.Spec.ValidationActions = nil; return p, b }, doubt, "lacks Deny", "kubectl apply"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			p := &policy{ObjectMeta: metav1.ObjectMeta{Name: guardName, Finalizers: []string{guardFinalizer}}}
-			b := &binding{ObjectMeta: metav1.ObjectMeta{Name: guardName, Finalizers: []string{guardFinalizer}}}
+			p := &policy{ObjectMeta: metav1.ObjectMeta{Name: "it", Finalizers: []string{guardFinalizer}}}
+			b := &binding{ObjectMeta: metav1.ObjectMeta{Name: "it", Finalizers: []string{guardFinalizer}}}
 			b.Spec.ValidationActions = []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
 			p, b = c.change(p, b)
-			got := judgeGuard("it", p, b)
+			got := protections()[0].judge("it", p, b)
 			if got.verdict != c.verdict || !strings.Contains(got.says, c.says) || !strings.Contains(strings.Join(got.fix, "\n"), c.fix) {
 				t.Errorf("got %q, %q and the commands %q, want %q, %q and %q", got.verdict, got.says, got.fix, c.verdict, c.says, c.fix)
 			}

@@ -20,6 +20,8 @@ const (
 	serviceName = "v1." + v1.GroupName
 	serverName  = "statefulset-apiserver"
 	guardName   = "statefulset-apiserver-protect"
+	// preflightName is the account that may create what is tried, and the policy that lets it do so in dry runs only.
+	preflightName = "statefulset-preflight"
 )
 
 // object is one that an installation consists of.
@@ -60,27 +62,33 @@ func servers() []object {
 func rightsOf() []object {
 	const group = "rbac.authorization.k8s.io"
 	var all []object
-	for _, name := range []string{serverName, serverName + "-auth-delegator", "statefulset-controller"} {
+	for _, name := range []string{serverName, serverName + "-auth-delegator", "statefulset-controller", preflightName} {
 		all = append(all, object{kind: kindOf(group, "clusterrolebindings"), name: name, everywhere: true})
 	}
-	for _, name := range []string{serverName, "statefulset-controller", "statefulset-edit", "statefulset-view"} {
+	for _, name := range []string{serverName, "statefulset-controller", preflightName, "statefulset-edit", "statefulset-view"} {
 		all = append(all, object{kind: kindOf(group, "clusterroles"), name: name, everywhere: true})
 	}
 	all = append(all, object{kind: kindOf(group, "rolebindings"), namespace: "kube-system", name: serverName + "-authentication-reader"})
 	for _, resource := range []string{"rolebindings", "roles"} {
-		for _, name := range []string{serverName + "-store", "statefulset-controller"} {
+		for _, name := range []string{serverName + "-preflight", serverName + "-store", "statefulset-controller"} {
 			all = append(all, object{kind: kindOf(group, resource), name: name})
 		}
 	}
-	return append(all, object{kind: kindOf("", "serviceaccounts"), name: serverName})
+	for _, name := range []string{preflightName, serverName} {
+		all = append(all, object{kind: kindOf("", "serviceaccounts"), name: name})
+	}
+	return append(all, policy(preflightName)...)
 }
 
 // guard is what keeps the others from being deleted in passing. It goes last.
-func guard() []object {
+func guard() []object { return policy(guardName) }
+
+// policy is one that is kept by the finalizer, with what brings it into force.
+func policy(name string) []object {
 	const group = "admissionregistration.k8s.io"
 	return []object{
-		{kind: kindOf(group, "validatingadmissionpolicybindings"), name: guardName, everywhere: true},
-		{kind: kindOf(group, "validatingadmissionpolicies"), name: guardName, everywhere: true},
+		{kind: kindOf(group, "validatingadmissionpolicybindings"), name: name, everywhere: true},
+		{kind: kindOf(group, "validatingadmissionpolicies"), name: name, everywhere: true},
 	}
 }
 
