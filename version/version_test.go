@@ -90,7 +90,7 @@ func TestTheMakefileStampsThisPackage(t *testing.T) {
 	if err != nil {
 		t.Fatalf("running what was built: %v: %s", err, out)
 	}
-	for _, part := range strings.Fields(string(stamp)) {
+	for part := range strings.FieldsSeq(string(stamp)) {
 		_, value, isValue := strings.Cut(part, "=")
 		if isValue && (value == "" || !strings.Contains(string(out), value)) {
 			t.Errorf("the program says %s, want %q of %q in it", out, value, part)

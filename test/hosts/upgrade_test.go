@@ -19,7 +19,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 )
 
 // The host is upgraded, one version after the other as UPGRADE_TO names them, while our
@@ -115,7 +114,7 @@ func expectAtWork(t *testing.T, ns string) {
 	t.Helper()
 	before := slices.Sorted(maps.Keys(podsOf(t, ns)))
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{
-		"replicas": ptr.To(4),
+		"replicas": 4,
 		"template": map[string]any{"metadata": map[string]any{"annotations": map[string]string{"changed": "yes"}}},
 	}})
 	if err != nil {
@@ -126,7 +125,8 @@ func expectAtWork(t *testing.T, ns string) {
 		return err
 	})
 	waitReady(t, ns, "ordered")
-	if got, want := slices.Sorted(maps.Keys(podsOf(t, ns))), append(before, "ordered-3"); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+	want := slices.Sorted(slices.Values(append([]string{"ordered-3"}, before...)))
+	if got := slices.Sorted(maps.Keys(podsOf(t, ns))); !slices.Equal(got, want) {
 		t.Errorf("pods after a change on the upgraded host: got %v, want %v", got, want)
 	}
 }
