@@ -15,7 +15,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/utils/ptr"
 
 	v1 "statefulset.dev/api/apps/v1"
 	typed "statefulset.dev/client/clientset/versioned/typed/apps/v1"
@@ -76,7 +75,7 @@ func (w *watcher) open(ctx context.Context, n int) {
 }
 
 func watchList() metav1.ListOptions {
-	return metav1.ListOptions{SendInitialEvents: ptr.To(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
+	return metav1.ListOptions{SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
 }
 
 // follow reads a watch to its end.
