@@ -27,6 +27,10 @@ const (
 	// progressInterval is how often an idle watch learns how far etcd is. The
 	// server's watch cache cannot answer a consistent read before it knows.
 	progressInterval = 5 * time.Second
+
+	// defragmentFrom is how many MiB of the database's file must be free for etcd to
+	// defragment it when it starts. Nobody else can reach it to do so.
+	defragmentFrom = 64
 )
 
 // embeddedEtcd is an etcd of one member inside this process. It listens on a unix
@@ -135,6 +139,7 @@ func (e *embeddedEtcd) config() *embed.Config {
 	config.InitialCluster = config.InitialClusterFromName(embeddedName)
 	config.EnableGRPCGateway = false
 	config.QuotaBackendBytes = e.quota
+	config.BootstrapDefragThresholdMegabytes = defragmentFrom
 	config.WatchProgressNotifyInterval = progressInterval
 	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(e.log.logger())
 	return config

@@ -6,6 +6,7 @@ package apiserver
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -60,6 +61,40 @@ func TestDataSurvivesARestart(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("mode of the data directory: got %v, %v, want 0700", info.Mode(), err)
 	}
+}
+
+func TestUnusedRoomIsGivenBackAtTheNextStart(t *testing.T) {
+	path := t.TempDir()
+	size := func(client *clientv3.Client) int64 {
+		status, err := client.Status(t.Context(), client.Endpoints()[0])
+		if err != nil {
+			t.Fatalf("asking etcd for its size: %v", err)
+		}
+		return status.DbSize
+	}
+	var before int64
+	useEtcd(t, path, func(client *clientv3.Client) {
+		var revision int64
+		for n := range defragmentFrom + 8 {
+			put, err := client.Put(t.Context(), fmt.Sprint("key-", n), strings.Repeat("x", mebi))
+			if err != nil {
+				t.Fatalf("writing: %v", err)
+			}
+			revision = put.Header.Revision
+		}
+		if _, err := client.Delete(t.Context(), "key-", clientv3.WithPrefix()); err != nil {
+			t.Fatalf("deleting: %v", err)
+		}
+		if _, err := client.Compact(t.Context(), revision+1, clientv3.WithCompactPhysical()); err != nil {
+			t.Fatalf("compacting: %v", err)
+		}
+		before = size(client)
+	})
+	useEtcd(t, path, func(client *clientv3.Client) {
+		if after := size(client); before < defragmentFrom*mebi || after > 8*mebi {
+			t.Errorf("size of the database: got %d MiB, and %d MiB after a restart, want at least %d and at most 8", before/mebi, after/mebi, defragmentFrom)
+		}
+	})
 }
 
 func TestTheSocketIsForUsOnly(t *testing.T) {

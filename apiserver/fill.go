@@ -54,14 +54,18 @@ func (f fill) fileFrom(percent int64) bool { return f.quota > 0 && f.file*100 >=
 // refuses says whether nothing may grow.
 func (f fill) refuses() bool { return f.usedFrom(refuseFrom) || f.fileFrom(refuseFileFrom) }
 
+// fillRemedies are what an operator can do: about a file with unused room in it, and about a
+// quota that is used.
+type fillRemedies struct{ defragment, enlarge string }
+
 // explain says what is full, and what to do about it.
-func (f fill) explain(advice string) string {
+func (f fill) explain(remedies fillRemedies) string {
 	if f.usedFrom(refuseFrom) {
 		return fmt.Sprintf("the store is full: %s of etcd's quota of %s are in use, and from %d %% on no set may be created or grow, so that status can still be written; delete sets that are not needed, or %s",
-			inBytes(f.used), inBytes(f.quota), refuseFrom, advice)
+			inBytes(f.used), inBytes(f.quota), refuseFrom, remedies.enlarge)
 	}
-	return fmt.Sprintf("the database of etcd has grown to %s of its quota of %s, and from %d %% on no set may be created or grow, although only %s are in use; defragment etcd, or %s",
-		inBytes(f.file), inBytes(f.quota), refuseFileFrom, inBytes(f.used), advice)
+	return fmt.Sprintf("the database of etcd has grown to %s of its quota of %s, and from %d %% on no set may be created or grow, although only %s are in use; %s, or %s",
+		inBytes(f.file), inBytes(f.quota), refuseFileFrom, inBytes(f.used), remedies.defragment, remedies.enlarge)
 }
 
 // filling keeps an eye on how full etcd is, and drops old revisions in time.

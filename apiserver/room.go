@@ -30,10 +30,10 @@ const (
 // room bounds what is written to the store: by each namespace, so that one does not fill
 // it for all, and by all, so that the last room is left for status and deletions.
 type room struct {
-	fill   func() fill
-	advice string // how to get a larger quota
-	rate   rate.Limit
-	burst  int
+	fill     func() fill
+	remedies fillRemedies
+	rate     rate.Limit
+	burst    int
 
 	mu     sync.Mutex
 	spaces *lru.Cache // of *rate.Limiter, by namespace
@@ -42,19 +42,19 @@ type room struct {
 var _ statefulset.Room = &room{}
 
 // newRoom makes a room without a rate if bytesPerSecond is 0.
-func newRoom(bytesPerSecond, burst int64, fill func() fill, advice string) *room {
+func newRoom(bytesPerSecond, burst int64, fill func() fill, remedies fillRemedies) *room {
 	limit := rate.Limit(bytesPerSecond)
 	if bytesPerSecond == 0 {
 		limit = rate.Inf
 	}
-	return &room{fill: fill, advice: advice, rate: limit, burst: int(burst), spaces: lru.New(namespacesAtOnce)}
+	return &room{fill: fill, remedies: remedies, rate: limit, burst: int(burst), spaces: lru.New(namespacesAtOnce)}
 }
 
 // Take refuses what grows while the store is nearly full (507), and what a namespace
 // writes beyond its rate (429, with the time after which it may be sent again).
 func (r *room) Take(namespace string, bytes int, grows bool) error {
 	if full := r.fill(); grows && full.refuses() {
-		return insufficientStorage(full.explain(r.advice))
+		return insufficientStorage(full.explain(r.remedies))
 	}
 	now, bytes := time.Now(), min(bytes, r.burst)
 	limiter := r.limiter(namespace)

@@ -61,7 +61,7 @@ func (o *Options) applyRoom(ctx context.Context, config *Config) (func() error, 
 		return nil, err
 	}
 	filling := newFilling(opened.client, fillInterval)
-	config.room = newRoom(bytesPerSecond, burst, filling.latest, o.largerQuota())
+	config.room = newRoom(bytesPerSecond, burst, filling.latest, o.fillRemedies())
 	showFill(filling.latest)
 
 	running, stop := context.WithCancel(ctx)
@@ -77,10 +77,9 @@ func (o *Options) applyRoom(ctx context.Context, config *Config) (func() error, 
 	}, nil
 }
 
-// largerQuota is how an operator gets more room.
-func (o *Options) largerQuota() string {
+func (o *Options) fillRemedies() fillRemedies {
 	if o.embedded {
-		return "move the store to an etcd of your own with a larger quota, see docs/backup.md"
+		return fillRemedies{"restart this server, which defragments it", "move the store to an etcd of your own with a larger quota, see docs/backup.md"}
 	}
-	return "start etcd with a larger --quota-backend-bytes"
+	return fillRemedies{"defragment etcd", "start etcd with a larger --quota-backend-bytes"}
 }
