@@ -134,7 +134,7 @@ func (p *Process) Pause(t testing.TB) {
 	t.Helper()
 	p.signal(t, syscall.SIGSTOP)
 	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		if state, _, err := stat(p.PID()); err != nil || state == 'T' {
+		if s, err := stat(p.PID()); err != nil || s.state == 'T' {
 			return
 		}
 		if time.Now().After(deadline) {
@@ -167,21 +167,29 @@ func (p *Process) gone(within time.Duration) bool {
 
 // runs reports whether the recorded process, and not a later one of its pid, runs.
 func (c component) runs() bool {
-	state, ticks, err := stat(c.PID)
-	return err == nil && ticks == c.StartTicks && state != 'Z' && state != 'X'
+	s, err := stat(c.PID)
+	// While threads are left, files and ports are still open, whatever the state of the first.
+	return err == nil && s.startTicks == c.StartTicks && (s.state != 'Z' && s.state != 'X' || s.threads > 1)
 }
 
-// stat reads the state and the start time of a process. The name before them may
-// hold anything, so counting starts behind its last bracket.
-func stat(pid int) (state byte, startTicks uint64, err error) {
+type processStat struct {
+	state      byte
+	threads    int
+	startTicks uint64
+}
+
+// stat reads what /proc says of a process. The name before it may hold anything, so
+// counting starts behind its last bracket.
+func stat(pid int) (processStat, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0, 0, err
+		return processStat{}, err
 	}
 	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
 	if len(fields) < 20 {
-		return 0, 0, fmt.Errorf("reading /proc/%d/stat: got %d fields, want at least 20", pid, len(fields))
+		return processStat{}, fmt.Errorf("reading /proc/%d/stat: got %d fields, want at least 20", pid, len(fields))
 	}
-	startTicks, err = strconv.ParseUint(fields[19], 10, 64)
-	return fields[0][0], startTicks, err
+	threads, threadsErr := strconv.Atoi(fields[17])
+	startTicks, ticksErr := strconv.ParseUint(fields[19], 10, 64)
+	return processStat{fields[0][0], threads, startTicks}, errors.Join(threadsErr, ticksErr)
 }
