@@ -23,7 +23,7 @@ type release struct {
 // releases are those that can be chosen, oldest first. The last is what a new cluster gets.
 func releases() []release {
 	return []release{
-		{minor: 34, module: "kubernetes-1.34", gates: "MaxUnavailableStatefulSet=true"},
+		{minor: 34, module: "kubernetes-1.34"},
 		{minor: 35, module: "kubernetes-1.35"},
 		{minor: 36, module: "kubernetes-1.36"},
 		{minor: 37, module: "kubernetes", gates: "StatefulSetRecreateStrategy=true"},

@@ -12,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -99,11 +100,15 @@ func differences(theirs *appsv1.StatefulSet, ours *v1.StatefulSet) []string {
 	if a.PersistentVolumeClaimRetentionPolicy != nil && b.PersistentVolumeClaimRetentionPolicy != nil {
 		a.PersistentVolumeClaimRetentionPolicy.WhenDeleted = b.PersistentVolumeClaimRetentionPolicy.WhenDeleted
 	}
+	// Hosts below 1.37 leave it out, unless a gate is on, and do as if it were 1.
+	if rolling := a.UpdateStrategy.RollingUpdate; rolling != nil && rolling.MaxUnavailable == nil {
+		rolling.MaxUnavailable = new(intstr.FromInt32(1))
+	}
 	var left, right any
 	if recode(a, &left) != nil || recode(b, &right) != nil {
 		return []string{"spec"}
 	}
-	return append(missing("spec", left, right), missing("spec", right, left)...)
+	return slices.Compact(slices.Sorted(slices.Values(append(missing("spec", left, right), missing("spec", right, left)...))))
 }
 
 // extraFields are the fields of a stored set of ours that mean something and that

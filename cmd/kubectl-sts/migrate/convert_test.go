@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -42,6 +43,33 @@ func TestMetadataThatGoesAlong(t *testing.T) {
 	}
 	if _, ok := back.Annotations[v1.HoldAnnotation]; ok || !strings.Contains(back.Annotations[lastApplied], `"apiVersion":"apps/v1"`) {
 		t.Errorf("annotations of the way back are %v, want no hold, and a manifest of apps/v1", back.Annotations)
+	}
+}
+
+func TestWhatTwoSetsWantDifferently(t *testing.T) {
+	const field = "spec.updateStrategy.rollingUpdate.maxUnavailable"
+	for sentence, test := range map[string]struct {
+		theirs, ours *intstr.IntOrString
+		want         []string
+	}{
+		"a host that knows the field has filled it in":             {new(intstr.FromInt32(1)), new(intstr.FromInt32(1)), nil},
+		"a host that does not know the field does as if it were 1": {nil, new(intstr.FromInt32(1)), nil},
+		"a host that does not know the field has dropped it":       {nil, new(intstr.FromInt32(2)), []string{field}},
+		"a webhook has changed it":                                 {new(intstr.FromInt32(3)), new(intstr.FromInt32(2)), []string{field}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			theirs := theirSet(func(s *appsv1.StatefulSet) {
+				s.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: test.theirs}
+			})
+			ours, err := toOurs(theirs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = test.ours
+			if got := differences(theirs, ours); !slices.Equal(got, test.want) {
+				t.Errorf("they differ in %q, want %q", got, test.want)
+			}
+		})
 	}
 }
 
