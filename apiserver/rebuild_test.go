@@ -39,8 +39,7 @@ func traces(t *testing.T, set *appsv1.StatefulSet, revisionOf func(ordinal int) 
 			Data:     runtime.RawExtension{Raw: data},
 		})
 	}
-	first, end := identity.Ordinals(set)
-	for ordinal := first; ordinal < end; ordinal++ {
+	for ordinal := range identity.OrdinalsOf(set).All() {
 		objects = append(objects, identity.Pod(set, &set.Spec.Template, revisionOf(ordinal), ordinal))
 		for _, claim := range identity.Claims(set, ordinal) {
 			claim.Spec.VolumeName = "pv-" + claim.Name

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -35,24 +34,6 @@ func TestParsePodName(t *testing.T) {
 			set, ordinal, ok := ParsePodName(c.pod)
 			if set != c.set || ordinal != c.ordinal || ok != c.ok {
 				t.Errorf("ParsePodName(%q) = %q, %d, %t; want %q, %d, %t", c.pod, set, ordinal, ok, c.set, c.ordinal, c.ok)
-			}
-		})
-	}
-}
-
-func TestOrdinals(t *testing.T) {
-	for name, c := range map[string]struct {
-		spec       v1.StatefulSetSpec
-		first, end int
-	}{
-		"replicas left out":    {v1.StatefulSetSpec{}, 0, 1},
-		"three replicas":       {v1.StatefulSetSpec{Replicas: ptr.To[int32](3)}, 0, 3},
-		"three from the fifth": {v1.StatefulSetSpec{Replicas: ptr.To[int32](3), Ordinals: &v1.StatefulSetOrdinals{Start: 5}}, 5, 8},
-		"none":                 {v1.StatefulSetSpec{Replicas: ptr.To[int32](0)}, 0, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if first, end := Ordinals(&v1.StatefulSet{Spec: c.spec}); first != c.first || end != c.end {
-				t.Errorf("Ordinals = [%d, %d), want [%d, %d)", first, end, c.first, c.end)
 			}
 		})
 	}

@@ -6,8 +6,6 @@ package identity
 import (
 	"strconv"
 	"strings"
-
-	v1 "statefulset.dev/api/apps/v1"
 )
 
 // PodName is the name of the pod of a member: "<set>-<ordinal>".
@@ -40,16 +38,4 @@ func ParsePodName(pod string) (set string, ordinal int, ok bool) {
 		return "", 0, false
 	}
 	return pod[:dash], int(n), true
-}
-
-// Ordinals is the range of the ordinals that a set wants: first is in it, end is
-// the first that is no longer in it.
-func Ordinals(set *v1.StatefulSet) (first, end int) {
-	if set.Spec.Ordinals != nil {
-		first = int(set.Spec.Ordinals.Start)
-	}
-	if set.Spec.Replicas == nil {
-		return first, first + 1
-	}
-	return first, first + int(*set.Spec.Replicas)
 }

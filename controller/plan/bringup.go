@@ -71,12 +71,11 @@ func (p *planner) revisionFor(m member) *revision {
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 		return p.update
 	}
-	first, _ := identity.Ordinals(p.Set)
 	keep := p.partition()
 	if strategy.RollingUpdate == nil {
 		keep = p.notReached()
 	}
-	if m.ordinal < first+keep {
+	if rank, _ := p.roster.Rank(m.ordinal); rank < keep {
 		return p.current
 	}
 	return p.update

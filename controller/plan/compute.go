@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // Compute says what to do about a world.
@@ -66,9 +67,11 @@ type planner struct {
 	// awaiting is a revision that somebody else has to give up before anything can be
 	// decided, nil if there is none.
 	awaiting *appsv1.ControllerRevision
-	// wanted is the number of members that the user asks for. members are those of
-	// them that have a pod, and the first of those that do not, in ascending order;
-	// condemned are the pods that are not wanted, in descending order.
+	// roster are the ordinals of the members that the user asks for, and wanted is their
+	// number. members are those of them that have a pod, and the first of those that do
+	// not, in ascending order; condemned are the pods that are not wanted, in descending
+	// order.
+	roster    identity.Ordinals
 	wanted    int
 	members   []member
 	condemned []member

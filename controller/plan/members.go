@@ -80,7 +80,8 @@ func (p *planner) missingAtOnce() int {
 
 // sortMembers finds out which pod is which member.
 func (p *planner) sortMembers(selector labels.Selector) {
-	first, end := identity.Ordinals(p.Set)
+	p.roster = identity.OrdinalsOf(p.Set)
+	p.wanted = p.roster.Len()
 	p.members = make([]member, 0, len(p.Pods))
 	for _, pod := range p.Pods {
 		set, ordinal, named := identity.ParsePodName(pod.Name)
@@ -96,14 +97,13 @@ func (p *planner) sortMembers(selector labels.Selector) {
 		case isForeign:
 			m = member{ordinal: ordinal, taken: pod}
 		}
-		if named && ordinal >= first && ordinal < end {
+		if named && p.roster.Contains(ordinal) {
 			p.members = append(p.members, m)
 		} else if m.pod != nil {
 			p.condemned = append(p.condemned, m)
 		}
 	}
-	p.wanted = end - first
-	p.fillMembers(first, end)
+	p.fillMembers()
 	slices.SortFunc(p.adopt, func(a, b member) int { return cmp.Compare(a.ordinal, b.ordinal) })
 	slices.SortFunc(p.release, func(a, b Target) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(p.condemned, func(a, b member) int { return cmp.Compare(b.ordinal, a.ordinal) })
@@ -113,7 +113,7 @@ func (p *planner) sortMembers(selector labels.Selector) {
 // fillMembers puts the members that have a pod into the order of their ordinals, and
 // between them the first of those that have none. Of two looks at one pod the later
 // counts.
-func (p *planner) fillMembers(first, end int) {
+func (p *planner) fillMembers() {
 	slices.SortStableFunc(p.members, func(a, b member) int { return cmp.Compare(a.ordinal, b.ordinal) })
 	known := p.members[:0]
 	for i, m := range p.members {
@@ -122,25 +122,26 @@ func (p *planner) fillMembers(first, end int) {
 		}
 	}
 	p.members = known
-	missing := min(end-first-len(known), p.missingAtOnce())
-	if missing <= 0 {
-		return
+	if missing := min(p.wanted-len(known), p.missingAtOnce()); missing > 0 {
+		p.members = p.withMissing(known, missing)
 	}
+}
+
+// withMissing puts so many members without a pod between those that have one.
+func (p *planner) withMissing(known []member, missing int) []member {
 	all := make([]member, 0, len(known)+missing)
-	next := first
-	fill := func(until int) {
-		for ; next < until && missing > 0; next++ {
-			all = append(all, member{ordinal: next})
+	for ordinal := range p.roster.All() {
+		switch {
+		case len(known) > 0 && known[0].ordinal == ordinal:
+			all, known = append(all, known[0]), known[1:]
+		case missing > 0:
+			all = append(all, member{ordinal: ordinal})
 			missing--
+		default:
+			return append(all, known...)
 		}
 	}
-	for _, m := range known {
-		fill(m.ordinal)
-		all = append(all, m)
-		next = m.ordinal + 1
-	}
-	fill(end)
-	p.members = all
+	return all
 }
 
 // countMembers counts what the rules and the status ask for again and again.

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/identity"
 )
 
 // rollOut removes pods of an old revision, from the highest ordinal down to the
@@ -34,10 +33,9 @@ func (p *planner) rollOut() bool {
 // updatable are the members with an old revision from the partition on, the
 // highest ordinal first.
 func (p *planner) updatable() []member {
-	first, _ := identity.Ordinals(p.Set)
 	var all []member
 	for _, m := range slices.Backward(p.members) {
-		if m.ordinal >= first+p.partition() && p.outdated(m) {
+		if rank, _ := p.roster.Rank(m.ordinal); rank >= p.partition() && p.outdated(m) {
 			all = append(all, m)
 		}
 	}

@@ -37,8 +37,7 @@ type trial struct {
 // Every object gets a generated name: that of the member may be taken, by the member
 // itself. Its hostname and labels have the real name, so lengths are judged.
 func templateTrials(set *appsv1.StatefulSet) []trial {
-	first, _ := identity.Ordinals(set)
-	pod := identity.Pod(set, &set.Spec.Template, set.Name+"-preflight", first)
+	pod := identity.Pod(set, &set.Spec.Template, set.Name+"-preflight", identity.OrdinalsOf(set).First())
 	pod.Name = ""
 
 	template := &corev1.PodTemplate{
@@ -67,8 +66,7 @@ func templateTrials(set *appsv1.StatefulSet) []trial {
 // claimTrials are the trials of the claim templates, as the claims of the first member.
 // Templates that differ in their name only are tried once.
 func claimTrials(set *appsv1.StatefulSet) []trial {
-	first, _ := identity.Ordinals(set)
-	claims := identity.Claims(set, first)
+	claims := identity.Claims(set, identity.OrdinalsOf(set).First())
 	trials := make([]trial, 0, min(len(claims), mostTrials))
 	known := map[string]int{} // trials by what is in the claim
 	for i, claim := range claims {

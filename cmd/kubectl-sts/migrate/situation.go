@@ -134,12 +134,11 @@ func (s *situation) updating() bool {
 // incomplete names the first wanted member of ours whose pod is missing or about to
 // go, empty if there is none.
 func (s *situation) incomplete() string {
-	first, end := identity.Ordinals(s.ours)
 	there := map[string]bool{}
 	for i := range s.pods {
 		there[s.pods[i].Name] = s.pods[i].DeletionTimestamp == nil
 	}
-	for ordinal := first; ordinal < end; ordinal++ {
+	for ordinal := range identity.OrdinalsOf(s.ours).All() {
 		if name := identity.PodName(s.ours.Name, ordinal); !there[name] {
 			return name
 		}

@@ -52,8 +52,7 @@ func (s *situation) picture() (picture, error) {
 	if err != nil {
 		return picture{}, err
 	}
-	first, end := identity.Ordinals(set)
-	p.wanted = func(ordinal int) bool { return ordinal >= first && ordinal < end }
+	p.wanted = identity.OrdinalsOf(set).Contains
 	return p, nil
 }
 

@@ -60,10 +60,10 @@ func (s state) members() (rows []member, unseen int) {
 	for _, claim := range s.claims {
 		claims[claim.Name] = claim
 	}
-	first, end := identity.Ordinals(s.set)
-	ordinals, unseen := s.ordinals(pods, first, end)
+	roster := identity.OrdinalsOf(s.set)
+	ordinals, unseen := ordinals(pods, roster)
 	for _, ordinal := range ordinals {
-		row := s.describe(ordinal, pods[ordinal], ordinal >= first && ordinal < end)
+		row := s.describe(ordinal, pods[ordinal], roster.Contains(ordinal))
 		row.claims = s.claimsOf(ordinal, claims)
 		rows = append(rows, row)
 	}
@@ -71,33 +71,26 @@ func (s state) members() (rows []member, unseen int) {
 }
 
 // ordinals are those with a line of their own.
-func (s state) ordinals(pods map[int]*corev1.Pod, first, end int) (ordinals []int, unseen int) {
-	wanted := func(ordinal int) bool { return ordinal >= first && ordinal < end }
-	shown := 0
+func ordinals(pods map[int]*corev1.Pod, roster identity.Ordinals) (shown []int, unseen int) {
+	unseen = roster.Len()
 	for ordinal := range pods {
-		ordinals = append(ordinals, ordinal)
-		if wanted(ordinal) {
-			shown++
-		}
+		shown = append(shown, ordinal)
+		unseen -= one(roster.Contains(ordinal))
 	}
-	unseen = end - first - shown
-	for ordinal, missing := first, 0; ordinal < end && missing < mostMissing; ordinal++ {
+	missing := 0
+	for ordinal := range roster.All() {
+		if missing == mostMissing {
+			break
+		}
 		if pods[ordinal] == nil {
-			ordinals = append(ordinals, ordinal)
+			shown = append(shown, ordinal)
 			missing++
-			unseen--
 		}
 	}
-	slices.SortFunc(ordinals, func(a, b int) int {
-		if wanted(a) != wanted(b) {
-			if wanted(a) {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a, b)
+	slices.SortFunc(shown, func(a, b int) int {
+		return cmp.Or(-cmp.Compare(one(roster.Contains(a)), one(roster.Contains(b))), cmp.Compare(a, b))
 	})
-	return ordinals, unseen
+	return shown, unseen - missing
 }
 
 func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
@@ -235,10 +228,10 @@ func (s state) history() []string {
 
 // progress counts the members that are ready at the present revision.
 func (s state) progress() (ready, updated, finished, wanted int) {
-	first, end := identity.Ordinals(s.set)
+	roster := identity.OrdinalsOf(s.set)
 	for _, pod := range s.pods {
 		_, ordinal, _ := identity.ParsePodName(pod.Name)
-		if ordinal < first || ordinal >= end || pod.DeletionTimestamp != nil {
+		if !roster.Contains(ordinal) || pod.DeletionTimestamp != nil {
 			continue
 		}
 		isNew := pod.Labels[identity.RevisionLabel] == s.set.Status.UpdateRevision
@@ -246,7 +239,7 @@ func (s state) progress() (ready, updated, finished, wanted int) {
 		updated += one(isNew)
 		finished += one(isReady(pod) && isNew)
 	}
-	return ready, updated, finished, end - first
+	return ready, updated, finished, roster.Len()
 }
 
 func one(yes bool) int {
