@@ -32,7 +32,8 @@ type Target struct {
 	ResourceVersion string
 }
 
-func target(object metav1.Object) Target {
+// exact is an object as it was seen.
+func exact(object metav1.Object) Target {
 	return Target{Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion()}
 }
 

@@ -31,7 +31,7 @@ func (p *planner) bringUpMember(m member) bool {
 		return false
 	case isFinished(m.pod):
 		if !isTerminating(m.pod) {
-			p.act(DeletePod{Ordinal: m.ordinal, Pod: target(m.pod), Reason: DeleteFinished})
+			p.act(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteFinished})
 		}
 		p.wait("MemberFinished", "pod %s has ended (%s); it is created anew when it is gone", m.pod.Name, m.pod.Status.Phase)
 		return false
@@ -131,7 +131,7 @@ func (p *planner) complete(m member) {
 		return
 	}
 	if m.pod.Labels[appsv1.StatefulSetPodNameLabel] != m.pod.Name {
-		p.act(RepairPod{Ordinal: m.ordinal, Pod: target(m.pod), Labels: identity.Labels(p.Set.Name, m.ordinal)})
+		p.act(RepairPod{Ordinal: m.ordinal, Pod: exact(m.pod), Labels: identity.Labels(p.Set.Name, m.ordinal)})
 		p.repairing = true
 	}
 	if !identity.MountsClaims(p.Set, m.ordinal, m.pod) {

@@ -83,7 +83,7 @@ func (p *planner) ownClaims(m member, wanted bool) []Action {
 			continue
 		}
 		if owners, change := p.claimOwners(claim, m, wanted); change {
-			actions = append(actions, SetClaimOwners{Ordinal: m.ordinal, Claim: target(claim), Owners: owners})
+			actions = append(actions, SetClaimOwners{Ordinal: m.ordinal, Claim: exact(claim), Owners: owners})
 		}
 	}
 	return actions

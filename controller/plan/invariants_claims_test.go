@@ -52,7 +52,7 @@ func (j *judged) newClaims(claims []*corev1.PersistentVolumeClaim) map[string]bo
 			j.broke("second claim", "claim %s is created although it exists", claim.Name)
 		}
 		names[claim.Name] = true
-		if got, want := ownersOf(j.facts, claim), j.wantedOwners(claim, nil); !slices.Equal(got, want) {
+		if got, want := ownersOf(j.evidence, claim), j.wantedOwners(claim, nil); !slices.Equal(got, want) {
 			j.broke("owners", "claim %s is created with owners %v, want %v", claim.Name, got, want)
 		}
 	}
@@ -69,11 +69,11 @@ func (j *judged) claimOwners() {
 		}
 		after := claim.DeepCopy()
 		after.OwnerReferences = action.Owners
-		got, want := ownersOf(j.facts, after), j.wantedOwners(claim, j.condemned(action.Ordinal))
+		got, want := ownersOf(j.evidence, after), j.wantedOwners(claim, j.condemned(action.Ordinal))
 		if !slices.Equal(got, want) {
 			j.broke("owners", "claim %s gets the owners %v, want %v", claim.Name, got, want)
 		}
-		if slices.Equal(got, ownersOf(j.facts, claim)) {
+		if slices.Equal(got, ownersOf(j.evidence, claim)) {
 			j.broke("idle write", "claim %s gets the owners that it has: %v", claim.Name, got)
 		}
 		if before, now := j.foreign(claim), j.foreign(after); !slices.Equal(before, now) {
@@ -93,7 +93,7 @@ func (j *judged) condemned(ordinal int) *corev1.Pod {
 	return j.member(ordinal)
 }
 
-func (f facts) foreign(claim *corev1.PersistentVolumeClaim) (refs []string) {
+func (f evidence) foreign(claim *corev1.PersistentVolumeClaim) (refs []string) {
 	for _, ref := range claim.OwnerReferences {
 		if !f.ours(ref) {
 			refs = append(refs, ref.Kind+"/"+ref.Name)
@@ -103,7 +103,7 @@ func (f facts) foreign(claim *corev1.PersistentVolumeClaim) (refs []string) {
 }
 
 // former reports whether a reference is to an earlier set or pod.
-func (f facts) former(ref metav1.OwnerReference) bool {
+func (f evidence) former(ref metav1.OwnerReference) bool {
 	if ref.Kind == "Pod" {
 		pod := f.pods[ref.Name]
 		return pod == nil || pod.UID != ref.UID || !f.mine(pod)
@@ -111,13 +111,13 @@ func (f facts) former(ref metav1.OwnerReference) bool {
 	return strings.HasPrefix(ref.APIVersion, v1.SchemeGroupVersion.Group) && ref.UID != f.Set.UID
 }
 
-func (f facts) retention() v1.StatefulSetPersistentVolumeClaimRetentionPolicy {
+func (f evidence) retention() v1.StatefulSetPersistentVolumeClaimRetentionPolicy {
 	return *f.Set.Spec.PersistentVolumeClaimRetentionPolicy
 }
 
 // wantedOwners are our references that a claim should have: condemned is the pod of
 // its member if that is not wanted. A claim that another controller has gets none.
-func (f facts) wantedOwners(claim *corev1.PersistentVolumeClaim, condemned *corev1.Pod) []owner {
+func (f evidence) wantedOwners(claim *corev1.PersistentVolumeClaim, condemned *corev1.Pod) []owner {
 	if slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return !f.ours(ref) && *ref.Controller }) {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 func (h *host) checkHistory(view World, p Plan, failed []Failure) {
 	h.t.Helper()
 	f := gather(view)
-	j := &judged{facts: f, plan: p}
+	j := &judged{evidence: f, plan: p}
 	adopts := len(planned[AdoptRevision](j)) + len(planned[AdoptPod](j))
 	if h.writesLeft >= 0 || f.Set.DeletionTimestamp != nil || adopts > 0 || j.undecided() || f.builtinAlive() {
 		return
@@ -47,7 +47,7 @@ func (h *host) owns(revision *appsv1.ControllerRevision) bool {
 
 // builtinAlive reports whether a set of the same name in another group has pods, for
 // as long as which nothing is done.
-func (f facts) builtinAlive() bool {
+func (f evidence) builtinAlive() bool {
 	for _, pod := range f.Pods {
 		controller := metav1.GetControllerOfNoCopy(pod)
 		if controller != nil && controller.UID == builtin(f.Set.Name)[0].UID {

@@ -41,7 +41,7 @@ func (j *judged) waitsForRevisions() {
 
 // awaits reports whether a member has, or the status names as the current one, a
 // revision that somebody else controls, and that is not the present one.
-func (f facts) awaits() bool {
+func (f evidence) awaits() bool {
 	for _, revision := range f.Revisions {
 		controller := metav1.GetControllerOfNoCopy(revision)
 		if controller == nil || controller.UID == f.Set.UID || recordedImage(revision.Data.Raw) == f.Set.Spec.Template.Spec.Containers[0].Image {

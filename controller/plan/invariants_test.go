@@ -44,7 +44,7 @@ var invariants = []func(*judged){
 
 // judged is a world, the plan that was made of it, and what is wrong with the plan.
 type judged struct {
-	facts
+	evidence
 	plan   Plan
 	broken []string
 }
@@ -81,7 +81,7 @@ func inspected(t tester, compute func(World) Plan) func(World) Plan {
 		t.Helper()
 		before := deepCopy(world)
 		p := compute(world)
-		j := &judged{facts: gather(before), plan: p}
+		j := &judged{evidence: gather(before), plan: p}
 		for _, invariant := range invariants {
 			invariant(j)
 		}

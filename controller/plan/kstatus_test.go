@@ -50,7 +50,7 @@ func (h *host) checkWord(view World, failed []Failure) {
 }
 
 // held reports whether the set is held.
-func (f facts) held() bool {
+func (f evidence) held() bool {
 	_, held := f.Set.Annotations[v1.HoldAnnotation]
 	return held
 }

@@ -92,7 +92,7 @@ func (p *planner) sortMembers(selector labels.Selector) {
 		case isOrphan:
 			p.adopt = append(p.adopt, m)
 		case isLost:
-			p.release = append(p.release, target(pod))
+			p.release = append(p.release, exact(pod))
 			m = member{ordinal: ordinal, taken: pod}
 		case isForeign:
 			m = member{ordinal: ordinal, taken: pod}
@@ -193,7 +193,7 @@ func (p *planner) belongs(pod *corev1.Pod, fits bool) belonging {
 func (p *planner) keepMembership() (adopted bool) {
 	var actions []Action
 	for _, m := range p.adopt {
-		actions = append(actions, AdoptPod{Ordinal: m.ordinal, Pod: target(m.pod)})
+		actions = append(actions, AdoptPod{Ordinal: m.ordinal, Pod: exact(m.pod)})
 	}
 	for _, pod := range p.release {
 		actions = append(actions, ReleasePod{Pod: pod})

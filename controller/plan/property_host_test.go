@@ -88,8 +88,8 @@ func hit[T object](h *host, store map[string]T, at Target, do func(T)) error {
 	switch {
 	case !exists:
 		return apierrors.NewNotFound(schema.GroupResource{}, at.Name)
-	case target(stored) != at:
-		return apierrors.NewConflict(schema.GroupResource{}, at.Name, fmt.Errorf("the host has %+v, not %+v", target(stored), at))
+	case exact(stored) != at:
+		return apierrors.NewConflict(schema.GroupResource{}, at.Name, fmt.Errorf("the host has %+v, not %+v", exact(stored), at))
 	}
 	if err := h.write(); err != nil {
 		return err

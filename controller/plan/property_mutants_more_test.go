@@ -23,11 +23,11 @@ func updatesBelowPartition(world World, p Plan) Plan {
 }
 
 // outdatedRemoved are the removals of the outdated members up to an ordinal.
-func outdatedRemoved(f facts, p Plan, end int) (removals []Action) {
+func outdatedRemoved(f evidence, p Plan, end int) (removals []Action) {
 	for ordinal := f.first; ordinal < min(f.end, end); ordinal++ {
 		pod := f.member(ordinal)
 		if pod != nil && pod.DeletionTimestamp == nil && pod.Labels[identity.RevisionLabel] != p.Status.UpdateRevision {
-			removals = append(removals, DeletePod{Ordinal: ordinal, Pod: target(pod), Reason: DeleteForUpdate})
+			removals = append(removals, DeletePod{Ordinal: ordinal, Pod: exact(pod), Reason: DeleteForUpdate})
 		}
 	}
 	return removals
@@ -97,7 +97,7 @@ func ownsClaims(change func([]metav1.OwnerReference, *v1.StatefulSet) []metav1.O
 					continue
 				}
 				if owners := change(claim.OwnerReferences, world.Set); len(owners) != len(claim.OwnerReferences) {
-					more = append(more, SetClaimOwners{Ordinal: ordinal, Claim: target(claim), Owners: owners})
+					more = append(more, SetClaimOwners{Ordinal: ordinal, Claim: exact(claim), Owners: owners})
 				}
 			}
 		}
@@ -109,7 +109,7 @@ func deletesTaken(world World, p Plan) Plan {
 	f := gather(world)
 	var more []Action
 	for _, name := range blockers(world) {
-		more = append(more, DeletePod{Ordinal: f.ordinalOf(name), Pod: target(f.pods[name]), Reason: DeleteFinished})
+		more = append(more, DeletePod{Ordinal: f.ordinalOf(name), Pod: exact(f.pods[name]), Reason: DeleteFinished})
 	}
 	return also(p, more...)
 }
@@ -117,7 +117,7 @@ func deletesTaken(world World, p Plan) Plan {
 func deletesRevisions(world World, p Plan) Plan {
 	var more []Action
 	for _, revision := range world.Revisions {
-		more = append(more, DeleteRevision{Revision: target(revision)})
+		more = append(more, DeleteRevision{Revision: exact(revision)})
 	}
 	return also(p, more...)
 }

@@ -80,7 +80,7 @@ func TestMutantsAreFound(t *testing.T) {
 	setFlag(t, "rapid.shrinktime", "0s")
 	for name, m := range mutants() {
 		t.Run(name, func(t *testing.T) {
-			found := &verdict{TB: t}
+			found := &catcher{TB: t}
 			func() {
 				defer func() {
 					if stopped := recover(); stopped != nil && stopped != found {
@@ -98,17 +98,17 @@ func TestMutantsAreFound(t *testing.T) {
 	}
 }
 
-// verdict takes the failure of a check, without failing itself.
-type verdict struct {
+// catcher takes the failure of a check, without failing itself.
+type catcher struct {
 	rapid.TB
 	failed bool
 }
 
-func (v *verdict) Errorf(string, ...any) { v.failed = true }
-func (v *verdict) Logf(string, ...any)   {}
-func (v *verdict) Log(...any)            {}
-func (v *verdict) Failed() bool          { return v.failed }
-func (v *verdict) FailNow()              { panic(v) }
+func (v *catcher) Errorf(string, ...any) { v.failed = true }
+func (v *catcher) Logf(string, ...any)   {}
+func (v *catcher) Log(...any)            {}
+func (v *catcher) Failed() bool          { return v.failed }
+func (v *catcher) FailNow()              { panic(v) }
 
 // each corrupts the actions of one kind.
 func each[A Action](corrupt func(A) []Action) func(World, Plan) Plan {
@@ -160,7 +160,7 @@ func scalesFromLowest(world World, p Plan) Plan {
 	return each(func(a DeletePod) []Action {
 		for _, ordinal := range f.surplus() {
 			if pod := f.member(ordinal); a.Reason == DeleteForScaleDown && f.ordered() && pod.DeletionTimestamp == nil {
-				a.Ordinal, a.Pod = ordinal, target(pod)
+				a.Ordinal, a.Pod = ordinal, exact(pod)
 			}
 		}
 		return []Action{a}

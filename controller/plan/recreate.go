@@ -23,7 +23,7 @@ func (p *planner) recreate() bool {
 		}
 		old++
 		if !isTerminating(m.pod) {
-			removals = append(removals, DeletePod{Ordinal: m.ordinal, Pod: target(m.pod), Reason: DeleteForUpdate})
+			removals = append(removals, DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForUpdate})
 		}
 	}
 	p.together(removals)

@@ -138,7 +138,7 @@ func (p *planner) keepRevisions() (adopted bool) {
 	var actions []Action
 	for _, r := range p.history {
 		if metav1.GetControllerOfNoCopy(r) == nil {
-			actions = append(actions, AdoptRevision{Revision: target(r)})
+			actions = append(actions, AdoptRevision{Revision: exact(r)})
 		}
 	}
 	if p.together(actions); len(actions) > 0 {
@@ -150,7 +150,7 @@ func (p *planner) keepRevisions() (adopted bool) {
 	switch {
 	case index == len(p.history)-1 && index >= 0:
 	case index >= 0:
-		p.together([]Action{RaiseRevision{Revision: target(p.history[index]), To: p.history.next()}})
+		p.together([]Action{RaiseRevision{Revision: exact(p.history[index]), To: p.history.next()}})
 	case !known:
 		p.together([]Action{CreateRevision{Revision: p.newRevision()}})
 	}
@@ -277,7 +277,7 @@ func (p *planner) truncateHistory() (deletions Step) {
 		return nil
 	}
 	for _, r := range dead[:len(dead)-limit] {
-		deletions = append(deletions, DeleteRevision{Revision: target(r)})
+		deletions = append(deletions, DeleteRevision{Revision: exact(r)})
 	}
 	return deletions
 }

@@ -54,7 +54,7 @@ func (p *planner) replaceBroken(m member) {
 }
 
 func (p *planner) replace(m member) {
-	p.act(DeletePod{Ordinal: m.ordinal, Pod: target(m.pod), Reason: DeleteForUpdate})
+	p.act(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForUpdate})
 	if revisionOf(m.pod) == p.current.name {
 		p.replaced++
 	}

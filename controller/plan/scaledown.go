@@ -56,7 +56,7 @@ func (p *planner) claimsOfCondemned() []member {
 
 func (p *planner) condemn(m member) {
 	if !isTerminating(m.pod) {
-		p.act(DeletePod{Ordinal: m.ordinal, Pod: target(m.pod), Reason: DeleteForScaleDown})
+		p.act(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForScaleDown})
 	}
 }
 

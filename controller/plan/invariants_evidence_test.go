@@ -18,8 +18,8 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// facts are a world as the invariants see it.
-type facts struct {
+// evidence is a world as the invariants see it.
+type evidence struct {
 	World
 	// first and end bound the wanted ordinals.
 	first, end int
@@ -28,8 +28,8 @@ type facts struct {
 	revisions  map[string]*appsv1.ControllerRevision
 }
 
-func gather(world World) facts {
-	f := facts{World: world, end: int(*world.Set.Spec.Replicas), pods: map[string]*corev1.Pod{},
+func gather(world World) evidence {
+	f := evidence{World: world, end: int(*world.Set.Spec.Replicas), pods: map[string]*corev1.Pod{},
 		claims: map[string]*corev1.PersistentVolumeClaim{}, revisions: map[string]*appsv1.ControllerRevision{}}
 	if ordinals := world.Set.Spec.Ordinals; ordinals != nil {
 		f.first, f.end = int(ordinals.Start), f.end+int(ordinals.Start)
@@ -46,14 +46,14 @@ func gather(world World) facts {
 	return f
 }
 
-func (f facts) podName(ordinal int) string { return fmt.Sprintf("%s-%d", f.Set.Name, ordinal) }
+func (f evidence) podName(ordinal int) string { return fmt.Sprintf("%s-%d", f.Set.Name, ordinal) }
 
-func (f facts) claimName(template string, ordinal int) string {
+func (f evidence) claimName(template string, ordinal int) string {
 	return fmt.Sprintf("%s-%s-%d", template, f.Set.Name, ordinal)
 }
 
 // ordinalOf is the ordinal in a pod's name, -1 if it has none.
-func (f facts) ordinalOf(pod string) int {
+func (f evidence) ordinalOf(pod string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(pod, f.Set.Name+"-"))
 	if err != nil {
 		return -1
@@ -61,11 +61,11 @@ func (f facts) ordinalOf(pod string) int {
 	return n
 }
 
-func (f facts) wanted(ordinal int) bool { return ordinal >= f.first && ordinal < f.end }
+func (f evidence) wanted(ordinal int) bool { return ordinal >= f.first && ordinal < f.end }
 
 // mine reports whether a pod is a member: the set controls it or may adopt it, and
 // its labels match.
-func (f facts) mine(pod *corev1.Pod) bool {
+func (f evidence) mine(pod *corev1.Pod) bool {
 	if pod.Labels["app"] != f.Set.Spec.Selector.MatchLabels["app"] {
 		return false
 	}
@@ -77,7 +77,7 @@ func (f facts) mine(pod *corev1.Pod) bool {
 }
 
 // member is the pod of a member, nil if it has none.
-func (f facts) member(ordinal int) *corev1.Pod {
+func (f evidence) member(ordinal int) *corev1.Pod {
 	if pod := f.pods[f.podName(ordinal)]; pod != nil && f.mine(pod) {
 		return pod
 	}
@@ -94,19 +94,19 @@ func ready(pod *corev1.Pod) (since time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-func (f facts) readyLongEnough(pod *corev1.Pod) bool {
+func (f evidence) readyLongEnough(pod *corev1.Pod) bool {
 	since, ok := ready(pod)
 	return ok && f.Now.Sub(since) >= time.Duration(f.Set.Spec.MinReadySeconds)*time.Second
 }
 
 // serves reports whether the member of an ordinal serves somebody and is to stay.
-func (f facts) serves(ordinal int) bool {
+func (f evidence) serves(ordinal int) bool {
 	pod := f.member(ordinal)
 	return pod != nil && pod.DeletionTimestamp == nil && f.readyLongEnough(pod)
 }
 
 // surplus are the ordinals of the members that are not wanted, the highest first.
-func (f facts) surplus() (ordinals []int) {
+func (f evidence) surplus() (ordinals []int) {
 	for _, pod := range f.Pods {
 		if ordinal := f.ordinalOf(pod.Name); f.mine(pod) && !f.wanted(ordinal) {
 			ordinals = append(ordinals, ordinal)
@@ -117,12 +117,12 @@ func (f facts) surplus() (ordinals []int) {
 	return ordinals
 }
 
-func (f facts) ordered() bool { return f.Set.Spec.PodManagementPolicy == v1.OrderedReadyPodManagement }
+func (f evidence) ordered() bool { return f.Set.Spec.PodManagementPolicy == v1.OrderedReadyPodManagement }
 
-func (f facts) strategy() v1.StatefulSetUpdateStrategyType { return f.Set.Spec.UpdateStrategy.Type }
+func (f evidence) strategy() v1.StatefulSetUpdateStrategyType { return f.Set.Spec.UpdateStrategy.Type }
 
 // partition is the first ordinal that an update may change.
-func (f facts) partition() int {
+func (f evidence) partition() int {
 	if rolling := f.Set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
 		return f.first + int(*rolling.Partition)
 	}
@@ -131,7 +131,7 @@ func (f facts) partition() int {
 
 // maxUnavailable is how many wanted members may be unavailable by our hand: a
 // percentage is rounded down, and less than one counts as one.
-func (f facts) maxUnavailable() int {
+func (f evidence) maxUnavailable() int {
 	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil || rolling.MaxUnavailable == nil {
 		return 1
@@ -149,7 +149,7 @@ func (f facts) maxUnavailable() int {
 
 // currentRevision is the revision of the members that an update has not reached;
 // updated is that of the present template.
-func (f facts) currentRevision(updated string) string {
+func (f evidence) currentRevision(updated string) string {
 	name := f.Set.Status.CurrentRevision
 	if revision := f.revisions[name]; revision != nil {
 		if controller := metav1.GetControllerOfNoCopy(revision); controller == nil || controller.UID == f.Set.UID {
@@ -160,7 +160,7 @@ func (f facts) currentRevision(updated string) string {
 }
 
 // liveRevisions are the revisions that somebody may still need.
-func (f facts) liveRevisions() map[string]bool {
+func (f evidence) liveRevisions() map[string]bool {
 	live := map[string]bool{f.Set.Status.CurrentRevision: true, f.Set.Status.UpdateRevision: true}
 	for _, pod := range f.Pods {
 		live[pod.Labels["controller-revision-hash"]] = true
@@ -169,7 +169,7 @@ func (f facts) liveRevisions() map[string]bool {
 }
 
 // notDesired says which members are not as the user wants them.
-func (f facts) notDesired() (lacks []string) {
+func (f evidence) notDesired() (lacks []string) {
 	for ordinal := f.first; ordinal < f.end; ordinal++ {
 		pod := f.member(ordinal)
 		switch {
@@ -192,7 +192,7 @@ type owner struct {
 	controller bool
 }
 
-func ownersOf(f facts, claim *corev1.PersistentVolumeClaim) (ours []owner) {
+func ownersOf(f evidence, claim *corev1.PersistentVolumeClaim) (ours []owner) {
 	for _, ref := range claim.OwnerReferences {
 		if f.ours(ref) {
 			ours = append(ours, owner{ref.UID, ref.Controller != nil && *ref.Controller})
@@ -203,6 +203,6 @@ func ownersOf(f facts, claim *corev1.PersistentVolumeClaim) (ours []owner) {
 
 // ours reports whether a reference is to the set or one of its pods, or was to
 // earlier ones.
-func (f facts) ours(ref metav1.OwnerReference) bool {
+func (f evidence) ours(ref metav1.OwnerReference) bool {
 	return ref.UID != stranger().UID
 }
