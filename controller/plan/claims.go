@@ -17,26 +17,26 @@ import (
 // false, and says why, if one cannot be used: it is the claim of another set, or it is
 // being deleted, or waits to be, because it belonged to a member or a set that is no
 // more. Any other claim of the right name is used as it is.
-func (p *planner) lackingClaims(m member) (lacking []*corev1.PersistentVolumeClaim, usable bool) {
-	for i := range p.Set.Spec.VolumeClaimTemplates {
-		template := p.Set.Spec.VolumeClaimTemplates[i].Name
-		existing := p.claimOf(m, i)
+func lackingClaims(f *facts, d *draft, m member) (lacking []*corev1.PersistentVolumeClaim, usable bool) {
+	for i := range f.Set.Spec.VolumeClaimTemplates {
+		template := f.Set.Spec.VolumeClaimTemplates[i].Name
+		existing := f.claimOf(m, i)
 		switch {
-		case p.Rivals[template] != "":
-			p.blocked(v1.ReasonClaimShared, "claim %s of member %d is also a claim of set %s, which is older; the names of the sets and of their claim templates must not join to the same", identity.ClaimName(template, p.Set.Name, m.ordinal), m.ordinal, p.Rivals[template])
+		case f.Rivals[template] != "":
+			d.blocked(v1.ReasonClaimShared, "claim %s of member %d is also a claim of set %s, which is older; the names of the sets and of their claim templates must not join to the same", identity.ClaimName(template, f.Set.Name, m.ordinal), m.ordinal, f.Rivals[template])
 			return nil, false
 		case existing == nil:
-			claim := identity.Claim(p.Set, i, m.ordinal)
-			claim.OwnerReferences = p.wantedOwners(m, true)
+			claim := identity.Claim(f.Set, i, m.ordinal)
+			claim.OwnerReferences = f.wantedOwners(m)
 			lacking = append(lacking, claim)
 		case existing.DeletionTimestamp != nil:
-			p.wait("ClaimTerminating", "claim %s of member %d is being deleted; the member is created when it is gone", existing.Name, m.ordinal)
+			d.wait("claim %s of member %d is being deleted; the member is created when it is gone", existing.Name, m.ordinal)
 			return nil, false
-		case p.ofFormerOwner(existing, m):
-			p.wait("ClaimTerminating", "claim %s of member %d belongs to an earlier pod or set and is deleted with it; the member is created when it is gone", existing.Name, m.ordinal)
+		case f.ofFormerOwner(existing, m):
+			d.wait("claim %s of member %d belongs to an earlier pod or set and is deleted with it; the member is created when it is gone", existing.Name, m.ordinal)
 			return nil, false
-		case p.conflicts(existing, m):
-			p.warn("ConflictingController", "claim %s has another controller; the retention policy is not applied to it", existing.Name)
+		case f.conflicts(existing, m):
+			d.warn("ConflictingController", "claim %s has another controller; the retention policy is not applied to it", existing.Name)
 		}
 	}
 	return lacking, true
@@ -44,45 +44,46 @@ func (p *planner) lackingClaims(m member) (lacking []*corev1.PersistentVolumeCla
 
 // claimOf is the member's claim from the template of that index, nil if it does not
 // exist.
-func (p *planner) claimOf(m member, template int) *corev1.PersistentVolumeClaim {
-	p.name = identity.AppendClaimName(p.name[:0], p.Set.Spec.VolumeClaimTemplates[template].Name, p.Set.Name, m.ordinal)
-	return p.claims[string(p.name)]
+func (f *facts) claimOf(m member, template int) *corev1.PersistentVolumeClaim {
+	var space [128]byte
+	name := identity.AppendClaimName(space[:0], f.Set.Spec.VolumeClaimTemplates[template].Name, f.Set.Name, m.ordinal)
+	return f.claims[string(name)]
 }
 
 // conflicts reports whether a claim has a controller that is neither the set nor
 // the member's pod, so that the retention policy cannot be applied.
-func (p *planner) conflicts(claim *corev1.PersistentVolumeClaim, m member) bool {
-	return len(p.wantedOwners(m, true)) > 0 && p.hasOtherController(claim, m)
+func (f *facts) conflicts(claim *corev1.PersistentVolumeClaim, m member) bool {
+	return len(f.wantedOwners(m)) > 0 && f.hasOtherController(claim, m)
 }
 
-func (p *planner) hasOtherController(claim *corev1.PersistentVolumeClaim, m member) bool {
+func (f *facts) hasOtherController(claim *corev1.PersistentVolumeClaim, m member) bool {
 	return slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool {
-		return isController(ref) && ref.UID != p.Set.UID && !p.isPod(ref, m)
+		return isController(ref) && ref.UID != f.Set.UID && !f.isPod(ref, m)
 	})
 }
 
 // ofFormerOwner reports whether a claim belongs to an earlier pod of the member or an
 // earlier set of this name, and is deleted together with it, whatever the policy is
 // by now.
-func (p *planner) ofFormerOwner(claim *corev1.PersistentVolumeClaim, m member) bool {
-	return slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return p.isFormer(ref, m) })
+func (f *facts) ofFormerOwner(claim *corev1.PersistentVolumeClaim, m member) bool {
+	return slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return f.isFormer(ref, m) })
 }
 
 // isFormer reports whether a reference is to an earlier set or pod of the same name.
-func (p *planner) isFormer(ref metav1.OwnerReference, m member) bool {
-	return p.refersToSet(ref) && ref.UID != p.Set.UID || p.refersToPod(ref, m) && !p.isPod(ref, m)
+func (f *facts) isFormer(ref metav1.OwnerReference, m member) bool {
+	return f.refersToSet(ref) && ref.UID != f.Set.UID || f.refersToPod(ref, m) && !f.isPod(ref, m)
 }
 
 // ownClaims plans the owner references that the retention policy asks for on the
 // claims of a member. Those that an older set has too are left to it.
-func (p *planner) ownClaims(m member, wanted bool) []Action {
+func (f *facts) ownClaims(m member) []Action {
 	var actions []Action
-	for i := range p.Set.Spec.VolumeClaimTemplates {
-		claim := p.claimOf(m, i)
-		if claim == nil || p.Rivals[p.Set.Spec.VolumeClaimTemplates[i].Name] != "" {
+	for i := range f.Set.Spec.VolumeClaimTemplates {
+		claim := f.claimOf(m, i)
+		if claim == nil || f.Rivals[f.Set.Spec.VolumeClaimTemplates[i].Name] != "" {
 			continue
 		}
-		if owners, change := p.claimOwners(claim, m, wanted); change {
+		if owners, change := f.claimOwners(claim, m); change {
 			actions = append(actions, SetClaimOwners{Ordinal: m.ordinal, Claim: exact(claim), Owners: owners})
 		}
 	}
@@ -94,21 +95,21 @@ func (p *planner) ownClaims(m member, wanted bool) []Action {
 // same name is left alone: whoever left it so, or the garbage collector, has yet
 // to decide about it, and its data must not be lost by our guess. A claim that has
 // another controller gets none of our references.
-func (p *planner) claimOwners(claim *corev1.PersistentVolumeClaim, m member, wanted bool) ([]metav1.OwnerReference, bool) {
+func (f *facts) claimOwners(claim *corev1.PersistentVolumeClaim, m member) ([]metav1.OwnerReference, bool) {
 	var others, ours []metav1.OwnerReference
 	for _, ref := range claim.OwnerReferences {
 		switch {
-		case p.isFormer(ref, m):
+		case f.isFormer(ref, m):
 			return nil, false
-		case ref.UID == p.Set.UID, p.isPod(ref, m):
+		case ref.UID == f.Set.UID, f.isPod(ref, m):
 			ours = append(ours, ref)
 		default:
 			others = append(others, ref)
 		}
 	}
 	var want []metav1.OwnerReference
-	if !p.hasOtherController(claim, m) {
-		want = p.wantedOwners(m, wanted)
+	if !f.hasOtherController(claim, m) {
+		want = f.wantedOwners(m)
 	}
 	same := slices.EqualFunc(ours, want, func(a, b metav1.OwnerReference) bool {
 		return a.UID == b.UID && isController(a) == isController(b)
@@ -123,21 +124,21 @@ func (p *planner) claimOwners(claim *corev1.PersistentVolumeClaim, m member, wan
 //	Retain      Delete       the set        the set
 //	Delete      Retain       nobody         its pod
 //	Delete      Delete       the set        its pod
-func (p *planner) wantedOwners(m member, wanted bool) []metav1.OwnerReference {
+func (f *facts) wantedOwners(m member) []metav1.OwnerReference {
 	const remove = v1.DeletePersistentVolumeClaimRetentionPolicyType
-	policy := p.retention()
+	policy, wanted := f.retention(), f.roster.Contains(m.ordinal)
 	switch {
 	case !wanted && policy.WhenScaled == remove && m.pod != nil:
 		return []metav1.OwnerReference{*metav1.NewControllerRef(m.pod, corev1.SchemeGroupVersion.WithKind("Pod"))}
 	case (wanted || policy.WhenScaled != remove) && policy.WhenDeleted == remove:
-		return []metav1.OwnerReference{identity.Owner(p.Set)}
+		return []metav1.OwnerReference{identity.Owner(f.Set)}
 	default:
 		return nil
 	}
 }
 
-func (p *planner) retention() v1.StatefulSetPersistentVolumeClaimRetentionPolicy {
-	if policy := p.Set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil {
+func (f *facts) retention() v1.StatefulSetPersistentVolumeClaimRetentionPolicy {
+	if policy := f.Set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil {
 		return *policy
 	}
 	return v1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
@@ -145,17 +146,17 @@ func (p *planner) retention() v1.StatefulSetPersistentVolumeClaimRetentionPolicy
 
 // refersToSet reports whether a reference names the set, or an earlier or later
 // one of its name.
-func (p *planner) refersToSet(ref metav1.OwnerReference) bool {
-	return ref.APIVersion == v1.SchemeGroupVersion.String() && ref.Kind == v1.Kind && ref.Name == p.Set.Name
+func (f *facts) refersToSet(ref metav1.OwnerReference) bool {
+	return ref.APIVersion == v1.SchemeGroupVersion.String() && ref.Kind == v1.Kind && ref.Name == f.Set.Name
 }
 
 // refersToPod reports whether a reference names the member's pod, or an earlier or
 // later one of its name.
-func (p *planner) refersToPod(ref metav1.OwnerReference, m member) bool {
-	return ref.APIVersion == corev1.SchemeGroupVersion.String() && ref.Kind == "Pod" && ref.Name == identity.PodName(p.Set.Name, m.ordinal)
+func (f *facts) refersToPod(ref metav1.OwnerReference, m member) bool {
+	return ref.APIVersion == corev1.SchemeGroupVersion.String() && ref.Kind == "Pod" && ref.Name == identity.PodName(f.Set.Name, m.ordinal)
 }
 
-func (p *planner) isPod(ref metav1.OwnerReference, m member) bool {
+func (f *facts) isPod(ref metav1.OwnerReference, m member) bool {
 	return m.pod != nil && ref.UID == m.pod.UID
 }
 

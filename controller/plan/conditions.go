@@ -14,39 +14,42 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
+// standing is what the conditions say.
+type standing struct {
+	// open is the work that remains, stalled what keeps it from being done, overdue that
+	// it takes too long; nil if it is not so.
+	open, stalled, overdue *reason
+	// recreating is the condition Progressing of an update that recreates all pods at
+	// once, nil if there is none.
+	recreating *v1.StatefulSetCondition
+}
+
 // setConditions says in words where the set stands. Conditions of types that are
 // not the controller's stay as they are. Messages give times, not durations: a
 // duration would be another one at every look, and each would be written.
-func (p *planner) setConditions(status *v1.StatefulSetStatus) {
+func setConditions(f *facts, status *v1.StatefulSetStatus, stands standing) {
 	say := func(kind v1.StatefulSetConditionType, is corev1.ConditionStatus, why reason) {
-		set(status, p.Now, v1.StatefulSetCondition{Type: kind, Status: is, Reason: why.word, Message: why.message})
+		set(status, f.Now, v1.StatefulSetCondition{Type: kind, Status: is, Reason: why.word, Message: why.message})
 	}
-	open := p.openWork()
-	stalled := p.stalled
-	p.noteProgress(status, open)
-	overdue := p.overdue(status, open)
-	if stalled == nil {
-		stalled = overdue
-	}
-
-	serves, enough := p.servesEnough()
+	open, stalled := stands.open, stands.stalled
+	serves, enough := servesEnough(f)
 	say(v1.StatefulSetAvailable, serves, enough)
 	switch {
-	case p.held && p.Set.DeletionTimestamp == nil:
-		held := reason{v1.ReasonHeld, p.holdMessage()}
+	case f.held && f.Set.DeletionTimestamp == nil:
+		held := reason{v1.ReasonHeld, f.holdMessage()}
 		say(v1.StatefulSetReady, corev1.ConditionUnknown, held)
 		say(v1.StatefulSetProgressing, corev1.ConditionUnknown, held)
 		say(v1.StatefulSetReconciling, corev1.ConditionFalse, held)
 		say(v1.StatefulSetStalled, corev1.ConditionFalse, held)
 		return
 	case open == nil:
-		done := reason{v1.ReasonMembersAvailable, fmt.Sprintf("%d of %d members are available", p.wanted, p.wanted)}
+		done := reason{v1.ReasonMembersAvailable, fmt.Sprintf("%d of %d members are available", f.roster.Len(), f.roster.Len())}
 		say(v1.StatefulSetReady, corev1.ConditionTrue, done)
 		say(v1.StatefulSetProgressing, corev1.ConditionTrue, done)
 		say(v1.StatefulSetReconciling, corev1.ConditionFalse, done)
 	case stalled != nil:
 		say(v1.StatefulSetReady, corev1.ConditionFalse, *open)
-		say(v1.StatefulSetProgressing, corev1.ConditionFalse, *first(overdue, stalled))
+		say(v1.StatefulSetProgressing, corev1.ConditionFalse, *first(stands.overdue, stalled))
 		say(v1.StatefulSetReconciling, corev1.ConditionFalse, *stalled)
 	default:
 		say(v1.StatefulSetReady, corev1.ConditionFalse, *open)
@@ -58,8 +61,8 @@ func (p *planner) setConditions(status *v1.StatefulSetStatus) {
 	} else {
 		say(v1.StatefulSetStalled, corev1.ConditionFalse, reason{v1.ReasonNoObstacle, "nothing keeps the controller from going on"})
 	}
-	if recreating, ok := p.recreating(); ok && overdue == nil {
-		set(status, p.Now, recreating)
+	if stands.recreating != nil && stands.overdue == nil {
+		set(status, f.Now, *stands.recreating)
 	}
 }
 
@@ -74,73 +77,78 @@ func first(reasons ...*reason) *reason {
 
 // openWork says what remains to be done until the set is as the user wants it,
 // nil if nothing does.
-func (p *planner) openWork() *reason {
-	available, existing := p.available, 0
-	for _, m := range p.members {
+func openWork(f *facts, d *draft) *reason {
+	available, wanted, existing := f.available, f.roster.Len(), 0
+	for _, m := range f.members {
 		if m.pod != nil {
 			existing++
 		}
 	}
 	word := ""
 	switch {
-	case p.Set.DeletionTimestamp != nil:
+	case f.Set.DeletionTimestamp != nil:
 		return &reason{v1.ReasonDeleting, "the set is being deleted"}
-	case p.stalled != nil:
-		return p.stalled
-	case p.awaiting != nil:
-		return p.waiting
-	case p.toUpdate() > 0:
+	case d.stalled != nil:
+		return d.stalled
+	case f.awaiting != nil && d.waiting == "":
+		return nil
+	case f.awaiting != nil:
+		return &reason{v1.ReasonWaitingForRevisions, d.waiting}
+	case f.toUpdate() > 0:
 		word = v1.ReasonUpdating
-	case existing < p.wanted:
+	case existing < wanted:
 		word = v1.ReasonCreatingMembers
-	case len(p.condemned) > 0:
+	case len(f.condemned) > 0:
 		word = v1.ReasonRemovingMembers
-	case available < p.wanted:
+	case available < wanted:
 		word = v1.ReasonWaitingForMembers
 	default:
 		return nil
 	}
-	message := fmt.Sprintf("%d of %d members are available", available, p.wanted)
-	if p.waiting != nil {
-		message += "; " + p.waiting.message
+	message := fmt.Sprintf("%d of %d members are available", available, wanted)
+	if d.waiting != "" {
+		message += "; " + d.waiting
 	}
 	return &reason{word, message}
 }
 
 // toUpdate is the number of members that the controller still has to bring to the
 // present revision.
-func (p *planner) toUpdate() int {
-	if p.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType {
-		return 0
+func (f *facts) toUpdate() int {
+	count := 0
+	for _, m := range f.members {
+		if _, how := f.target(m); how == recreate {
+			count++
+		}
 	}
-	return len(p.updatable())
+	return count
 }
 
 // servesEnough reports whether no more members are unavailable than an update may
 // make so, and whether at least one serves, if any is wanted.
-func (p *planner) servesEnough() (corev1.ConditionStatus, reason) {
-	available := p.available
-	needed := max(p.wanted-p.maxUnavailable(), min(p.wanted, 1))
-	message := fmt.Sprintf("%d of %d members are available, and at least %d must be", available, p.wanted, needed)
+func servesEnough(f *facts) (corev1.ConditionStatus, reason) {
+	available := f.available
+	needed := max(f.roster.Len()-f.maxUnavailable(), min(f.roster.Len(), 1))
+	message := fmt.Sprintf("%d of %d members are available, and at least %d must be", available, f.roster.Len(), needed)
 	if available >= needed {
 		return corev1.ConditionTrue, reason{v1.ReasonMinimumAvailable, message}
 	}
-	return corev1.ConditionFalse, reason{v1.ReasonMinimumUnavailable, message + "; unavailable: " + p.namesOfUnavailable()}
+	return corev1.ConditionFalse, reason{v1.ReasonMinimumUnavailable, message + "; unavailable: " + f.namesOfUnavailable()}
 }
 
 // fewNames is how many names a message lists.
 const fewNames = 3
 
 // namesOfUnavailable lists the unavailable members of the lowest ordinals.
-func (p *planner) namesOfUnavailable() string {
+func (f *facts) namesOfUnavailable() string {
 	var names []string
-	for _, m := range p.members {
-		if p.unavailable(m) && len(names) < fewNames {
-			names = append(names, p.podName(m))
+	for _, m := range f.members {
+		if f.unavailable(m) && len(names) < fewNames {
+			names = append(names, f.podName(m))
 		}
 	}
 	text := strings.Join(names, ", ")
-	if more := p.wanted - p.available - len(names); more > 0 {
+	if more := f.roster.Len() - f.available - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

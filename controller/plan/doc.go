@@ -6,11 +6,20 @@
 // and when to look again. It is a pure function: it has no client, no clock, no
 // logger and no memory, and the same world always gives the same plan.
 //
-// The set wants the ordinals first, first+1, ... first+replicas-1. Every pod of
-// the set is either the member of a wanted ordinal or condemned. The rules are
-// applied in this order, and an ordered set (podManagementPolicy OrderedReady)
-// stops at the first thing that it has to wait for:
+// A survey finds out what is so: which pod is which member, which revisions are the
+// set's (facts). Then rules say, one after the other, what to do about it (draft). The
+// status and the time of the next look are read off the two.
 //
+// The set wants the ordinals of its roster. Every pod of the set is either the member
+// of a wanted ordinal or condemned. At which revision a member is to be, and how its pod
+// gets there, is its target (target.go). These are the rules in their order; an ordered
+// set (podManagementPolicy OrderedReady) leaves out the next of them at the first thing
+// that it has to wait for:
+//
+//	selector    a set whose selector cannot be used is left alone
+//	hold        so is one that is deleted or held,
+//	name        one whose name a set of another group has too, as long as that has pods,
+//	handover    and one of whose pods' revisions somebody else has not yet given up
 //	revisions   record the template; a template seen before becomes the latest again
 //	membership  adopt pods without a controller, release pods that no longer match
 //	recreate    strategy Recreate only: remove old members, wait until all are gone
@@ -22,9 +31,7 @@
 //	history     delete revisions that nobody runs beyond the limit, whatever else the
 //	            host refuses
 //
-// Nothing at all is done for a set that is deleted or held, or as long as a set of the
-// same name in another group has pods, or somebody else still has a revision that the
-// set's pods run (hold.go). The status is true all the same.
+// The status is true even where nothing is done.
 //
 // A member is created only when no pod of its name is left: replacing a pod means
 // removing it in one plan and creating the member in a later one, after the

@@ -117,7 +117,9 @@ func (f evidence) surplus() (ordinals []int) {
 	return ordinals
 }
 
-func (f evidence) ordered() bool { return f.Set.Spec.PodManagementPolicy == v1.OrderedReadyPodManagement }
+func (f evidence) ordered() bool {
+	return f.Set.Spec.PodManagementPolicy == v1.OrderedReadyPodManagement
+}
 
 func (f evidence) strategy() v1.StatefulSetUpdateStrategyType { return f.Set.Spec.UpdateStrategy.Type }
 

@@ -36,12 +36,12 @@ func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
 
 // availableAt is the time from which on the pod counts as available, and false
 // if it is not ready, so that there is no such time yet.
-func (p *planner) availableAt(pod *corev1.Pod) (time.Time, bool) {
+func (f *facts) availableAt(pod *corev1.Pod) (time.Time, bool) {
 	if !isReady(pod) {
 		return time.Time{}, false
 	}
 	condition := readyCondition(pod)
-	minReady := time.Duration(p.Set.Spec.MinReadySeconds) * time.Second
+	minReady := time.Duration(f.Set.Spec.MinReadySeconds) * time.Second
 	if minReady > 0 && condition.LastTransitionTime.IsZero() {
 		return time.Time{}, false
 	}
@@ -50,22 +50,22 @@ func (p *planner) availableAt(pod *corev1.Pod) (time.Time, bool) {
 
 // isAvailable reports whether the pod has been ready for long enough. A pod that
 // is being removed may still be available.
-func (p *planner) isAvailable(pod *corev1.Pod) bool {
-	at, ok := p.availableAt(pod)
-	return ok && (p.Set.Spec.MinReadySeconds == 0 || !at.After(p.Now))
+func (f *facts) isAvailable(pod *corev1.Pod) bool {
+	at, ok := f.availableAt(pod)
+	return ok && (f.Set.Spec.MinReadySeconds == 0 || !at.After(f.Now))
 }
 
 func revisionOf(pod *corev1.Pod) string { return pod.Labels[identity.RevisionLabel] }
 
 // nextAvailability is how long it takes until a ready pod becomes available.
-func (p *planner) nextAvailability() time.Duration {
+func (f *facts) nextAvailability() time.Duration {
 	var next time.Duration
-	for m := range p.all() {
-		if m.pod == nil || p.isAvailable(m.pod) {
+	for m := range f.all() {
+		if m.pod == nil || f.isAvailable(m.pod) {
 			continue
 		}
-		if at, ok := p.availableAt(m.pod); ok {
-			if wait := at.Sub(p.Now); next == 0 || wait < next {
+		if at, ok := f.availableAt(m.pod); ok {
+			if wait := at.Sub(f.Now); next == 0 || wait < next {
 				next = wait
 			}
 		}

@@ -9,16 +9,16 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// recreate removes every pod of an old revision at the same time, in an ordered set
+// removeOld removes every pod of an old revision at the same time, in an ordered set
 // too, and lets nothing be created until the last one is gone.
-func (p *planner) recreate() bool {
-	if p.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
-		return true
+func removeOld(f *facts, d *draft) verdict {
+	if f.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
+		return proceed
 	}
 	old := 0
 	var removals []Action
-	for m := range p.all() {
-		if !p.outdated(m) {
+	for m := range f.all() {
+		if _, how := f.target(m); how != recreate {
 			continue
 		}
 		old++
@@ -26,20 +26,35 @@ func (p *planner) recreate() bool {
 			removals = append(removals, DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForUpdate})
 		}
 	}
-	p.together(removals)
+	d.together(removals)
 	if old > 0 {
-		p.wait("MemberOutdated", "waiting for %d pods of earlier revisions to be gone", old)
-		p.progress(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of earlier revisions are being removed")
-		return false
+		d.wait("waiting for %d pods of earlier revisions to be gone", old)
+		d.progressing = recreation(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of earlier revisions are being removed")
+		return pause
 	}
-	if p.current.name != p.update.name {
-		p.progress(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of the present revision are being created")
+	if f.current.name != f.update.name {
+		d.progressing = recreation(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of the present revision are being created")
 	}
-	return true
+	return proceed
 }
 
-// progress notes what the condition Progressing says, as apps/v1 has it for this
-// strategy.
-func (p *planner) progress(status corev1.ConditionStatus, word, message string) {
-	p.progressing = &v1.StatefulSetCondition{Type: v1.StatefulSetProgressing, Status: status, Reason: word, Message: message}
+// recreation is the condition Progressing, as apps/v1 has it for this strategy.
+func recreation(status corev1.ConditionStatus, word, message string) *v1.StatefulSetCondition {
+	return &v1.StatefulSetCondition{Type: v1.StatefulSetProgressing, Status: status, Reason: word, Message: message}
+}
+
+// recreating is the condition Progressing of an update of this strategy that is under
+// way, or was the last; nil if the set is not, and was not, updated so.
+func recreating(f *facts, d *draft) *v1.StatefulSetCondition {
+	if d.progressing != nil {
+		return d.progressing
+	}
+	if f.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
+		return nil
+	}
+	before := findCondition(&f.Set.Status, v1.StatefulSetProgressing)
+	if before == nil || before.Reason != v1.ReasonRecreateInProgress && before.Reason != v1.ReasonRecreateCompleted {
+		return nil
+	}
+	return before
 }

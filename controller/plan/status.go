@@ -4,41 +4,58 @@
 package plan
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// status is what the world looks like before anything of the plan is done, but for
-// one number: as in apps/v1, pods that the plan removes for an update no longer count
-// as current.
-func (p *planner) status() v1.StatefulSetStatus {
-	status := v1.StatefulSetStatus{
-		ObservedGeneration: p.Set.Generation,
-		CollisionCount:     new(p.collisions),
-		CurrentRevision:    p.current.name,
-		UpdateRevision:     p.update.name,
-		Conditions:         append([]v1.StatefulSetCondition(nil), p.Set.Status.Conditions...),
-	}
-	if p.frozen {
-		status.CollisionCount = p.Set.Status.CollisionCount
-	}
-	for m := range p.all() {
-		if m.pod != nil {
-			p.count(&status, m.pod)
+// report says where a set stands: its status, before anything of what is decided is
+// done, and how long it takes until time alone makes that another one, zero for never.
+func report(f *facts, d *draft) (status v1.StatefulSetStatus, lookAgain time.Duration) {
+	status = counted(f, d)
+	recreating := recreating(f, d)
+	if isComplete(f, &status) {
+		status.CurrentReplicas, status.CurrentRevision = status.UpdatedReplicas, status.UpdateRevision
+		if recreating != nil {
+			recreating = recreation(corev1.ConditionFalse, v1.ReasonRecreateCompleted, "all pods run the present revision")
 		}
 	}
-	status.CurrentReplicas -= p.replaced
-	p.completeUpdate(&status)
-	p.setConditions(&status)
+	open := openWork(f, d)
+	status.LastProgressTime = lastProgress(f, &status, open)
+	overdue, left := overdue(f, &status, open)
+	setConditions(f, &status, standing{open: open, stalled: first(d.stalled, overdue), overdue: overdue, recreating: recreating})
+	return status, soonest(f.nextAvailability(), left)
+}
+
+// counted is the status as far as it is revisions and numbers of pods. As in apps/v1,
+// pods that are about to be removed for an update no longer count as current.
+func counted(f *facts, d *draft) v1.StatefulSetStatus {
+	status := v1.StatefulSetStatus{
+		ObservedGeneration: f.Set.Generation,
+		CollisionCount:     new(f.collisions),
+		CurrentRevision:    f.current.name,
+		UpdateRevision:     f.update.name,
+		Conditions:         append([]v1.StatefulSetCondition(nil), f.Set.Status.Conditions...),
+	}
+	if f.frozen() {
+		status.CollisionCount = f.Set.Status.CollisionCount
+	}
+	for m := range f.all() {
+		if m.pod != nil {
+			f.count(&status, m.pod)
+		}
+	}
+	status.CurrentReplicas -= d.replaced
 	return status
 }
 
-func (p *planner) count(status *v1.StatefulSetStatus, pod *corev1.Pod) {
+func (f *facts) count(status *v1.StatefulSetStatus, pod *corev1.Pod) {
 	status.Replicas++
 	if isReady(pod) {
 		status.ReadyReplicas++
-		if p.isAvailable(pod) {
+		if f.isAvailable(pod) {
 			status.AvailableReplicas++
 		}
 	}
@@ -46,24 +63,17 @@ func (p *planner) count(status *v1.StatefulSetStatus, pod *corev1.Pod) {
 		return
 	}
 	revision := revisionOf(pod)
-	if revision == p.current.name {
+	if revision == f.current.name {
 		status.CurrentReplicas++
 	}
-	if revision == p.update.name {
+	if revision == f.update.name {
 		status.UpdatedReplicas++
 	}
 }
 
-// completeUpdate makes the update's revision the current one when every wanted
-// member, and no other, is there, ready and updated.
-func (p *planner) completeUpdate(status *v1.StatefulSetStatus) {
-	wanted := int32(p.wanted)
-	if p.frozen || status.UpdatedReplicas != wanted || status.ReadyReplicas != wanted || status.Replicas != wanted {
-		return
-	}
-	status.CurrentReplicas = status.UpdatedReplicas
-	status.CurrentRevision = status.UpdateRevision
-	if _, recreated := p.recreating(); recreated {
-		p.progress(corev1.ConditionFalse, v1.ReasonRecreateCompleted, "all pods run the present revision")
-	}
+// isComplete reports whether every wanted member, and no other, is there, ready and
+// updated, so that the update's revision becomes the current one.
+func isComplete(f *facts, status *v1.StatefulSetStatus) bool {
+	wanted := int32(f.roster.Len())
+	return !f.frozen() && status.UpdatedReplicas == wanted && status.ReadyReplicas == wanted && status.Replicas == wanted
 }

@@ -1,0 +1,53 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// create plans the creation of a member that has no pod.
+func create(f *facts, d *draft, m member) {
+	name := f.podName(m)
+	if m.taken != nil {
+		explainTaken(f, d, m.taken)
+		return
+	}
+	claims, usable := lackingClaims(f, d, m)
+	if !usable {
+		return
+	}
+	revision, _ := f.target(m)
+	template, err := f.templateAt(revision)
+	if err != nil {
+		d.blocked(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", name, revision.name, foreignText(err.Error()))
+		return
+	}
+	d.act(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: identity.Pod(f.Set, template, revision.name, m.ordinal)})
+	d.act(f.ownClaims(m)...)
+	d.wait("pod %s is being created", name)
+}
+
+// explainTaken says why a member cannot be created under its own name. A pod that
+// an earlier set of the same name left behind is the garbage collector's to remove;
+// about any other somebody has to decide.
+func explainTaken(f *facts, d *draft, pod *corev1.Pod) {
+	controller := metav1.GetControllerOfNoCopy(pod)
+	switch {
+	case isTerminating(pod):
+		d.wait("another pod named %s is terminating", pod.Name)
+	case controller == nil:
+		d.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: nobody controls it, and its labels do not match the set's selector", pod.Name)
+	case controller.UID == f.Set.UID:
+		d.wait("pod %s is being released, because its labels no longer match the set's selector", pod.Name)
+	case f.refersToSet(*controller):
+		d.wait("pod %s belongs to an earlier set of this name and is about to be removed", pod.Name)
+	default:
+		d.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: it is controlled by %s", pod.Name, foreignOwner(controller))
+	}
+}

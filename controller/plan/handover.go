@@ -1,0 +1,46 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// awaitRevisions stops while a revision that the set's pods run, or that its
+// status names as the current one, still belongs to somebody else: a set of this name
+// has left its pods behind, and its revisions are about to follow. Until they do, the
+// present template might be recorded a second time under another name, and pods
+// would be replaced for nothing.
+func awaitRevisions(f *facts, d *draft) verdict {
+	if f.awaiting == nil {
+		return proceed
+	}
+	controller := metav1.GetControllerOfNoCopy(f.awaiting)
+	d.wait("revision %s, which the set's pods run, still belongs to the %s; nothing is done until it is given up",
+		f.awaiting.Name, foreignOwner(controller))
+	return stop
+}
+
+// freezeRevisions keeps the revisions that the status names: those of a held set are
+// somebody else's to write, and of a set that waits for revisions they are not known.
+func (f *facts) freezeRevisions() {
+	f.awaiting = f.awaited()
+	if f.frozen() {
+		f.current, f.update = &revision{name: f.Set.Status.CurrentRevision}, &revision{name: f.Set.Status.UpdateRevision}
+	}
+}
+
+// awaited is the first of the revisions that have to be given up before anything can
+// be decided, nil if there is none.
+func (f *facts) awaited() *appsv1.ControllerRevision {
+	var first *appsv1.ControllerRevision
+	for _, r := range f.Revisions {
+		controller := metav1.GetControllerOfNoCopy(r)
+		if controller != nil && controller.UID != f.Set.UID && (f.carried[r.Name] > 0 || r.Name == f.Set.Status.CurrentRevision) && (r.Name != f.update.name || len(f.adopt) > 0) && (first == nil || r.Name < first.Name) {
+			first = r
+		}
+	}
+	return first
+}

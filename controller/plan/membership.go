@@ -1,0 +1,55 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// belonging says whose a pod is.
+type belonging int
+
+const (
+	isForeign belonging = iota // somebody else's, or nobody's and none that we could take
+	isOurs                     // the set controls it, and its name and labels fit
+	isOrphan                   // nobody controls it, and its name and labels fit
+	isLost                     // the set controls it, but its name or labels do not fit any more
+)
+
+// belongs says whose the pod is; fits is true if its name and labels are those of
+// a member.
+func (f *facts) belongs(pod *corev1.Pod, fits bool) belonging {
+	controller := metav1.GetControllerOfNoCopy(pod)
+	switch {
+	case controller != nil && controller.UID != f.Set.UID:
+		return isForeign
+	case controller != nil && fits:
+		return isOurs
+	case controller != nil:
+		return isLost
+	case fits && !isTerminating(pod) && f.Set.DeletionTimestamp == nil:
+		return isOrphan
+	default:
+		return isForeign
+	}
+}
+
+// keepMembership plans the adoptions and releases that sorting the pods found due.
+// An adopted pod is another version of itself, on which nothing else can be decided before
+// it has been seen.
+func keepMembership(f *facts, d *draft) verdict {
+	var actions []Action
+	for _, m := range f.adopt {
+		actions = append(actions, AdoptPod{Ordinal: m.ordinal, Pod: exact(m.pod)})
+	}
+	for _, pod := range f.release {
+		actions = append(actions, ReleasePod{Pod: pod})
+	}
+	d.together(actions)
+	if len(f.adopt) > 0 {
+		return stop
+	}
+	return proceed
+}

@@ -1,0 +1,110 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"bytes"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// findRevisions finds the revision of the present template and the one that
+// members have until an update reaches them.
+func (f *facts) findRevisions(selector labels.Selector) {
+	var own []*appsv1.ControllerRevision
+	for _, r := range f.Revisions {
+		controller := metav1.GetControllerOfNoCopy(r)
+		if (controller == nil || controller.UID == f.Set.UID) && selector.Matches(labels.Set(r.Labels)) {
+			own = append(own, r)
+		}
+	}
+	f.history = sortRevisions(own)
+	if f.Set.Status.CollisionCount != nil {
+		f.collisions = *f.Set.Status.CollisionCount
+	}
+	f.update = f.recorded(revisionData(&f.Set.Spec.Template))
+	f.current = f.update
+	for _, r := range f.history {
+		if r.Name == f.Set.Status.CurrentRevision {
+			f.current = &revision{name: r.Name, data: r.Data.Raw}
+		}
+	}
+}
+
+// recorded finds the record of the present template, or says under which name it
+// is going to be recorded. A record that differs only in how the template was
+// written down (by another release, or before a default was known) is the same
+// revision: members are not restarted because of an encoding.
+// Of several, the one that members have is preferred, for the same reason; then the
+// one that the status names, so that the choice stays; then the one that is the same
+// to the letter; then the latest.
+func (f *facts) recorded(data []byte) *revision {
+	var found *revision
+	best := 0
+	for i, r := range slices.Backward(f.history) {
+		inUse, equal := f.carried[r.Name] > 0, bytes.Equal(r.Data.Raw, data)
+		if !equal && (!inUse && i < len(f.history)-1 || !f.sameTemplate(r, data)) {
+			continue
+		}
+		if score := 1 + 4*one(inUse) + 2*one(r.Name == f.Set.Status.UpdateRevision) + one(equal); score > best {
+			found, best = &revision{name: r.Name, data: data}, score
+		}
+	}
+	if found != nil {
+		return found
+	}
+	return &revision{name: f.freeName(data), data: data}
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// freeName is the name under which a template can be recorded. A record of the
+// same template counts as free, whoever it belongs to: the name leads to the right
+// data. A record of another one is a collision of hashes.
+func (f *facts) freeName(data []byte) string {
+	for {
+		name := revisionName(f.Set.Name, revisionHash(data, f.collisions))
+		taken := slices.IndexFunc(f.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == name })
+		if taken < 0 || bytes.Equal(f.Revisions[taken].Data.Raw, data) {
+			return name
+		}
+		f.collisions++
+	}
+}
+
+// sameTemplate reports whether a record, read and defaulted by this release, is
+// the given template.
+func (f *facts) sameTemplate(r *appsv1.ControllerRevision, data []byte) bool {
+	template, err := readTemplate(r.Data.Raw)
+	if err != nil {
+		return false
+	}
+	restored := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Template: *template}}
+	v1.SetObjectDefaults_StatefulSet(restored)
+	return bytes.Equal(revisionData(&restored.Spec.Template), data)
+}
+
+// templateAt is the template that a member of the given revision is made from.
+func (f *facts) templateAt(r *revision) (*corev1.PodTemplateSpec, error) {
+	if r.name == f.update.name {
+		return &f.Set.Spec.Template, nil
+	}
+	if r.template != nil {
+		return r.template, nil
+	}
+	var err error
+	r.template, err = readTemplate(r.data)
+	return r.template, err
+}

@@ -1,0 +1,64 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"statefulset.dev/identity"
+)
+
+// recordTemplate plans what makes the record complete: adopt what an earlier owner
+// left, record a new template, and make the present one the latest. On a revision that
+// is adopted nothing else can be decided before that has been seen.
+func recordTemplate(f *facts, d *draft) verdict {
+	var actions []Action
+	for _, r := range f.history {
+		if metav1.GetControllerOfNoCopy(r) == nil {
+			actions = append(actions, AdoptRevision{Revision: exact(r)})
+		}
+	}
+	if d.together(actions); len(actions) > 0 {
+		return stop
+	}
+
+	index := slices.IndexFunc(f.history, func(r *appsv1.ControllerRevision) bool { return r.Name == f.update.name })
+	known := slices.ContainsFunc(f.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == f.update.name })
+	switch {
+	case index == len(f.history)-1 && index >= 0:
+	case index >= 0:
+		d.together([]Action{RaiseRevision{Revision: exact(f.history[index]), To: f.history.next()}})
+	case !known:
+		d.together([]Action{CreateRevision{Revision: f.newRevision()}})
+	}
+	return proceed
+}
+
+// newRevision is the record of the present template. Its hash label keeps the hash
+// that the name would have had without collisions, as apps/v1 has it.
+func (f *facts) newRevision() *appsv1.ControllerRevision {
+	var before int32
+	if f.Set.Status.CollisionCount != nil {
+		before = *f.Set.Status.CollisionCount
+	}
+	r := &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            f.update.name,
+			Namespace:       f.Set.Namespace,
+			Labels:          map[string]string{},
+			Annotations:     maps.Clone(f.Set.Annotations),
+			OwnerReferences: []metav1.OwnerReference{identity.Owner(f.Set)},
+		},
+		Data:     runtime.RawExtension{Raw: f.update.data},
+		Revision: f.history.next(),
+	}
+	maps.Copy(r.Labels, f.Set.Spec.Template.Labels)
+	r.Labels[hashLabel] = revisionHash(f.update.data, before)
+	return r
+}

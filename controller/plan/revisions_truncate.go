@@ -1,0 +1,32 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import appsv1 "k8s.io/api/apps/v1"
+
+// truncateHistory plans to delete the oldest of the revisions that nobody runs,
+// until no more than the limit are left.
+func truncateHistory(f *facts, d *draft) verdict {
+	if f.Set.Spec.RevisionHistoryLimit == nil {
+		return proceed
+	}
+	live := map[string]bool{f.current.name: true, f.update.name: true}
+	for _, pod := range f.Pods {
+		live[revisionOf(pod)] = true
+	}
+	var dead []*appsv1.ControllerRevision
+	for _, r := range f.history {
+		if !live[r.Name] {
+			dead = append(dead, r)
+		}
+	}
+	limit := int(*f.Set.Spec.RevisionHistoryLimit)
+	if limit < 0 || len(dead) <= limit {
+		return proceed
+	}
+	for _, r := range dead[:len(dead)-limit] {
+		d.history = append(d.history, DeleteRevision{Revision: exact(r)})
+	}
+	return proceed
+}

@@ -1,0 +1,61 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+// rule is one thing that the planner sees to.
+type rule struct {
+	name  string
+	apply func(*facts, *draft) verdict
+	// aside is true for a rule that is applied although members have to wait.
+	aside bool
+}
+
+// verdict is what a rule says about the rules after it.
+type verdict int
+
+const (
+	// proceed goes on with the next rule.
+	proceed verdict = iota
+	// pause leaves out those of the next rules that are about members.
+	pause
+	// stop leaves out all of them: before anything else is decided, the world has to
+	// become another one.
+	stop
+)
+
+// rules are all rules in the order in which they are applied; the package comment says
+// what each is about.
+func rules() []rule {
+	return []rule{
+		{name: "selector", apply: requireSelector},
+		{name: "hold", apply: leaveAlone},
+		{name: "name", apply: shareNoName},
+		{name: "handover", apply: awaitRevisions},
+		{name: "revisions", apply: recordTemplate},
+		{name: "membership", apply: keepMembership},
+		{name: "recreate", apply: removeOld},
+		{name: "bring up", apply: bringUp},
+		{name: "scale down", apply: scaleDown},
+		{name: "update", apply: rollOut},
+		{name: "history", apply: truncateHistory, aside: true},
+	}
+}
+
+// decide applies the rules to what is so.
+func decide(f *facts) *draft {
+	d := &draft{ordered: f.ordered}
+	membersWait := false
+	for _, rule := range rules() {
+		if membersWait && !rule.aside {
+			continue
+		}
+		verdict := rule.apply(f, d)
+		if verdict == stop {
+			break
+		}
+		membersWait = membersWait || verdict == pause
+	}
+	d.together(d.pool)
+	return d
+}

@@ -1,0 +1,86 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// facts is what is so: a world, and what follows from it before anything is decided.
+// Nothing in it changes after the survey.
+type facts struct {
+	World
+	// ordered is true for a set whose members wait for each other.
+	ordered bool
+	// held is true for a set for which nothing is done.
+	held bool
+	// badSelector says why the set's selector cannot be used, nil if it can.
+	badSelector error
+
+	// roster are the ordinals of the members that the user asks for. members are those of
+	// them that have a pod, and the first of those that do not, in ascending order;
+	// condemned are the pods that are not wanted, in descending order.
+	roster    identity.Ordinals
+	members   []member
+	condemned []member
+	// adopt and release are the pods that are to become the set's, and those that are
+	// not to be the set's any more.
+	adopt   []member
+	release []Target
+	// available is the number of wanted members that serve somebody, carried that of the
+	// set's pods by the revision that they run.
+	available int
+	carried   map[string]int
+	claims    map[string]*corev1.PersistentVolumeClaim
+
+	// history are the set's revisions. update is that of the present template, current
+	// the one that members have until an update reaches them.
+	history         revisions
+	current, update *revision
+	collisions      int32
+	// awaiting is a revision that somebody else has to give up before anything can be
+	// decided, nil if there is none.
+	awaiting *appsv1.ControllerRevision
+	// unreached is the number of members that an update without a partition has yet to
+	// reach.
+	unreached int
+}
+
+// survey finds out what is so in a world.
+func survey(world World) *facts {
+	_, held := v1.Held(world.Set)
+	f := &facts{World: world, held: held, ordered: world.Set.Spec.PodManagementPolicy != v1.ParallelPodManagement,
+		roster: identity.OrdinalsOf(world.Set), claims: make(map[string]*corev1.PersistentVolumeClaim, len(world.Claims))}
+	for _, claim := range world.Claims {
+		f.claims[claim.Name] = claim
+	}
+	selector, err := metav1.LabelSelectorAsSelector(world.Set.Spec.Selector)
+	if err != nil {
+		f.badSelector, selector = err, labels.Nothing()
+	}
+	f.sortMembers(selector)
+	f.findRevisions(selector)
+	f.freezeRevisions()
+	f.countUnreached()
+	return f
+}
+
+// frozen reports whether it cannot be said yet which revisions are the set's, so that
+// its status keeps those that it names.
+func (f *facts) frozen() bool { return f.held || f.awaiting != nil }
+
+// requireSelector stops where the set's pods cannot be told from others.
+func requireSelector(f *facts, d *draft) verdict {
+	if f.badSelector != nil {
+		d.blocked(v1.ReasonInvalidSelector, "spec.selector cannot be used: %s", foreignText(f.badSelector.Error()))
+		return stop
+	}
+	return proceed
+}

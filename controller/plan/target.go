@@ -1,0 +1,69 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import v1 "statefulset.dev/api/apps/v1"
+
+// method is how the pod of a member gets to the revision at which the member is to be.
+type method int
+
+const (
+	// keep leaves the pod as it is, whatever its revision.
+	keep method = iota
+	// recreate removes the pod; the member is created when it is gone.
+	recreate
+)
+
+// target says at which revision a member is to be, and how the pod that it has gets
+// there. Creation and update both ask here, so that they agree.
+func (f *facts) target(m member) (*revision, method) {
+	switch {
+	case !f.reached(m):
+		return f.current, keep
+	case m.pod == nil, revisionOf(m.pod) == f.update.name, f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
+		return f.update, keep
+	default:
+		return f.update, recreate
+	}
+}
+
+// reached reports whether an update is to change the member. Those below the partition
+// it leaves alone, so that losing a pod does not update it early; without a partition,
+// as many of the first of those that have no pod as members still have the current
+// revision.
+func (f *facts) reached(m member) bool {
+	strategy := f.Set.Spec.UpdateStrategy
+	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+		return true
+	}
+	rank, _ := f.roster.Rank(m.ordinal)
+	if m.pod == nil && strategy.RollingUpdate == nil {
+		return rank >= f.unreached
+	}
+	return rank >= f.partition()
+}
+
+// partition is the number of members, from the first, that an update leaves alone.
+func (f *facts) partition() int {
+	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
+	if rolling == nil || rolling.Partition == nil {
+		return 0
+	}
+	return int(*rolling.Partition)
+}
+
+// countUnreached counts the members that an update without a partition has yet to
+// reach. They are counted here, because the status may be older than the last removal,
+// and a member that comes back as it was removed is removed again. A parallel set
+// removes broken members out of order, so the number says nothing about which.
+func (f *facts) countUnreached() {
+	if !f.ordered {
+		return
+	}
+	for _, m := range f.members {
+		if m.pod != nil && !isTerminating(m.pod) && revisionOf(m.pod) == f.current.name {
+			f.unreached++
+		}
+	}
+}
