@@ -37,6 +37,7 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 		Pods:      pods,
 		Claims:    t.caches.claimsOf(set),
 		Rivals:    t.caches.rivalsOf(set),
+		Records:   t.records.of(cache.MetaObjectToName(set)),
 		Now:       t.Clock.Now(),
 	}, nil
 }

@@ -78,6 +78,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 		return 0, err
 	}
 	decided := plan.Compute(world)
+	t.records.keep(key, decided.Records)
 	t.gauges.show(set, decided)
 	done := t.execute(ctx, turn, set, decided.Steps, decided.History...)
 	t.untold.add(key, decided.Warnings, done.events)
@@ -115,6 +116,7 @@ func (t *term) forget(key cache.ObjectName) {
 	t.retries.forget(key)
 	t.hidden.forget(key)
 	t.covered.forget(key)
+	t.records.forget(key)
 	t.untold.forget(key)
 	t.queue.Forget(key)
 }

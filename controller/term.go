@@ -35,6 +35,7 @@ type term struct {
 	quotas   *quotas
 	hidden   *hiddenPods
 	covered  *coveredSets
+	records  *readRecords
 	gauges   *gauges
 	untold   *untoldEvents
 	recorder record.EventRecorder
@@ -57,6 +58,7 @@ func newTerm(config Config, gauges *gauges, holds func() error) *term {
 		quotas:     newQuotas(config.Host),
 		hidden:     newHiddenPods(),
 		covered:    newCoveredSets(),
+		records:    newReadRecords(),
 		untold:     newUntoldEvents(),
 	}
 }

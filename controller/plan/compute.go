@@ -5,11 +5,12 @@ package plan
 
 // Compute says what to do about a world.
 func Compute(world World) Plan {
-	f := survey(world)
-	d := decide(f)
+	reads := &reader{known: world.Records}
+	f := survey(world, reads)
+	d := decide(f, reads)
 	status, lookAgain := report(f, d)
 	return Plan{
 		Steps: d.steps, History: d.history, Warnings: d.warnings, Status: status, LookAgain: lookAgain, Waiting: d.waitingFor(),
-		Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable(),
+		Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable(), Records: reads.read,
 	}
 }

@@ -23,7 +23,7 @@ func create(f *facts, d *draft, m member) {
 		return
 	}
 	revision, _ := f.target(m)
-	template, err := f.templateAt(revision)
+	template, err := templateAt(f, d, revision)
 	if err != nil {
 		d.blocked(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", name, revision.name, foreignText(err.Error()))
 		return
@@ -31,6 +31,14 @@ func create(f *facts, d *draft, m member) {
 	d.act(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: identity.Pod(f.Set, template, revision.name, m.ordinal)})
 	d.act(f.ownClaims(m)...)
 	d.wait("pod %s is being created", name)
+}
+
+// templateAt is the template that a member of the given revision is made from.
+func templateAt(f *facts, d *draft, r *revision) (*corev1.PodTemplateSpec, error) {
+	if r.name == f.update.name {
+		return &f.Set.Spec.Template, nil
+	}
+	return d.reads.template(r)
 }
 
 // explainTaken says why a member cannot be created under its own name. A pod that

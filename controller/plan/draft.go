@@ -11,6 +11,8 @@ import (
 
 // draft is what is decided, as far as the rules have come.
 type draft struct {
+	// reads is what reads the templates of members that are not at the present one.
+	reads *reader
 	// ordered is true if actions for members wait for each other.
 	ordered bool
 	steps   []Step

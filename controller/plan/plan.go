@@ -30,6 +30,8 @@ type World struct {
 	// Rivals names, by claim template, an older set whose members' claims have the
 	// same names as those made from that template.
 	Rivals map[string]string
+	// Records are those of the last plan for the set, if there are any.
+	Records Records
 	// Now is the time at which the world was looked at.
 	Now time.Time
 }
@@ -57,6 +59,8 @@ type Plan struct {
 	// LookAgain is how long it takes until the same world needs another look
 	// although nothing in it has changed; zero if that never happens.
 	LookAgain time.Duration
+	// Records are for the next world of the set.
+	Records Records
 }
 
 // Step is a list of actions that may be carried out at the same time.

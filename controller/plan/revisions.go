@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
 )
 
@@ -21,8 +20,8 @@ const hashLabel = "controller.kubernetes.io/hash"
 type revision struct {
 	name string
 	data []byte
-	// template is what was read from data, nil if nobody has needed it.
-	template *corev1.PodTemplateSpec
+	// at is where the template is read, if it is not the present one.
+	at version
 }
 
 // revisions are the recorded templates of the set, the latest last.

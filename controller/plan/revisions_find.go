@@ -5,19 +5,17 @@ package plan
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-
-	v1 "statefulset.dev/api/apps/v1"
 )
 
 // findRevisions finds the revision of the present template and the one that
 // members have until an update reaches them.
-func (f *facts) findRevisions(selector labels.Selector) {
+func (f *facts) findRevisions(selector labels.Selector, reads *reader) {
 	var own []*appsv1.ControllerRevision
 	for _, r := range f.Revisions {
 		controller := metav1.GetControllerOfNoCopy(r)
@@ -29,11 +27,11 @@ func (f *facts) findRevisions(selector labels.Selector) {
 	if f.Set.Status.CollisionCount != nil {
 		f.collisions = *f.Set.Status.CollisionCount
 	}
-	f.update = f.recorded(revisionData(&f.Set.Spec.Template))
+	f.update = f.recorded(revisionData(&f.Set.Spec.Template), reads)
 	f.current = f.update
 	for _, r := range f.history {
-		if r.Name == f.Set.Status.CurrentRevision {
-			f.current = &revision{name: r.Name, data: r.Data.Raw}
+		if r.Name == f.Set.Status.CurrentRevision && r.Name != f.update.name {
+			f.current = &revision{name: r.Name, data: r.Data.Raw, at: versionOf(r)}
 		}
 	}
 }
@@ -45,12 +43,12 @@ func (f *facts) findRevisions(selector labels.Selector) {
 // Of several, the one that members have is preferred, for the same reason; then the
 // one that the status names, so that the choice stays; then the one that is the same
 // to the letter; then the latest.
-func (f *facts) recorded(data []byte) *revision {
+func (f *facts) recorded(data []byte, reads *reader) *revision {
 	var found *revision
 	best := 0
 	for i, r := range slices.Backward(f.history) {
 		inUse, equal := f.carried[r.Name] > 0, bytes.Equal(r.Data.Raw, data)
-		if !equal && (!inUse && i < len(f.history)-1 || !f.sameTemplate(r, data)) {
+		if !equal && (!inUse && i < len(f.history)-1 || reads.digest(r) != sha256.Sum256(data)) {
 			continue
 		}
 		if score := 1 + 4*one(inUse) + 2*one(r.Name == f.Set.Status.UpdateRevision) + one(equal); score > best {
@@ -82,29 +80,4 @@ func (f *facts) freeName(data []byte) string {
 		}
 		f.collisions++
 	}
-}
-
-// sameTemplate reports whether a record, read and defaulted by this release, is
-// the given template.
-func (f *facts) sameTemplate(r *appsv1.ControllerRevision, data []byte) bool {
-	template, err := readTemplate(r.Data.Raw)
-	if err != nil {
-		return false
-	}
-	restored := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Template: *template}}
-	v1.SetObjectDefaults_StatefulSet(restored)
-	return bytes.Equal(revisionData(&restored.Spec.Template), data)
-}
-
-// templateAt is the template that a member of the given revision is made from.
-func (f *facts) templateAt(r *revision) (*corev1.PodTemplateSpec, error) {
-	if r.name == f.update.name {
-		return &f.Set.Spec.Template, nil
-	}
-	if r.template != nil {
-		return r.template, nil
-	}
-	var err error
-	r.template, err = readTemplate(r.data)
-	return r.template, err
 }

@@ -8,7 +8,11 @@ import appsv1 "k8s.io/api/apps/v1"
 // truncateHistory plans to delete the oldest of the revisions that nobody runs,
 // until no more than the limit are left.
 func truncateHistory(f *facts, d *draft) verdict {
-	if f.Set.Spec.RevisionHistoryLimit == nil {
+	limit := len(f.history)
+	if f.Set.Spec.RevisionHistoryLimit != nil {
+		limit = int(*f.Set.Spec.RevisionHistoryLimit)
+	}
+	if limit < 0 || len(f.history) <= limit {
 		return proceed
 	}
 	live := map[string]bool{f.current.name: true, f.update.name: true}
@@ -21,11 +25,7 @@ func truncateHistory(f *facts, d *draft) verdict {
 			dead = append(dead, r)
 		}
 	}
-	limit := int(*f.Set.Spec.RevisionHistoryLimit)
-	if limit < 0 || len(dead) <= limit {
-		return proceed
-	}
-	for _, r := range dead[:len(dead)-limit] {
+	for _, r := range dead[:max(len(dead)-limit, 0)] {
 		d.history = append(d.history, DeleteRevision{Revision: exact(r)})
 	}
 	return proceed

@@ -43,8 +43,8 @@ func rules() []rule {
 }
 
 // decide applies the rules to what is so.
-func decide(f *facts) *draft {
-	d := &draft{ordered: f.ordered}
+func decide(f *facts, reads *reader) *draft {
+	d := &draft{reads: reads, ordered: f.ordered}
 	membersWait := false
 	for _, rule := range rules() {
 		if membersWait && !rule.aside {

@@ -44,6 +44,8 @@ type host struct {
 	past []state
 	// rivals are older sets whose claims have the same names, by template.
 	rivals map[string]string
+	// records are what the last plan has read.
+	records Records
 }
 
 // tester is what the host needs of a test; it is ended by Fatalf.
@@ -153,7 +155,7 @@ func (h *host) number(text string) int {
 
 func (h *host) world() World {
 	return World{
-		Set: h.set, Now: h.now, Rivals: h.rivals,
+		Set: h.set, Now: h.now, Rivals: h.rivals, Records: h.records,
 		Pods:      slices.Collect(maps.Values(h.pods)),
 		Claims:    slices.Collect(maps.Values(h.claims)),
 		Revisions: slices.Collect(maps.Values(h.revisions)),
@@ -176,6 +178,7 @@ func (h *host) look() (p Plan, done []Action, failed []Failure) {
 // An action that names an object that is not so any more is told to outdated.
 func (h *host) lookAt(view World, outdated func(Action, error)) (p Plan, done []Action, failed []Failure) {
 	p = h.compute(view)
+	h.records = p.Records
 	c := &carrying{host: h, outdated: outdated}
 	for _, step := range p.Steps {
 		if !c.carryOut(step) {

@@ -54,7 +54,7 @@ type facts struct {
 }
 
 // survey finds out what is so in a world.
-func survey(world World) *facts {
+func survey(world World, reads *reader) *facts {
 	_, held := v1.Held(world.Set)
 	f := &facts{World: world, held: held, ordered: world.Set.Spec.PodManagementPolicy != v1.ParallelPodManagement,
 		roster: identity.OrdinalsOf(world.Set), claims: make(map[string]*corev1.PersistentVolumeClaim, len(world.Claims))}
@@ -66,7 +66,7 @@ func survey(world World) *facts {
 		f.badSelector, selector = err, labels.Nothing()
 	}
 	f.sortMembers(selector)
-	f.findRevisions(selector)
+	f.findRevisions(selector, reads)
 	f.freezeRevisions()
 	f.countUnreached()
 	return f

@@ -28,7 +28,9 @@ type host struct {
 	pods      map[string]*corev1.Pod
 	claims    map[string]*corev1.PersistentVolumeClaim
 	revisions map[string]*appsv1.ControllerRevision
-	made      int
+	// records are what the last plan has read.
+	records plan.Records
+	made    int
 	// found is the size of the world.
 	found int
 	// broken are the pods that do not start.
@@ -69,7 +71,7 @@ func byName[T metav1.Object](objects []T) map[string]T {
 }
 
 func (h *host) world() plan.World {
-	return plan.World{Set: h.set, Rivals: h.rivals, Now: h.now, Pods: values(h.pods), Claims: values(h.claims), Revisions: values(h.revisions)}
+	return plan.World{Set: h.set, Rivals: h.rivals, Now: h.now, Pods: values(h.pods), Claims: values(h.claims), Revisions: values(h.revisions), Records: h.records}
 }
 
 // values are in the order of names, so that the same world always gives the same plan.
@@ -88,7 +90,7 @@ func (h *host) carryOut(p plan.Plan) {
 			h.do(action)
 		}
 	}
-	h.set.Status = p.Status
+	h.set.Status, h.records = p.Status, p.Records
 }
 
 func (h *host) do(action plan.Action) {
