@@ -20,7 +20,7 @@ const hashLabel = "controller.kubernetes.io/hash"
 type revision struct {
 	name string
 	data []byte
-	// at is where the template is read, if it is not the present one.
+	// at is where the template is to be read; the present one need not be.
 	at version
 }
 
