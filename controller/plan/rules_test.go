@@ -5,9 +5,12 @@ package plan
 
 import (
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestThePackageCommentListsTheRulesInTheirOrder(t *testing.T) {
@@ -25,4 +28,19 @@ func TestThePackageCommentListsTheRulesInTheirOrder(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the package comment lists the rules\n%q\nwant\n%q", got, want)
 	}
+}
+
+func TestRulesAndStatusChangeNoFacts(t *testing.T) {
+	setFlag(t, "rapid.checks", "200")
+	setFlag(t, "rapid.nofailfile", "true")
+	rapid.Check(t, func(t *rapid.T) {
+		playDrawn(t, func(world World) Plan {
+			reads := &reader{known: world.Records}
+			f, before := survey(world, reads), survey(world, reads)
+			if report(f, decide(f, reads)); !reflect.DeepEqual(f, before) {
+				t.Fatalf("facts after the rules: got\n%+v\nwant what they were before:\n%+v", f, before)
+			}
+			return Compute(world)
+		}, "")
+	})
 }
