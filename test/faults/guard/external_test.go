@@ -7,6 +7,7 @@ package guard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -58,7 +62,8 @@ func anExternalStoreIsExchanged(t *testing.T, w *world, _ string) {
 	w.stop(t)
 }
 
-// anExternalStoreHasNoSpace writes until etcd raises its alarm.
+// anExternalStoreHasNoSpace lets others fill etcd until it raises its alarm: the server
+// itself would stop before.
 func anExternalStoreHasNoSpace(t *testing.T, w *world, _ string) {
 	w.stop(t)
 	etcd := w.EtcdMembers(t, 1)[0]
@@ -66,19 +71,33 @@ func anExternalStoreHasNoSpace(t *testing.T, w *world, _ string) {
 	w.Start(t, etcd.Program)
 	w.onEtcd(t, etcd.URL)
 	m := w.settle(t, w.namespace(t), "db", 2)
-	full := false
-	for i := 0; i < 200 && !full; i++ {
-		set := newSet(fmt.Sprintf("more-%d", i), 0)
-		set.Annotations = map[string]string{"test/size": strings.Repeat("x", 200<<10)}
-		_, err := w.direct.AppsV1().StatefulSets(m.namespace).Create(t.Context(), set, metav1.CreateOptions{})
-		full = err != nil && strings.Contains(err.Error(), "space exceeded")
-	}
-	if !full {
-		t.Error("etcd has not raised its alarm within 200 writes")
+	fillEtcd(t, etcd.URL)
+	if _, err := w.direct.AppsV1().StatefulSets(m.namespace).Create(t.Context(), newSet("more", 0), metav1.CreateOptions{}); err == nil {
+		t.Error("creating a set while etcd takes no writes: got no error, want one")
 	}
 	m.mustStay(t, "with etcd's alarm raised", shortly)
 	if _, err := w.direct.AppsV1().StatefulSets(m.namespace).Get(context.WithoutCancel(t.Context()), m.set.Name, metav1.GetOptions{}); err != nil {
 		t.Errorf("reading while etcd takes no writes: got %v, want no error", err)
 	}
 	w.stop(t)
+}
+
+// fillEtcd writes to etcd until it takes no more.
+func fillEtcd(t *testing.T, url string) {
+	t.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{url}, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatalf("connecting to etcd: %v", err)
+	}
+	defer func() { _ = client.Close() }()
+	for i := range 200 {
+		_, err := client.Put(t.Context(), fmt.Sprintf("/somebody-else/%d", i), strings.Repeat("x", 200<<10))
+		switch {
+		case errors.Is(err, rpctypes.ErrNoSpace):
+			return
+		case err != nil:
+			t.Fatalf("filling etcd: %v", err)
+		}
+	}
+	t.Fatal("etcd has not raised its alarm within 200 writes")
 }

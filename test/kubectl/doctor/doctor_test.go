@@ -77,10 +77,9 @@ func (w ward) until(t *testing.T, wantErr string, want ...string) {
 	var last string
 	err := wait.PollUntilContextTimeout(t.Context(), time.Second, patience, true, func(ctx context.Context) (bool, error) {
 		said, err := w.diagnosis(ctx, "--all-namespaces")
-		if ctx.Err() != nil { // it says nothing then
-			return false, nil
+		if ctx.Err() == nil { // otherwise it had no time
+			last = fmt.Sprintf("%s\nerror: %v", said, err)
 		}
-		last = fmt.Sprintf("%s\nerror: %v", said, err)
 		if (err == nil) != (wantErr == "") || err != nil && !strings.Contains(err.Error(), wantErr) {
 			return false, nil
 		}
