@@ -97,7 +97,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	if done.unfinished {
 		t.queue.Add(key)
 	}
-	return soonest(decided.LookAgain, done.retryAfter, t.hidden.nextLook(key)), nil
+	return soonest(decided.RequeueAfter, done.retryAfter, t.hidden.nextLook(key)), nil
 }
 
 // soonest is the shortest of the delays that are not zero, and zero if all are.

@@ -18363,9 +18363,9 @@ func schema_statefulsetdev_api_apps_v1_PlanAction(ref common.ReferenceCallback) 
 							Format:      "",
 						},
 					},
-					"why": {
+					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "why says in a few words for what reason the action is done.",
+							Description: "message says in a few words for what reason the action is done.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -18380,7 +18380,7 @@ func schema_statefulsetdev_api_apps_v1_PlanAction(ref common.ReferenceCallback) 
 						},
 					},
 				},
-				Required: []string{"type", "why", "description"},
+				Required: []string{"type", "message", "description"},
 			},
 		},
 	}
@@ -18452,21 +18452,21 @@ func schema_statefulsetdev_api_apps_v1_PlanRound(ref common.ReferenceCallback) c
 							Format:      "int32",
 						},
 					},
-					"lookAgainSeconds": {
+					"requeueAfterSeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "lookAgainSeconds is how long it takes, rounded up, until the controller looks again although nothing has changed. Absent if it never does.",
+							Description: "requeueAfterSeconds is how long it takes, rounded up, until the controller looks again although nothing has changed. Absent if it never does.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
-					"then": {
+					"expectedEvents": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
 								"x-kubernetes-list-type": "atomic",
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "then are the events that the host is taken to answer the round with, such as \"pod web-2 is gone\". Always empty in the plan of the set as it is.",
+							Description: "expectedEvents are the events that the host is taken to answer the round with, such as \"pod web-2 is gone\". Always empty in the plan of the set as it is.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

@@ -114,8 +114,8 @@ func hostileObjects() map[string]any {
 		"status": map[string]any{"conditions": []any{map[string]any{"type": "Available", "status": "False", "reason": hostile, "message": hostile}}},
 	}
 	plan := &v1.StatefulSetPlan{TypeMeta: metav1.TypeMeta{APIVersion: v1.GroupName + "/v1", Kind: "StatefulSetPlan"}, Outcome: hostile, Reason: hostile, Message: hostile, Rounds: []v1.PlanRound{{
-		Steps:    []v1.PlanStep{{Actions: []v1.PlanAction{{Description: hostile, Why: hostile}}}},
-		Warnings: []v1.PlanWarning{{Reason: hostile, Message: hostile}}, WaitingFor: hostile, Then: []string{hostile, hostile},
+		Steps:    []v1.PlanStep{{Actions: []v1.PlanAction{{Description: hostile, Message: hostile}}}},
+		Warnings: []v1.PlanWarning{{Reason: hostile, Message: hostile}}, WaitingFor: hostile, ExpectedEvents: []string{hostile, hostile},
 	}}}
 	note := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, Data: map[string]string{"store": hostile, "revision": hostile, "requestheader-client-ca-file": hostile}}
 	stock := &appsv1.StatefulSetList{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "StatefulSetList"}}

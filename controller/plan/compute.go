@@ -8,9 +8,9 @@ func Compute(world World) Plan {
 	reads := &reader{known: world.Records}
 	f := survey(world, reads)
 	d := decide(f, reads)
-	status, lookAgain := report(f, d)
+	status, requeueAfter := report(f, d)
 	return Plan{
-		Steps: d.steps, History: d.history, Warnings: d.warnings, Status: status, LookAgain: lookAgain, Waiting: d.waitingFor(),
+		Steps: d.steps, History: d.history, Warnings: d.warnings, Status: status, RequeueAfter: requeueAfter, Waiting: d.waitingFor(),
 		Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable(), Records: reads.read,
 	}
 }

@@ -59,7 +59,7 @@ func setConditions(f *facts, status *v1.StatefulSetStatus, stands standing) {
 	if stalled != nil && open != nil {
 		say(v1.StatefulSetStalled, corev1.ConditionTrue, *stalled)
 	} else {
-		say(v1.StatefulSetStalled, corev1.ConditionFalse, reason{v1.ReasonNoObstacle, "nothing keeps the controller from going on"})
+		say(v1.StatefulSetStalled, corev1.ConditionFalse, reason{v1.ReasonNotStalled, "nothing keeps the controller from going on"})
 	}
 	if stands.recreating != nil && stands.overdue == nil {
 		set(status, f.Now, *stands.recreating)
@@ -131,9 +131,9 @@ func servesEnough(f *facts) (corev1.ConditionStatus, reason) {
 	needed := max(f.roster.Len()-f.maxUnavailable(), min(f.roster.Len(), 1))
 	message := fmt.Sprintf("%d of %d members are available, and at least %d must be", available, f.roster.Len(), needed)
 	if available >= needed {
-		return corev1.ConditionTrue, reason{v1.ReasonMinimumAvailable, message}
+		return corev1.ConditionTrue, reason{v1.ReasonMinimumReplicasAvailable, message}
 	}
-	return corev1.ConditionFalse, reason{v1.ReasonMinimumUnavailable, message + "; unavailable: " + f.namesOfUnavailable()}
+	return corev1.ConditionFalse, reason{v1.ReasonMinimumReplicasUnavailable, message + "; unavailable: " + f.namesOfUnavailable()}
 }
 
 // fewNames is how many names a message lists.

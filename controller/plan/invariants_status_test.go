@@ -133,7 +133,7 @@ func (j *judged) nextLook() {
 	if left := j.deadline(); j.mustProgress() && left > 0 {
 		sooner(left)
 	}
-	if j.plan.LookAgain != next {
-		j.broke("next look", "the next look is due in %s, and planned in %s", next, j.plan.LookAgain)
+	if j.plan.RequeueAfter != next {
+		j.broke("next look", "the next look is due in %s, and planned in %s", next, j.plan.RequeueAfter)
 	}
 }

@@ -56,9 +56,9 @@ type Plan struct {
 	// Unavailable is how many wanted members serve nobody, MaxUnavailable how many may
 	// because of an update.
 	Unavailable, MaxUnavailable int
-	// LookAgain is how long it takes until the same world needs another look
+	// RequeueAfter is how long it takes until the same world needs another look
 	// although nothing in it has changed; zero if that never happens.
-	LookAgain time.Duration
+	RequeueAfter time.Duration
 	// Records are for the next world of the set.
 	Records Records
 }

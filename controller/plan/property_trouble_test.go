@@ -109,10 +109,10 @@ func (s *stage) converge(slowly bool) {
 		}
 		acted = s.happened(s.kubelet()) || acted
 		acted = s.happened(s.collect()) || acted
-		if !acted && p.LookAgain > 0 {
+		if !acted && p.RequeueAfter > 0 {
 			acted = true
-			s.now = s.now.Add(p.LookAgain)
-			fmt.Fprintf(&s.log, "> wait %s\n", p.LookAgain)
+			s.now = s.now.Add(p.RequeueAfter)
+			fmt.Fprintf(&s.log, "> wait %s\n", p.RequeueAfter)
 		}
 		if !acted {
 			s.expectRest()

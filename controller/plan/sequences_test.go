@@ -208,8 +208,8 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 			fmt.Fprintf(&s.log, "  %s=%s %s: %s\n", c.Type, c.Status, c.Reason, c.Message)
 		}
 	}
-	if p.LookAgain > 0 && p.LookAgain < farLook {
-		fmt.Fprintf(&s.log, "  look again in %s\n", p.LookAgain)
+	if p.RequeueAfter > 0 && p.RequeueAfter < farLook {
+		fmt.Fprintf(&s.log, "  look again in %s\n", p.RequeueAfter)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // report says where a set stands: its status, before anything of what is decided is
 // done, and how long it takes until time alone makes that another one, zero for never.
-func report(f *facts, d *draft) (status v1.StatefulSetStatus, lookAgain time.Duration) {
+func report(f *facts, d *draft) (status v1.StatefulSetStatus, requeueAfter time.Duration) {
 	status = counted(f, d)
 	recreating := recreating(f, d)
 	if isComplete(f, &status) {

@@ -77,9 +77,9 @@ func (m *PlanAction) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	i = encodeVarintGenerated(dAtA, i, uint64(len(m.Description)))
 	i--
 	dAtA[i] = 0x3a
-	i -= len(m.Why)
-	copy(dAtA[i:], m.Why)
-	i = encodeVarintGenerated(dAtA, i, uint64(len(m.Why)))
+	i -= len(m.Message)
+	copy(dAtA[i:], m.Message)
+	i = encodeVarintGenerated(dAtA, i, uint64(len(m.Message)))
 	i--
 	dAtA[i] = 0x32
 	i -= len(m.Revision)
@@ -134,17 +134,17 @@ func (m *PlanRound) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
-	if len(m.Then) > 0 {
-		for iNdEx := len(m.Then) - 1; iNdEx >= 0; iNdEx-- {
-			i -= len(m.Then[iNdEx])
-			copy(dAtA[i:], m.Then[iNdEx])
-			i = encodeVarintGenerated(dAtA, i, uint64(len(m.Then[iNdEx])))
+	if len(m.ExpectedEvents) > 0 {
+		for iNdEx := len(m.ExpectedEvents) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.ExpectedEvents[iNdEx])
+			copy(dAtA[i:], m.ExpectedEvents[iNdEx])
+			i = encodeVarintGenerated(dAtA, i, uint64(len(m.ExpectedEvents[iNdEx])))
 			i--
 			dAtA[i] = 0x3a
 		}
 	}
-	if m.LookAgainSeconds != nil {
-		i = encodeVarintGenerated(dAtA, i, uint64(*m.LookAgainSeconds))
+	if m.RequeueAfterSeconds != nil {
+		i = encodeVarintGenerated(dAtA, i, uint64(*m.RequeueAfterSeconds))
 		i--
 		dAtA[i] = 0x30
 	}
@@ -871,7 +871,7 @@ func (m *PlanAction) Size() (n int) {
 	}
 	l = len(m.Revision)
 	n += 1 + l + sovGenerated(uint64(l))
-	l = len(m.Why)
+	l = len(m.Message)
 	n += 1 + l + sovGenerated(uint64(l))
 	l = len(m.Description)
 	n += 1 + l + sovGenerated(uint64(l))
@@ -900,11 +900,11 @@ func (m *PlanRound) Size() (n int) {
 	}
 	n += 1 + sovGenerated(uint64(m.Unavailable))
 	n += 1 + sovGenerated(uint64(m.MaxUnavailable))
-	if m.LookAgainSeconds != nil {
-		n += 1 + sovGenerated(uint64(*m.LookAgainSeconds))
+	if m.RequeueAfterSeconds != nil {
+		n += 1 + sovGenerated(uint64(*m.RequeueAfterSeconds))
 	}
-	if len(m.Then) > 0 {
-		for _, s := range m.Then {
+	if len(m.ExpectedEvents) > 0 {
+		for _, s := range m.ExpectedEvents {
 			l = len(s)
 			n += 1 + l + sovGenerated(uint64(l))
 		}
@@ -1164,7 +1164,7 @@ func (this *PlanAction) String() string {
 		`Pod:` + fmt.Sprintf("%v", this.Pod) + `,`,
 		`Claims:` + fmt.Sprintf("%v", this.Claims) + `,`,
 		`Revision:` + fmt.Sprintf("%v", this.Revision) + `,`,
-		`Why:` + fmt.Sprintf("%v", this.Why) + `,`,
+		`Message:` + fmt.Sprintf("%v", this.Message) + `,`,
 		`Description:` + fmt.Sprintf("%v", this.Description) + `,`,
 		`}`,
 	}, "")
@@ -1190,8 +1190,8 @@ func (this *PlanRound) String() string {
 		`Warnings:` + repeatedStringForWarnings + `,`,
 		`Unavailable:` + fmt.Sprintf("%v", this.Unavailable) + `,`,
 		`MaxUnavailable:` + fmt.Sprintf("%v", this.MaxUnavailable) + `,`,
-		`LookAgainSeconds:` + valueToStringGenerated(this.LookAgainSeconds) + `,`,
-		`Then:` + fmt.Sprintf("%v", this.Then) + `,`,
+		`RequeueAfterSeconds:` + valueToStringGenerated(this.RequeueAfterSeconds) + `,`,
+		`ExpectedEvents:` + fmt.Sprintf("%v", this.ExpectedEvents) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -1566,7 +1566,7 @@ func (m *PlanAction) Unmarshal(dAtA []byte) error {
 			iNdEx = postIndex
 		case 6:
 			if wireType != 2 {
-				return fmt.Errorf("proto: wrong wireType = %d for field Why", wireType)
+				return fmt.Errorf("proto: wrong wireType = %d for field Message", wireType)
 			}
 			var stringLen uint64
 			for shift := uint(0); ; shift += 7 {
@@ -1594,7 +1594,7 @@ func (m *PlanAction) Unmarshal(dAtA []byte) error {
 			if postIndex > l {
 				return io.ErrUnexpectedEOF
 			}
-			m.Why = string(dAtA[iNdEx:postIndex])
+			m.Message = string(dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
 		case 7:
 			if wireType != 2 {
@@ -1818,7 +1818,7 @@ func (m *PlanRound) Unmarshal(dAtA []byte) error {
 			}
 		case 6:
 			if wireType != 0 {
-				return fmt.Errorf("proto: wrong wireType = %d for field LookAgainSeconds", wireType)
+				return fmt.Errorf("proto: wrong wireType = %d for field RequeueAfterSeconds", wireType)
 			}
 			var v int32
 			for shift := uint(0); ; shift += 7 {
@@ -1835,10 +1835,10 @@ func (m *PlanRound) Unmarshal(dAtA []byte) error {
 					break
 				}
 			}
-			m.LookAgainSeconds = &v
+			m.RequeueAfterSeconds = &v
 		case 7:
 			if wireType != 2 {
-				return fmt.Errorf("proto: wrong wireType = %d for field Then", wireType)
+				return fmt.Errorf("proto: wrong wireType = %d for field ExpectedEvents", wireType)
 			}
 			var stringLen uint64
 			for shift := uint(0); ; shift += 7 {
@@ -1866,7 +1866,7 @@ func (m *PlanRound) Unmarshal(dAtA []byte) error {
 			if postIndex > l {
 				return io.ErrUnexpectedEOF
 			}
-			m.Then = append(m.Then, string(dAtA[iNdEx:postIndex]))
+			m.ExpectedEvents = append(m.ExpectedEvents, string(dAtA[iNdEx:postIndex]))
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

@@ -27,20 +27,20 @@ const (
 	// ReasonMembersAvailable: the set is as its spec wants it.
 	ReasonMembersAvailable = "MembersAvailable"
 
-	// ReasonMinimumAvailable: no more members are unavailable than the update strategy
+	// ReasonMinimumReplicasAvailable: no more members are unavailable than the update strategy
 	// allows, and at least one serves.
-	ReasonMinimumAvailable = "MinimumAvailable"
-	// ReasonMinimumUnavailable: more members are unavailable than the update strategy
+	ReasonMinimumReplicasAvailable = "MinimumReplicasAvailable"
+	// ReasonMinimumReplicasUnavailable: more members are unavailable than the update strategy
 	// allows, or none serves.
-	ReasonMinimumUnavailable = "MinimumUnavailable"
+	ReasonMinimumReplicasUnavailable = "MinimumReplicasUnavailable"
 
 	// ReasonRecreateInProgress: an update of the type Recreate is under way.
 	ReasonRecreateInProgress = "RecreateInProgress"
 	// ReasonRecreateCompleted: an update of the type Recreate is complete.
 	ReasonRecreateCompleted = "RecreateCompleted"
 
-	// ReasonNoObstacle: nothing keeps the controller from going on.
-	ReasonNoObstacle = "NoObstacle"
+	// ReasonNotStalled: nothing keeps the controller from going on.
+	ReasonNotStalled = "NotStalled"
 	// ReasonProgressDeadlineExceeded: the set is not as its spec wants it, and nothing
 	// has moved for spec.progressDeadlineSeconds.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"

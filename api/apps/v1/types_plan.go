@@ -86,15 +86,15 @@ type PlanRound struct {
 	Unavailable int32 `json:"unavailable" protobuf:"varint,4,opt,name=unavailable"`
 	// maxUnavailable is how many may, because of an update.
 	MaxUnavailable int32 `json:"maxUnavailable" protobuf:"varint,5,opt,name=maxUnavailable"`
-	// lookAgainSeconds is how long it takes, rounded up, until the controller looks
+	// requeueAfterSeconds is how long it takes, rounded up, until the controller looks
 	// again although nothing has changed. Absent if it never does.
 	// +optional
-	LookAgainSeconds *int32 `json:"lookAgainSeconds,omitempty" protobuf:"varint,6,opt,name=lookAgainSeconds"`
-	// then are the events that the host is taken to answer the round with, such as
-	// "pod web-2 is gone". Always empty in the plan of the set as it is.
+	RequeueAfterSeconds *int32 `json:"requeueAfterSeconds,omitempty" protobuf:"varint,6,opt,name=requeueAfterSeconds"`
+	// expectedEvents are the events that the host is taken to answer the round with, such
+	// as "pod web-2 is gone". Always empty in the plan of the set as it is.
 	// +optional
 	// +listType=atomic
-	Then []string `json:"then,omitempty" protobuf:"bytes,7,rep,name=then"`
+	ExpectedEvents []string `json:"expectedEvents,omitempty" protobuf:"bytes,7,rep,name=expectedEvents"`
 }
 
 // PlanStep is a list of actions that are carried out at the same time.
@@ -153,8 +153,8 @@ type PlanAction struct {
 	// action is about.
 	// +optional
 	Revision string `json:"revision,omitempty" protobuf:"bytes,5,opt,name=revision"`
-	// why says in a few words for what reason the action is done.
-	Why string `json:"why" protobuf:"bytes,6,opt,name=why"`
+	// message says in a few words for what reason the action is done.
+	Message string `json:"message" protobuf:"bytes,6,opt,name=message"`
 	// description says in one line what the action does.
 	Description string `json:"description" protobuf:"bytes,7,opt,name=description"`
 }

@@ -56,13 +56,13 @@ func (in *PlanRound) DeepCopyInto(out *PlanRound) {
 		*out = make([]PlanWarning, len(*in))
 		copy(*out, *in)
 	}
-	if in.LookAgainSeconds != nil {
-		in, out := &in.LookAgainSeconds, &out.LookAgainSeconds
+	if in.RequeueAfterSeconds != nil {
+		in, out := &in.RequeueAfterSeconds, &out.RequeueAfterSeconds
 		*out = new(int32)
 		**out = **in
 	}
-	if in.Then != nil {
-		in, out := &in.Then, &out.Then
+	if in.ExpectedEvents != nil {
+		in, out := &in.ExpectedEvents, &out.ExpectedEvents
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}

@@ -108,11 +108,11 @@ func TestRender(t *testing.T) {
 	plan := &v1.StatefulSetPlan{Outcome: v1.PlanConverged, Reason: v1.ReasonMembersAvailable, Message: "2 of 2 members are available"}
 	plan.Namespace, plan.Name = "shop", "web"
 	plan.Rounds = []v1.PlanRound{
-		{Steps: []v1.PlanStep{{Actions: []v1.PlanAction{{Description: "create revision web-2 (2)", Why: "the template is new"}}},
-			{Actions: []v1.PlanAction{{Description: "delete pod web-1 (update)", Why: "it does not run the present revision"}}}},
-			WaitingFor: "pod web-1 to be gone", Then: []string{"pod web-1 is gone"}},
-		{Steps: []v1.PlanStep{{Actions: []v1.PlanAction{{Description: "create pod web-1 at web-2", Why: "the member has no pod"},
-			{Description: "create pod web-2 at web-2", Why: "the member has no pod"}}}},
+		{Steps: []v1.PlanStep{{Actions: []v1.PlanAction{{Description: "create revision web-2 (2)", Message: "the template is new"}}},
+			{Actions: []v1.PlanAction{{Description: "delete pod web-1 (update)", Message: "it does not run the present revision"}}}},
+			WaitingFor: "pod web-1 to be gone", ExpectedEvents: []string{"pod web-1 is gone"}},
+		{Steps: []v1.PlanStep{{Actions: []v1.PlanAction{{Description: "create pod web-1 at web-2", Message: "the member has no pod"},
+			{Description: "create pod web-2 at web-2", Message: "the member has no pod"}}}},
 			Warnings: []v1.PlanWarning{{Reason: "ClaimShared", Message: "set a has the claims of set b"}}},
 	}
 	compare(t, "testdata/rollout.txt", render(plan))

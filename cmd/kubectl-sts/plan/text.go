@@ -74,8 +74,8 @@ func render(plan *v1.StatefulSetPlan) string {
 		if round.WaitingFor != "" {
 			fmt.Fprintf(&out, "      waits: %s\n", terminal.Line(round.WaitingFor))
 		}
-		if len(round.Then) > 0 {
-			fmt.Fprintf(&out, "      then: %s\n", terminal.Line(strings.Join(round.Then, ", ")))
+		if len(round.ExpectedEvents) > 0 {
+			fmt.Fprintf(&out, "      then: %s\n", terminal.Line(strings.Join(round.ExpectedEvents, ", ")))
 		}
 	}
 	if number == 0 {
@@ -95,6 +95,6 @@ func renderStep(out io.Writer, number int, step v1.PlanStep) {
 		if i == 0 {
 			label = fmt.Sprintf("%4d.", number)
 		}
-		fmt.Fprintf(out, "%s %s: %s\n", label, terminal.Line(action.Description), terminal.Line(action.Why))
+		fmt.Fprintf(out, "%s %s: %s\n", label, terminal.Line(action.Description), terminal.Line(action.Message))
 	}
 }

@@ -27,10 +27,10 @@ func (l *list) add(p plan.Plan) bool {
 		return false
 	}
 	round := v1.PlanRound{
-		WaitingFor:       p.Waiting,
-		Unavailable:      int32(min(p.Unavailable, math.MaxInt32)),
-		MaxUnavailable:   int32(min(p.MaxUnavailable, math.MaxInt32)),
-		LookAgainSeconds: seconds(p),
+		WaitingFor:          p.Waiting,
+		Unavailable:         int32(min(p.Unavailable, math.MaxInt32)),
+		MaxUnavailable:      int32(min(p.MaxUnavailable, math.MaxInt32)),
+		RequeueAfterSeconds: seconds(p),
 	}
 	for _, w := range p.Warnings {
 		round.Warnings = append(round.Warnings, v1.PlanWarning{Reason: w.Reason, Message: w.Message})
@@ -79,15 +79,15 @@ func claimsOf(action plan.Action) int {
 // then notes what the host answers the last round with.
 func (l *list) then(happened []string) {
 	last := &l.plan.Rounds[len(l.plan.Rounds)-1]
-	last.Then = append(last.Then, happened...)
+	last.ExpectedEvents = append(last.ExpectedEvents, happened...)
 }
 
 // seconds is the delay until the next look, rounded up, nil if there is none.
 func seconds(p plan.Plan) *int32 {
-	if p.LookAgain <= 0 {
+	if p.RequeueAfter <= 0 {
 		return nil
 	}
-	return new(int32(math.Ceil(p.LookAgain.Seconds())))
+	return new(int32(math.Ceil(p.RequeueAfter.Seconds())))
 }
 
 // describe says what an action does, and why.
@@ -96,29 +96,29 @@ func describe(action plan.Action) v1.PlanAction {
 	switch a := action.(type) {
 	case plan.CreateMember:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Claims = v1.PlanCreateMember, ordinal(a.Ordinal), a.Pod.Name, names(a.Claims)
-		shown.Revision, shown.Why = a.Pod.Labels[identity.RevisionLabel], "the member has no pod"
+		shown.Revision, shown.Message = a.Pod.Labels[identity.RevisionLabel], "the member has no pod"
 	case plan.CreateClaims:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanCreateClaims, ordinal(a.Ordinal), names(a.Claims)
-		shown.Why = "the member's pod cannot start without them"
+		shown.Message = "the member's pod cannot start without them"
 	case plan.SetClaimOwners:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanSetClaimOwners, ordinal(a.Ordinal), []string{a.Claim.Name}
-		shown.Why = "the retention policy asks for it"
+		shown.Message = "the retention policy asks for it"
 	case plan.RepairPod:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Why = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
 	case plan.DeletePod:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Why = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, reasonToDelete(a.Reason)
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, reasonToDelete(a.Reason)
 	case plan.AdoptPod:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Why = v1.PlanAdoptPod, ordinal(a.Ordinal), a.Pod.Name, "nobody controls it, and it is a member by name and labels"
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanAdoptPod, ordinal(a.Ordinal), a.Pod.Name, "nobody controls it, and it is a member by name and labels"
 	case plan.ReleasePod:
-		shown.Type, shown.Pod, shown.Why = v1.PlanReleasePod, a.Pod.Name, "its name or labels are no longer those of a member"
+		shown.Type, shown.Pod, shown.Message = v1.PlanReleasePod, a.Pod.Name, "its name or labels are no longer those of a member"
 	case plan.CreateRevision:
-		shown.Type, shown.Revision, shown.Why = v1.PlanCreateRevision, a.Revision.Name, "the template is new"
+		shown.Type, shown.Revision, shown.Message = v1.PlanCreateRevision, a.Revision.Name, "the template is new"
 	case plan.RaiseRevision:
-		shown.Type, shown.Revision, shown.Why = v1.PlanRaiseRevision, a.Revision.Name, "the template is that of an earlier revision again"
+		shown.Type, shown.Revision, shown.Message = v1.PlanRaiseRevision, a.Revision.Name, "the template is that of an earlier revision again"
 	case plan.AdoptRevision:
-		shown.Type, shown.Revision, shown.Why = v1.PlanAdoptRevision, a.Revision.Name, "nobody controls it, and it matches the set"
+		shown.Type, shown.Revision, shown.Message = v1.PlanAdoptRevision, a.Revision.Name, "nobody controls it, and it matches the set"
 	case plan.DeleteRevision:
-		shown.Type, shown.Revision, shown.Why = v1.PlanDeleteRevision, a.Revision.Name, "no member runs it, and the history is full"
+		shown.Type, shown.Revision, shown.Message = v1.PlanDeleteRevision, a.Revision.Name, "no member runs it, and the history is full"
 	}
 	return shown
 }

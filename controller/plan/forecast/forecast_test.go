@@ -173,17 +173,17 @@ func text(p *v1.StatefulSetPlan) string {
 		say("round %d: %d unavailable, %d may be", i+1, round.Unavailable, round.MaxUnavailable)
 		for n, step := range round.Steps {
 			for _, action := range step.Actions {
-				say("  %d. %s: %s, because %s", n+1, action.Type, action.Description, action.Why)
+				say("  %d. %s: %s, because %s", n+1, action.Type, action.Description, action.Message)
 			}
 		}
 		if round.WaitingFor != "" {
 			say("  waiting for: %s", round.WaitingFor)
 		}
-		if round.LookAgainSeconds != nil {
-			say("  look again in %d s", *round.LookAgainSeconds)
+		if round.RequeueAfterSeconds != nil {
+			say("  look again in %d s", *round.RequeueAfterSeconds)
 		}
-		if len(round.Then) > 0 {
-			say("  then: %s", strings.Join(round.Then, ", "))
+		if len(round.ExpectedEvents) > 0 {
+			say("  then: %s", strings.Join(round.ExpectedEvents, ", "))
 		}
 	}
 	say("%s (%s): %s", p.Outcome, p.Reason, p.Message)

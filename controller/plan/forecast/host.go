@@ -184,9 +184,9 @@ func (h *host) react(p plan.Plan) []string {
 		}
 	}
 	happened = append(happened, h.collect()...)
-	if len(p.All())+len(happened) == 0 && p.Status.AvailableReplicas < p.Status.ReadyReplicas && p.LookAgain > 0 {
-		h.now = h.now.Add(p.LookAgain)
-		happened = append(happened, p.LookAgain.String()+" pass")
+	if len(p.All())+len(happened) == 0 && p.Status.AvailableReplicas < p.Status.ReadyReplicas && p.RequeueAfter > 0 {
+		h.now = h.now.Add(p.RequeueAfter)
+		happened = append(happened, p.RequeueAfter.String()+" pass")
 	}
 	return happened
 }
