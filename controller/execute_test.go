@@ -192,7 +192,7 @@ func TestNoWriteBeginsThatShouldNot(t *testing.T) {
 			newer.Generation++
 			return holding(t, term, newer)
 		}, &outdated{}},
-		"the set has been created anew": {func(term *term) context.Context {
+		"the set has been recreated": {func(term *term) context.Context {
 			another := set.DeepCopy()
 			another.UID = "another"
 			return holding(t, term, another)
@@ -230,7 +230,7 @@ func TestASetIsConfirmedOnceBeforeItAdopts(t *testing.T) {
 	}{
 		"a set that lives adopts":                 {set, 2},
 		"a set that is being deleted does not":    {dying, 0},
-		"a set that was created anew does not":    {another, 0},
+		"a set that was recreated does not":       {another, 0},
 		"a set that is gone past the cache is so": {nil, 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {

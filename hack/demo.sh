@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Shows one StatefulSet from creation to scale-down on a local cluster, with plain kubectl, and checks what it shows. The
-# cluster stays up. On a cluster that is up already, the example is created anew.
+# cluster stays up. On a cluster that is up already, the example is recreated.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -32,7 +32,7 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 		if !isTerminating(m.pod) {
 			d.act(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteFinished})
 		}
-		d.wait("pod %s has ended (%s); it is created anew when it is gone", m.pod.Name, m.pod.Status.Phase)
+		d.wait("pod %s has ended (%s); it is recreated after its deletion", m.pod.Name, m.pod.Status.Phase)
 		return false
 	default:
 		complete(f, d, m)
@@ -66,7 +66,7 @@ func complete(f *facts, d *draft, m member) {
 func waitFor(f *facts, d *draft, m member) bool {
 	switch {
 	case isTerminating(m.pod):
-		d.wait("pod %s is terminating; it is created anew when it is gone", m.pod.Name)
+		d.wait("pod %s is terminating; it is recreated after termination", m.pod.Name)
 	case !isReady(m.pod):
 		if d.waiting == "" { // to say why takes long, and only the first counts
 			d.wait("%s: %s", m.pod.Name, diagnose(m.pod))

@@ -30,10 +30,10 @@ func lackingClaims(f *facts, d *draft, m member) (lacking []*corev1.PersistentVo
 			claim.OwnerReferences = f.wantedOwners(m)
 			lacking = append(lacking, claim)
 		case existing.DeletionTimestamp != nil:
-			d.wait("claim %s of member %d is being deleted; the member is created when it is gone", existing.Name, m.ordinal)
+			d.wait("claim %s of member %d is being deleted; the member is created after that", existing.Name, m.ordinal)
 			return nil, false
 		case f.ofFormerOwner(existing, m):
-			d.wait("claim %s of member %d belongs to an earlier pod or set and is deleted with it; the member is created when it is gone", existing.Name, m.ordinal)
+			d.wait("claim %s of member %d belongs to an earlier pod or set and is deleted with it; the member is created after that", existing.Name, m.ordinal)
 			return nil, false
 		case f.conflicts(existing, m):
 			d.warn("ConflictingController", "claim %s has another controller; the retention policy is not applied to it", existing.Name)

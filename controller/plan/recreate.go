@@ -28,7 +28,7 @@ func removeOld(f *facts, d *draft) verdict {
 	}
 	d.together(removals)
 	if old > 0 {
-		d.wait("waiting for %d pods of earlier revisions to be gone", old)
+		d.wait("waiting for %d pods of earlier revisions to terminate", old)
 		d.progressing = recreation(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of earlier revisions are being removed")
 		return pause
 	}

@@ -11,7 +11,7 @@ type method int
 const (
 	// keep leaves the pod as it is, whatever its revision.
 	keep method = iota
-	// recreate removes the pod; the member is created when it is gone.
+	// recreate deletes the pod; the member is created again after its termination.
 	recreate
 )
 

@@ -25,13 +25,13 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 		return nil
 	}
 	if owner := metav1.GetControllerOfNoCopy(leaver); owner != nil {
-		return fmt.Errorf("the set belongs to %s %s %s, which would create it anew; move that, or end its ownership first", owner.APIVersion, owner.Kind, owner.Name)
+		return fmt.Errorf("the set belongs to %s %s %s, which would recreate it; move that, or end its ownership first", owner.APIVersion, owner.Kind, owner.Name)
 	}
 	if others := ownFinalizers(leaver); len(others) > 0 {
 		return fmt.Errorf("the set has finalizers (%s), so that it would not go away; remove them first", strings.Join(others, ", "))
 	}
 	if tools := deployers(leaver); len(tools) > 0 && !m.allowManaged {
-		return fmt.Errorf("the set is deployed by %s, which would create it anew and let it take the pods; pause that and change the manifest's apiVersion there, then run this with --allow-managed", strings.Join(tools, " and "))
+		return fmt.Errorf("the set is deployed by %s, which would recreate it and let it take the pods; pause that and change the manifest's apiVersion there, then run this with --allow-managed", strings.Join(tools, " and "))
 	}
 	if m.back && !m.dropExtraFields {
 		if err := refuseExtraFields(s.stored); err != nil {

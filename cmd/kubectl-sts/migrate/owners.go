@@ -11,7 +11,7 @@ import (
 )
 
 // deployers names the tools that say, on an object, that they look after it. They would
-// create a set anew that was moved away.
+// recreate a set that was moved away.
 func deployers(object metav1.Object) []string {
 	labels, annotations := object.GetLabels(), object.GetAnnotations()
 	var found []string

@@ -130,7 +130,7 @@ func reasonToDelete(reason plan.DeleteReason) string {
 	case plan.DeleteForUpdate:
 		return "it does not run the present revision"
 	default:
-		return "it has ended, and is created anew"
+		return "it has ended, and is recreated"
 	}
 }
 
