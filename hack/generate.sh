@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Writes every generated file of the repository. The generators are pinned by the
-# tool directives of go.mod, so that they read the same k8s.io/api as the code.
+# tool directives of go.mod, so that they read the same k8s.io/api as the code. protoc
+# has to be installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -27,8 +28,9 @@ FOREIGN=(
 step() { printf 'generate: %s\n' "$1"; }
 
 if ! command -v protoc >/dev/null; then
-  step "installing protoc (Debian package protobuf-compiler)"
-  apt-get install -y -qq protobuf-compiler >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq protobuf-compiler >/dev/null; }
+  echo "generate: protoc is missing. Install it: apt-get install protobuf-compiler, brew install protobuf, or" >&2
+  echo "generate: a program from https://github.com/protocolbuffers/protobuf/releases in your PATH" >&2
+  exit 1
 fi
 
 step deepcopy

@@ -79,8 +79,7 @@ vulnerabilities() {
     echo "the vulnerability database at ${VULNERABILITIES%/index/*} cannot be reached"
     return 75
   fi
-  # v1.1.4 is the newest that builds from the module proxy alone.
-  go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
+  go tool -modfile=go.tools.mod govulncheck ./...
 }
 
 step "generated files" generated

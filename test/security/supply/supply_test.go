@@ -167,7 +167,7 @@ func TestKnownVulnerabilities(t *testing.T) {
 		t.Logf("the database of known vulnerabilities cannot be reached from here, and was not asked: %v", err)
 		return
 	}
-	if out, err := command(t.Context(), root, "go", "run", "golang.org/x/vuln/cmd/govulncheck@v1.1.4", "./cmd/...").CombinedOutput(); err != nil {
+	if out, err := command(t.Context(), root, "go", "tool", "-modfile=go.tools.mod", "govulncheck", "./cmd/...").CombinedOutput(); err != nil {
 		t.Errorf("govulncheck: %v\n%s", err, out)
 	}
 }
