@@ -61,10 +61,10 @@ lint: ## Run golangci-lint over all modules
 	@$(GOLANGCI_LINT) run ./...
 	@cd test/cluster && $(GOLANGCI_LINT) run ./...
 
+PARTS ?=
 .PHONY: test
-test: ## Run all tests: unit and server tests, then end to end on a local cluster of their own
-	@begun=$$SECONDS; $(MAKE) --no-print-directory test-unit; $(MAKE) --no-print-directory test-e2e; \
-	took=$$((SECONDS - begun)); echo "all tests passed in $$((took / 60))m$$((took % 60))s"
+test: build ## Run what every change has to pass: tests without a cluster, and suites on two clusters, some in short (PARTS picks parts)
+	@hack/test.sh $(PARTS)
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster

@@ -7,6 +7,7 @@ package kubectl
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,6 +31,7 @@ var suite struct {
 }
 
 func TestMain(m *testing.M) {
+	flag.Parse() // releases asks for -test.short
 	scratch, err := os.MkdirTemp("", "kubectl-suite-")
 	if err == nil {
 		err = connect(scratch)

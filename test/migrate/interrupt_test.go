@@ -47,8 +47,21 @@ func interruptible(t *testing.T, ns string) {
 // mostSteps is more than a move has.
 const mostSteps = 10
 
+// interruptions are after how many steps a move is interrupted: after each, or with
+// -test.short after every third from the given one on.
+func interruptions(short int) (after []int) {
+	first, every := 1, 1
+	if testing.Short() {
+		first, every = short, 3
+	}
+	for steps := first; steps < mostSteps; steps += every {
+		after = append(after, steps)
+	}
+	return after
+}
+
 func TestAMoveIsCompletedAfterAnInterruption(t *testing.T) {
-	for steps := 1; steps < mostSteps; steps++ {
+	for _, steps := range interruptions(2) {
 		t.Run(fmt.Sprintf("after step %d", steps), func(t *testing.T) {
 			t.Parallel()
 			ns := namespace(t)
@@ -71,7 +84,7 @@ func TestAMoveIsCompletedAfterAnInterruption(t *testing.T) {
 }
 
 func TestAMoveIsUndoneAfterAnInterruption(t *testing.T) {
-	for steps := 1; steps < mostSteps; steps++ {
+	for _, steps := range interruptions(1) {
 		t.Run(fmt.Sprintf("after step %d", steps), func(t *testing.T) {
 			t.Parallel()
 			ns := namespace(t)

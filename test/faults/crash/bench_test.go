@@ -46,9 +46,18 @@ type bench struct {
 	collector *collector
 }
 
+// short is the one test that -test.short plays, with the first few scenarios.
+const (
+	short          = "TestCrashAroundEveryWriteOurs"
+	shortScenarios = 2
+)
+
 // openBench takes the cluster over. Nothing of ours runs yet.
 func openBench(t *testing.T) *bench {
 	t.Helper()
+	if testing.Short() && t.Name() != short {
+		t.Skipf("-test.short plays %s alone", short)
+	}
 	l := lab.Open(t)
 	b := &bench{Lab: l, server: l.TakeOver(t, lab.Server), audit: openAudit(t, l.Path("logs", "audit.log"))}
 	manager := l.TakeOver(t, lab.ControllerManager)
@@ -140,7 +149,11 @@ func chosen(t *testing.T, s side) []scenarios.Scenario {
 			all = append(all, scenario)
 		}
 	}
-	return all[:min(len(all), size(t, "FAULTS_SCENARIOS", len(all)))]
+	full := len(all)
+	if testing.Short() {
+		full = shortScenarios
+	}
+	return all[:min(len(all), size(t, "FAULTS_SCENARIOS", full))]
 }
 
 // size is a number that an environment variable may change.

@@ -81,7 +81,11 @@ func TestTheModelAnswersAsKubeApiserver(t *testing.T) {
 	}
 	anchor := anchorOn(t, realClient)
 	stopControllers(t, dir)
-	first, sequences := number(t, "SEED", 1), number(t, "SEQUENCES", 1000)
+	usual := 1000
+	if testing.Short() {
+		usual = 100
+	}
+	first, sequences := number(t, "SEED", 1), number(t, "SEQUENCES", usual)
 	operations, different := 0, 0
 	for seed := first; seed < first+sequences && different < 5; seed++ {
 		n, difference := compare(t, realClient, anchor, uint64(seed))

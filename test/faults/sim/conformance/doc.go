@@ -8,7 +8,8 @@
 //
 //	hack/test-on-cluster.sh faults/sim/conformance
 //
-// SEQUENCES says how many sequences are played, SEED with which they begin. The
-// controllers of the cluster are stopped meanwhile, because they would act on what is
-// compared. Claims are created and read only: on them, more than one writes even so.
+// SEQUENCES says how many sequences are played (1000, or 100 with -test.short), SEED with
+// which they begin. The controllers of the cluster are stopped meanwhile, because they
+// would act on what is compared. Claims are created and read only: on them, more than one
+// writes even so.
 package conformance

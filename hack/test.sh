@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Copyright The statefulset-apiserver Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Runs the tests that every change has to pass, in parts, and prints a table. All parts run even if one fails; the exit code
+# says whether all passed.
+#
+#   hack/test.sh [PART...]     default: all of them
+#
+# unit       all tests that need no cluster, the simulator's sample among them
+# planner    10,000 random sequences of events (make test-planner plays more)
+# seed       one seeded bug, which the simulator has to find (make test-faults tries them all)
+# cluster    on one cluster: end to end, validation, the move from apps/v1, the differential scenarios and kubectl; of the
+#            move and of kubectl the quick part
+# faults     on another one: the simulator's model beside kube-apiserver, and our server killed around its writes; the quick
+#            part of each
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+ALL=(unit planner seed cluster faults)
+if (($# > 0)); then PARTS=("$@"); else PARTS=("${ALL[@]}"); fi
+TABLE=$(mktemp)
+child=
+failed=()
+
+# A part has a process group of its own: told to end, all of it does, and is waited for, because it removes its cluster.
+stop() {
+  trap '' INT TERM
+  if [[ -n $child ]]; then
+    kill -TERM -- "-$child" 2>/dev/null || true
+    wait "$child" || true
+  fi
+  exit "$1"
+}
+trap 'rm -f "$TABLE"' EXIT
+trap 'stop 130' INT
+trap 'stop 143' TERM
+
+unit() {
+  go test ./...
+  cd test/cluster
+  go test ./...
+}
+
+planner() { SEQUENCES=10000 make --no-print-directory test-planner; }
+
+seed() { SEEDED_BUGS=forget-own-writes go test -v -count=1 ./test/faults/seeds; }
+
+cluster() { exec hack/test-on-cluster.sh e2e validation migrate differential kubectl -test.short; }
+
+# The second takes the cluster's processes over.
+faults() { exec hack/test-on-cluster.sh faults/sim/conformance faults/crash -test.short; }
+
+part() {
+  local begun=$SECONDS result=ok
+  echo "=== $1"
+  set -m
+  (set -e; "$1") </dev/null &
+  child=$!
+  set +m
+  wait "$child" || result=FAILED
+  child=
+  [[ $result == ok ]] || failed+=("$1")
+  echo "=== $1: $result after $((SECONDS - begun))s"
+  printf '%s\t%s\t%s\n' "$1" "$result" $((SECONDS - begun)) >>"$TABLE"
+}
+
+for name in "${PARTS[@]}"; do
+  [[ " ${ALL[*]} " == *" $name "* ]] || { echo "no part $name; there are ${ALL[*]}" >&2; exit 2; }
+done
+for name in "${PARTS[@]}"; do part "$name"; done
+
+echo
+{ printf 'part\tresult\tseconds\n'; cat "$TABLE"; } | column -t -s $'\t'
+took="$((SECONDS / 60))m$((SECONDS % 60))s"
+if ((${#failed[@]} > 0)); then
+  echo "failed after $took: ${failed[*]}"
+  exit 1
+fi
+echo "all tests passed in $took"
