@@ -75,7 +75,7 @@ for suite in "${SIMULATED[@]}"; do
   [[ ! -e $LOGS/$suite.failed ]] || failed+=("$suite")
 done
 code=0
-go run ./test/faults/table "$FAULTS_TABLE" || code=1
+go run ./test/faults/internal/table "$FAULTS_TABLE" || code=1
 echo "the fault suites took $((SECONDS / 60))m$((SECONDS % 60))s"
 if ((${#failed[@]} > 0)); then
   echo "failed: ${failed[*]}"

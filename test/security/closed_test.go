@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"statefulset.dev/test/faults/lab"
-	"statefulset.dev/test/faults/proxy"
+	"statefulset.dev/test/harness/lab"
+	"statefulset.dev/test/harness/proxy"
 )
 
 // TestWithoutTheHostNobodyIsServed starts a server whose host is down, lets the host come,

@@ -26,7 +26,7 @@ import (
 
 	appsv1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
-	"statefulset.dev/test/faults/lab"
+	"statefulset.dev/test/harness/lab"
 )
 
 const group = "/apis/apps.statefulset.dev/v1"

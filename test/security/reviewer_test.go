@@ -22,7 +22,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"statefulset.dev/test/faults/lab"
+	"statefulset.dev/test/harness/lab"
 )
 
 // reviewer stands before the host, keeps the questions about access that our server asks

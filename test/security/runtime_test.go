@@ -23,7 +23,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/yaml"
 
-	"statefulset.dev/test/faults/lab"
+	"statefulset.dev/test/harness/lab"
 )
 
 // manifests are the documents of a kustomization, by kind.

@@ -29,7 +29,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"statefulset.dev/client/clientset/versioned"
-	"statefulset.dev/test/faults/lab"
+	"statefulset.dev/test/harness/lab"
 	"statefulset.dev/test/warmup"
 )
 

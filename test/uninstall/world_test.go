@@ -31,7 +31,7 @@ import (
 	"statefulset.dev/client/clientset/versioned"
 	"statefulset.dev/cmd/kubectl-sts/doctor"
 	"statefulset.dev/cmd/kubectl-sts/uninstall"
-	"statefulset.dev/test/faults/lab"
+	"statefulset.dev/test/harness/lab"
 	"statefulset.dev/test/warmup"
 )
 

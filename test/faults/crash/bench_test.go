@@ -20,9 +20,9 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
-	"statefulset.dev/test/faults/lab"
-	"statefulset.dev/test/faults/proxy"
-	"statefulset.dev/test/faults/scenarios"
+	"statefulset.dev/test/faults/internal/scenarios"
+	"statefulset.dev/test/harness/lab"
+	"statefulset.dev/test/harness/proxy"
 	"statefulset.dev/test/warmup"
 )
 

@@ -9,9 +9,9 @@ import (
 	"context"
 	"testing"
 
-	"statefulset.dev/test/faults/lab"
-	"statefulset.dev/test/faults/proxy"
-	"statefulset.dev/test/faults/scenarios"
+	"statefulset.dev/test/faults/internal/scenarios"
+	"statefulset.dev/test/harness/lab"
+	"statefulset.dev/test/harness/proxy"
 )
 
 // A process dies at every write to the host, and ours at every write of a set to its

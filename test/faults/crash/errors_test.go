@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"statefulset.dev/test/faults/lab"
-	"statefulset.dev/test/faults/proxy"
-	"statefulset.dev/test/faults/scenarios"
+	"statefulset.dev/test/faults/internal/scenarios"
+	"statefulset.dev/test/harness/lab"
+	"statefulset.dev/test/harness/proxy"
 )
 
 // tooManyRetries is how many times the writes of a run without faults may be written

@@ -14,7 +14,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"statefulset.dev/test/faults/scenarios"
+	"statefulset.dev/test/faults/internal/scenarios"
 )
 
 const setName = scenarios.Name

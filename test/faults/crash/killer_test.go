@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"statefulset.dev/test/faults/proxy"
+	"statefulset.dev/test/harness/proxy"
 )
 
 // gather is how long a process that is to be killed goes on, so that other runs come

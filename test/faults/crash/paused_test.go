@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"statefulset.dev/test/faults/lab"
-	"statefulset.dev/test/faults/proxy"
+	"statefulset.dev/test/harness/lab"
+	"statefulset.dev/test/harness/proxy"
 )
 
 // Two of ours agree by the lease. The leader is stopped when it has sent writes that

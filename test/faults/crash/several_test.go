@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"statefulset.dev/test/faults/lab"
-	"statefulset.dev/test/faults/proxy"
+	"statefulset.dev/test/harness/lab"
+	"statefulset.dev/test/harness/proxy"
 )
 
 // delayed is the longest that a write is delayed where order is shuffled.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"statefulset.dev/test/faults/lab"
-	"statefulset.dev/test/faults/proxy"
+	"statefulset.dev/test/harness/lab"
+	"statefulset.dev/test/harness/proxy"
 )
 
 // frozenFor is how long the second kube-apiserver shows the past.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"statefulset.dev/test/faults/scenarios"
+	"statefulset.dev/test/faults/internal/scenarios"
 )
 
 // quietTime is how long nothing may be written once all runs have converged.

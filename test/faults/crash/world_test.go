@@ -26,7 +26,7 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/test/faults/scenarios"
+	"statefulset.dev/test/faults/internal/scenarios"
 )
 
 // world sees all that happens to the objects of the runs: in the host by watches that

@@ -23,8 +23,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"statefulset.dev/test/faults/lab"
-	"statefulset.dev/test/faults/row"
+	"statefulset.dev/test/faults/internal/row"
+	"statefulset.dev/test/harness/lab"
 )
 
 const (

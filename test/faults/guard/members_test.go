@@ -22,7 +22,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
-	"statefulset.dev/test/faults/row"
+	"statefulset.dev/test/faults/internal/row"
 )
 
 const apiService = "v1.apps.statefulset.dev"

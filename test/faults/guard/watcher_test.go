@@ -18,7 +18,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	typed "statefulset.dev/client/clientset/versioned/typed/apps/v1"
-	"statefulset.dev/test/faults/lab"
+	"statefulset.dev/test/harness/lab"
 )
 
 // findings are the lies that clients were told about a set that is there, and what was

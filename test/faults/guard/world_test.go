@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"statefulset.dev/client/clientset/versioned"
-	"statefulset.dev/test/faults/lab"
+	"statefulset.dev/test/harness/lab"
 	"statefulset.dev/test/warmup"
 )
 

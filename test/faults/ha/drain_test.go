@@ -19,7 +19,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"statefulset.dev/test/faults/row"
+	"statefulset.dev/test/faults/internal/row"
 	"statefulset.dev/test/faults/store/history"
 	"statefulset.dev/test/faults/store/load"
 	"statefulset.dev/test/faults/store/watches"

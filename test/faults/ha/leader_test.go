@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/test/faults/row"
+	"statefulset.dev/test/faults/internal/row"
 	"statefulset.dev/test/faults/store/load"
 )
 

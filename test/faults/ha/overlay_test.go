@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
-	"statefulset.dev/test/faults/lab"
+	"statefulset.dev/test/harness/lab"
 )
 
 const overlay = "../../../artifacts/ha"

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"statefulset.dev/test/faults/row"
+	"statefulset.dev/test/faults/internal/row"
 )
 
 // TestHostileBodiesLeaveTheServerSmall sends many bodies at once that want much more

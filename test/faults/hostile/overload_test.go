@@ -24,8 +24,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	"statefulset.dev/test/faults/lab"
-	"statefulset.dev/test/faults/row"
+	"statefulset.dev/test/faults/internal/row"
+	"statefulset.dev/test/harness/lab"
 )
 
 const (

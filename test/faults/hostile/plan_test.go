@@ -20,7 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	appsv1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/test/faults/row"
+	"statefulset.dev/test/faults/internal/row"
 )
 
 const (

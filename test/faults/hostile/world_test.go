@@ -23,7 +23,7 @@ import (
 
 	appsv1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
-	"statefulset.dev/test/faults/lab"
+	"statefulset.dev/test/harness/lab"
 )
 
 // patience bounds every wait. It is never the reason for a verdict.

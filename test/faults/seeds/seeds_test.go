@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"statefulset.dev/test/faults/row"
+	"statefulset.dev/test/faults/internal/row"
 )
 
 const (

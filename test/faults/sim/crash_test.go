@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"statefulset.dev/test/faults/scenarios"
+	"statefulset.dev/test/faults/internal/scenarios"
 )
 
 // crash is the moment at which a controller is killed around one of its writes.

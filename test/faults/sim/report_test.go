@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"statefulset.dev/test/faults/row"
-	"statefulset.dev/test/faults/scenarios"
+	"statefulset.dev/test/faults/internal/row"
+	"statefulset.dev/test/faults/internal/scenarios"
 )
 
 // full reports whether everything is to be played, and not only a sample.

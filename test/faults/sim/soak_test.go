@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"statefulset.dev/test/faults/scenarios"
+	"statefulset.dev/test/faults/internal/scenarios"
 	"statefulset.dev/test/faults/sim/model"
 )
 

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/test/faults/scenarios"
+	"statefulset.dev/test/faults/internal/scenarios"
 	"statefulset.dev/test/faults/sim/model"
 )
 

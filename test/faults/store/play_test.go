@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"statefulset.dev/test/faults/row"
+	"statefulset.dev/test/faults/internal/row"
 	"statefulset.dev/test/faults/store/history"
 	"statefulset.dev/test/faults/store/load"
 	"statefulset.dev/test/faults/store/watches"

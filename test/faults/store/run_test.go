@@ -21,9 +21,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"statefulset.dev/client/clientset/versioned"
-	"statefulset.dev/test/faults/lab"
 	"statefulset.dev/test/faults/store/history"
 	"statefulset.dev/test/faults/store/load"
+	"statefulset.dev/test/harness/lab"
 )
 
 const (

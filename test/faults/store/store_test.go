@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"statefulset.dev/test/faults/lab"
+	"statefulset.dev/test/harness/lab"
 )
 
 // How long each storage is killed for by default. What follows, the judgement, takes

@@ -32,7 +32,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"statefulset.dev/test/faults/row"
+	"statefulset.dev/test/faults/internal/row"
 	"statefulset.dev/test/faults/sim/model"
 )
 

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lab runs the processes of the fault suites: it opens the local cluster
+// Package lab runs the processes of suites that do harm: it opens the local cluster
 // that bin/cluster started, and starts, kills, stops and resumes servers on it.
 //
 //	l := lab.Open(t)                    // the cluster named by STATEFULSET_CLUSTER_DIR

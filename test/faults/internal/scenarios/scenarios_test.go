@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"statefulset.dev/test/faults/scenarios"
+	"statefulset.dev/test/faults/internal/scenarios"
 )
 
 func TestEveryScenarioBeginsWithASetAndEndsWithAState(t *testing.T) {
