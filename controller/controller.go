@@ -124,7 +124,7 @@ func (c *Controller) serve(ctx context.Context, mayWrite func() error) {
 	if ctx.Err() != nil {
 		return
 	}
-	term := newTerm(c.config, c.gauges, mayWrite)
+	term := newTerm(c.config, watchedKinds(c.config.Host, c.config.Sets), c.gauges, mayWrite)
 	c.setTerm(term)
 	defer c.setTerm(nil)
 	term.run(ctx)

@@ -8,14 +8,19 @@
 //
 // A replica that has won the lease serves a term (term.go). A term begins with
 // empty caches, fills them with a fresh list (informers.go), and only then starts
-// to decide; nothing that an earlier term saw is used. The caches keep what the
-// planner reads and no more (transform.go).
+// to decide; nothing that an earlier term saw is used.
+//
+// What is watched and written stands in one table (kinds.go), a row for each kind of
+// object: how it is selected and found, what the caches keep of it, which is what the
+// planner reads and no more, which sets it concerns, and what the host can be asked
+// to do with it. A kind that is added is a row; the rest is the same for all.
 //
 // An event of a watched object becomes the keys of the sets that it concerns
 // (handlers.go). A worker takes a key and syncs that set (sync.go): it gathers
-// what the planner may see (observe.go), lets the planner decide, carries the
-// plan out (execute.go and its siblings), writes the set's status once
-// (status.go), and tells what it did (events.go). A sync whose turn is over
+// what the planner may see (observe.go, and view.go, which previews share), lets the
+// planner decide, carries the plan out (execute.go and its siblings; every write goes
+// through write.go), writes the set's status once (status.go), and tells what it did
+// (events.go). A sync whose turn is over
 // (turns.go) ends without a worker; writes share slots (slots.go), and are begun
 // slowly after a refusal (pace.go).
 //

@@ -12,19 +12,13 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
 )
-
-// writeTimeout is how long a write may take, admission webhooks included. It is not
-// cut short by the end of the term.
-const writeTimeout = 30 * time.Second
 
 // errTermOver is what a write returns that was not begun because the term is over.
 var errTermOver = errors.New("the term is over")
@@ -167,56 +161,10 @@ func joined(errs []error) error {
 	return cmp.Or(errors.Join(failures...), first)
 }
 
-// do begins a write to the host when it has a slot, unless the term or the turn is over
-// or the set is not what the plan was made for, and tells refusals from answers that mean look again.
-func (e *execution) do(ctx context.Context, verb verb, what subject, call func(context.Context) error) error {
-	if err := e.cover(ctx, e.key, e.set); err != nil {
-		return err
-	}
-	if err := e.slots.take(ctx, e.turn, e.key); err != nil {
-		return err
-	}
-	defer e.slots.give(e.key)
-	if err := e.unchanged(); err != nil {
-		return err
-	}
-	return e.write(ctx, func(ctx context.Context) error {
-		err := call(ctx)
-		switch {
-		case err == nil:
-			return nil
-		case saysOutdated(verb, err):
-			e.hidden.outdated(e.key, what.name)
-			return &outdated{fmt.Errorf("%s %s: %w", verb.doing(), what, err)}
-		}
-		// A namespace that is going away takes the set with it: nothing to tell.
-		if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-			e.note(corev1.EventTypeWarning, "Failed"+verb.reason(), fmt.Sprintf("Failed to %s ", verb), what, ": "+plan.Cause(err))
-		}
-		err = fmt.Errorf("%s %s: %w", verb.doing(), what, err)
-		klog.FromContext(ctx).Info("A write to the host failed", "set", e.key, "err", err)
-		return err
-	})
-}
-
-// write begins a write if the term still holds. Once begun, it is not broken off
-// when the term ends, so that its outcome is known.
-func (t *term) write(ctx context.Context, call func(context.Context) error) error {
-	if ctx.Err() != nil {
-		return errTermOver
-	}
-	if err := t.holds(); err != nil {
-		return fmt.Errorf("%w: %w", errTermOver, err)
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
-	defer cancel()
-	return call(ctx)
-}
-
 // unchanged returns an error if the set has changed since it was planned for. A
 // plan of thousands of actions takes a while.
 func (e *execution) unchanged() error {
-	now, ok := get[*v1.StatefulSet](e.caches, setsResource, e.set.Namespace, e.set.Name)
+	now, ok := get[*v1.StatefulSet](e.view, setsResource, e.set.Namespace, e.set.Name)
 	if !ok || held(now) || now.UID != e.set.UID || now.Generation != e.set.Generation || (now.DeletionTimestamp == nil) != (e.set.DeletionTimestamp == nil) {
 		return &outdated{errors.New("the set has changed")}
 	}
@@ -257,21 +205,4 @@ func (t *term) confirm(ctx context.Context, set *v1.StatefulSet) error {
 		return &outdated{errors.New("the set is being deleted")}
 	}
 	return nil
-}
-
-// saysOutdated reports whether the host refused because the object is not as it
-// was seen. A changed UID is refused as a conflict by some of its paths, and as an
-// immutable field by others.
-func saysOutdated(verb verb, err error) bool {
-	if apierrors.IsConflict(err) {
-		return true
-	}
-	if verb == create {
-		return apierrors.IsAlreadyExists(err)
-	}
-	if apierrors.IsNotFound(err) {
-		return true
-	}
-	cause, ok := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
-	return ok && apierrors.IsInvalid(err) && cause.Field == "metadata.uid"
 }

@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
@@ -68,36 +67,4 @@ func (e *execution) adopt(ctx context.Context, kind resource, what subject, obje
 	}
 	owner := identity.Owner(e.set)
 	return e.change(ctx, kind, what, object, change{addOwner: &owner})
-}
-
-func (e *execution) add(ctx context.Context, kind resource, what subject, object metav1.Object) error {
-	return e.do(ctx, create, what, func(ctx context.Context) error {
-		version, err := e.host.create(ctx, object)
-		if err != nil {
-			return err
-		}
-		e.writes.wrote(e.key, kind, version)
-		return nil
-	})
-}
-
-func (e *execution) change(ctx context.Context, kind resource, what subject, object plan.Target, change change) error {
-	return e.do(ctx, update, what, func(ctx context.Context) error {
-		version, err := e.host.change(ctx, kind, e.set.Namespace, object, change)
-		if err != nil {
-			return err
-		}
-		e.writes.wrote(e.key, kind, version)
-		return nil
-	})
-}
-
-func (e *execution) remove(ctx context.Context, kind resource, what subject, object plan.Target) error {
-	return e.do(ctx, deletion, what, func(ctx context.Context) error {
-		if err := e.host.remove(ctx, kind, e.set.Namespace, object); err != nil {
-			return err
-		}
-		e.writes.removed(e.key, kind, object)
-		return nil
-	})
 }

@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
@@ -24,7 +23,7 @@ import (
 // busyHost is a host on which the creates of some sets' pods take long, and that
 // counts what is under way.
 type busyHost struct {
-	host
+	endpoint
 
 	hangs time.Duration
 
@@ -34,27 +33,24 @@ type busyHost struct {
 	firstInnocentPod time.Time
 }
 
-func (h *busyHost) create(ctx context.Context, object metav1.Object) (string, error) {
-	if _, ok := object.(*corev1.Pod); !ok {
-		return h.host.create(ctx, object)
-	}
+func (h *busyHost) createPod(ctx context.Context, object metav1.Object) (metav1.Object, error) {
 	h.count(1)
 	defer h.count(-1)
 	if strings.HasPrefix(object.GetName(), "hanging") {
 		select {
 		case <-time.After(h.hangs):
 		case <-ctx.Done():
-			return "", ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
-	version, err := h.host.create(ctx, object)
+	made, err := h.create(ctx, object)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.created++
 	if err == nil && h.firstInnocentPod.IsZero() && strings.HasPrefix(object.GetName(), "innocent") {
 		h.firstInnocentPod = time.Now()
 	}
-	return version, err
+	return made, err
 }
 
 func (h *busyHost) count(by int) {
@@ -82,9 +78,10 @@ func startBusyTerm(t *testing.T, hangs time.Duration, sets ...runtime.Object) (*
 	if err != nil {
 		t.Fatal(err)
 	}
-	term := newTerm(config, gauges, func() error { return nil })
-	busy := &busyHost{host: term.host, hangs: hangs}
-	term.host = busy
+	all := watchedKinds(config.Host, client)
+	busy := &busyHost{endpoint: all.of(podsResource).endpoint, hangs: hangs}
+	all.of(podsResource).create = busy.createPod
+	term := newTerm(config, all, gauges, func() error { return nil })
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); term.run(ctx) }()

@@ -9,12 +9,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 )
 
 func TestAnEventConcernsTheSetsThatCouldCareAboutIt(t *testing.T) {
 	web, db, shopDB := newSet("web", "www"), newSet("db", "data-shop"), newSet("shop-db", "data")
-	c := filled(t, web, db, shopDB)
+	v := filled(t, web, db, shopDB)
+	all := watchedKinds(fake.NewClientset(), nil)
+	sets := func(object metav1.Object) []cache.ObjectName { return all.of(resourceOf(object)).setsOf(v, object) }
 
 	member := newPod(web, 1)
 	renamed := newPod(web, 1)
@@ -34,20 +37,20 @@ func TestAnEventConcernsTheSetsThatCouldCareAboutIt(t *testing.T) {
 		got  []cache.ObjectName
 		want []string
 	}{
-		"a member concerns its set once":                           {c.setsOfPod(member), []string{"shop/web"}},
-		"a pod concerns its owner and the set it is in the way of": {c.setsOfPod(renamed), []string{"shop/web", "shop/db"}},
-		"an orphan concerns the set that its name speaks of":       {c.setsOfPod(orphan), []string{"shop/web"}},
-		"a pod of an unknown set concerns nobody":                  {c.setsOfPod(unknownOwner), nil},
-		"a claim concerns the set that its name speaks of":         {c.setsOfClaim(claim("www-web-4")), []string{"shop/web"}},
-		"an ambiguous claim name concerns both sets":               {c.setsOfClaim(claim("data-shop-db-0")), []string{"shop/db", "shop/shop-db"}},
-		"a claim without an ordinal concerns nobody":               {c.setsOfClaim(claim("www-web")), nil},
-		"a claim whose ordinal has a leading zero concerns nobody": {c.setsOfClaim(claim("www-web-04")), nil},
-		"a revision concerns its owner":                            {c.setsOfRevision(ownRevision), []string{"shop/web"}},
-		"a revision concerns the set that may want its name":       {c.setsOfRevision(namesake), []string{"shop/db"}},
-		"an orphaned revision concerns the sets that it matches":   {c.setsOfRevision(adoptable), []string{"shop/db"}},
-		"a pod of another namespace concerns nobody of this one":   {c.setsOfPod(elsewhere(orphan)), nil},
-		"a claim of another namespace concerns nobody of this one": {c.setsOfClaim(elsewhere(claim("www-web-4"))), nil},
-		"a revision of another namespace concerns nobody here":     {c.setsOfRevision(elsewhere(adoptable)), nil},
+		"a member concerns its set once":                           {sets(member), []string{"shop/web"}},
+		"a pod concerns its owner and the set it is in the way of": {sets(renamed), []string{"shop/web", "shop/db"}},
+		"an orphan concerns the set that its name speaks of":       {sets(orphan), []string{"shop/web"}},
+		"a pod of an unknown set concerns nobody":                  {sets(unknownOwner), nil},
+		"a claim concerns the set that its name speaks of":         {sets(claim("www-web-4")), []string{"shop/web"}},
+		"an ambiguous claim name concerns both sets":               {sets(claim("data-shop-db-0")), []string{"shop/db", "shop/shop-db"}},
+		"a claim without an ordinal concerns nobody":               {sets(claim("www-web")), nil},
+		"a claim whose ordinal has a leading zero concerns nobody": {sets(claim("www-web-04")), nil},
+		"a revision concerns its owner":                            {sets(ownRevision), []string{"shop/web"}},
+		"a revision concerns the set that may want its name":       {sets(namesake), []string{"shop/db"}},
+		"an orphaned revision concerns the sets that it matches":   {sets(adoptable), []string{"shop/db"}},
+		"a pod of another namespace concerns nobody of this one":   {sets(elsewhere(orphan)), nil},
+		"a claim of another namespace concerns nobody of this one": {sets(elsewhere(claim("www-web-4"))), nil},
+		"a revision of another namespace concerns nobody here":     {sets(elsewhere(adoptable)), nil},
 	}
 	for sentence, test := range cases {
 		t.Run(sentence, func(t *testing.T) {

@@ -130,7 +130,7 @@ func (h *hiddenPods) forget(key cache.ObjectName) {
 // it is time for are read from the host.
 func (t *term) readHidden(ctx context.Context, key cache.ObjectName) ([]*corev1.Pod, error) {
 	for name := range t.hidden.of(key) {
-		if _, ok := get[*corev1.Pod](t.caches, podsResource, key.Namespace, name); ok {
+		if _, ok := get[*corev1.Pod](t.view, podsResource, key.Namespace, name); ok {
 			t.hidden.drop(key, name)
 		}
 	}
@@ -145,7 +145,7 @@ func (t *term) readHidden(ctx context.Context, key cache.ObjectName) ([]*corev1.
 func (t *term) lookAtHidden(ctx context.Context, key cache.ObjectName, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	pod, err := t.host.pod(ctx, key.Namespace, name)
+	pod, err := lookUp[*corev1.Pod](ctx, t.kinds.of(podsResource), key.Namespace, name)
 	switch {
 	case apierrors.IsNotFound(err):
 		t.hidden.drop(key, name)

@@ -8,28 +8,130 @@ import (
 	"encoding/json"
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 
 	"statefulset.dev/controller/plan"
 )
 
-// host is what the controller asks of the host cluster.
-type host interface {
-	// create creates a pod, a claim or a revision and returns its resource version.
-	create(ctx context.Context, object metav1.Object) (string, error)
-	// change patches exactly the object that was decided on and returns its new
-	// resource version.
-	change(ctx context.Context, kind resource, namespace string, object plan.Target, change change) (string, error)
-	// remove deletes exactly the object that was decided on.
-	remove(ctx context.Context, kind resource, namespace string, object plan.Target) error
-	// pod reads a pod past the cache.
-	pod(ctx context.Context, namespace, name string) (*corev1.Pod, error)
-	// revision reads a revision past the cache.
-	revision(ctx context.Context, namespace, name string) (*appsv1.ControllerRevision, error)
+// endpoint is how the host is asked for the objects of one kind, past all caches, and
+// told to change them. What is nil cannot be done.
+type endpoint struct {
+	read   func(ctx context.Context, namespace, name string) (metav1.Object, error)
+	list   func(ctx context.Context, namespace string, options metav1.ListOptions) (runtime.Object, error)
+	create func(ctx context.Context, object metav1.Object) (metav1.Object, error)
+	patch  func(ctx context.Context, namespace, name string, of types.PatchType, patch []byte) (metav1.Object, error)
+	remove func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error
+}
+
+// client is what a generated client can do with one kind in one namespace.
+type client[T, L any] interface {
+	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
+	List(ctx context.Context, options metav1.ListOptions) (L, error)
+	Create(ctx context.Context, object T, options metav1.CreateOptions) (T, error)
+	Patch(ctx context.Context, name string, of types.PatchType, patch []byte, options metav1.PatchOptions, subresources ...string) (T, error)
+	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
+}
+
+// through makes an endpoint of the clients of a kind.
+func through[T metav1.Object, L runtime.Object, C client[T, L]](clientOf func(namespace string) C) endpoint {
+	return endpoint{
+		read: func(ctx context.Context, namespace, name string) (metav1.Object, error) {
+			return clientOf(namespace).Get(ctx, name, metav1.GetOptions{})
+		},
+		list: func(ctx context.Context, namespace string, options metav1.ListOptions) (runtime.Object, error) {
+			return clientOf(namespace).List(ctx, options)
+		},
+		create: func(ctx context.Context, object metav1.Object) (metav1.Object, error) {
+			typed, ok := object.(T)
+			if !ok {
+				return nil, fmt.Errorf("a %T is no %T", object, typed)
+			}
+			return clientOf(object.GetNamespace()).Create(ctx, typed, metav1.CreateOptions{})
+		},
+		patch: func(ctx context.Context, namespace, name string, of types.PatchType, patch []byte) (metav1.Object, error) {
+			return clientOf(namespace).Patch(ctx, name, of, patch, metav1.PatchOptions{})
+		},
+		remove: func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {
+			return clientOf(namespace).Delete(ctx, name, options)
+		},
+	}
+}
+
+// pages lists a namespace page by page, so that no more than one page is in memory at a
+// time.
+func (k *kind) pages(ctx context.Context, namespace string, use func(metav1.Object) error) error {
+	options := metav1.ListOptions{LabelSelector: k.selector, Limit: k.page}
+	for {
+		page, err := k.list(ctx, namespace, options)
+		if err != nil {
+			return err
+		}
+		err = meta.EachListItem(page, func(object runtime.Object) error {
+			about, err := meta.Accessor(object)
+			if err != nil {
+				return err
+			}
+			return use(about)
+		})
+		if err != nil {
+			return err
+		}
+		about, err := meta.ListAccessor(page)
+		if err != nil {
+			return err
+		}
+		if options.Continue = about.GetContinue(); options.Continue == "" {
+			return nil
+		}
+	}
+}
+
+// lookUp reads an object past the caches.
+func lookUp[T metav1.Object](ctx context.Context, k *kind, namespace, name string) (T, error) {
+	var none T
+	object, err := k.read(ctx, namespace, name)
+	if err != nil {
+		return none, fmt.Errorf("reading %s %q: %w", k.noun, name, err)
+	}
+	typed, ok := object.(T)
+	if !ok {
+		return none, fmt.Errorf("reading %s %q: got a %T", k.noun, name, object)
+	}
+	return typed, nil
+}
+
+// add creates an object, and returns its resource version.
+func (k *kind) add(ctx context.Context, object metav1.Object) (string, error) {
+	return versionOf(k.create(ctx, object))
+}
+
+// change patches exactly the object that was decided on, and returns its new resource
+// version.
+func (k *kind) change(ctx context.Context, namespace string, object plan.Target, change change) (string, error) {
+	patchType, patch, err := change.patch(object)
+	if err != nil {
+		return "", err
+	}
+	return versionOf(k.patch(ctx, namespace, object.Name, patchType, patch))
+}
+
+// delete removes exactly the object that was decided on.
+func (k *kind) delete(ctx context.Context, namespace string, object plan.Target) error {
+	if k.remove == nil {
+		panic(fmt.Sprintf("the controller removes no %s", k.resource))
+	}
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}}
+	return k.remove(ctx, namespace, object.Name, options)
+}
+
+func versionOf(object metav1.Object, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	return object.GetResourceVersion(), nil
 }
 
 // change is what a patch changes. Nil fields stay as they are.
@@ -41,74 +143,6 @@ type change struct {
 	addOwner  *metav1.OwnerReference
 	dropOwner types.UID
 	revision  *int64
-}
-
-// clientHost is the host behind a client.
-type clientHost struct{ kubernetes.Interface }
-
-func (h clientHost) create(ctx context.Context, object metav1.Object) (string, error) {
-	switch object := object.(type) {
-	case *corev1.Pod:
-		return versionOf(h.CoreV1().Pods(object.Namespace).Create(ctx, object, metav1.CreateOptions{}))
-	case *corev1.PersistentVolumeClaim:
-		return versionOf(h.CoreV1().PersistentVolumeClaims(object.Namespace).Create(ctx, object, metav1.CreateOptions{}))
-	case *appsv1.ControllerRevision:
-		return versionOf(h.AppsV1().ControllerRevisions(object.Namespace).Create(ctx, object, metav1.CreateOptions{}))
-	default:
-		panic(fmt.Sprintf("no rule to create a %T", object))
-	}
-}
-
-func (h clientHost) change(ctx context.Context, kind resource, namespace string, object plan.Target, change change) (string, error) {
-	patchType, patch, err := change.patch(object)
-	if err != nil {
-		return "", err
-	}
-	switch kind {
-	case podsResource:
-		return versionOf(h.CoreV1().Pods(namespace).Patch(ctx, object.Name, patchType, patch, metav1.PatchOptions{}))
-	case claimsResource:
-		return versionOf(h.CoreV1().PersistentVolumeClaims(namespace).Patch(ctx, object.Name, patchType, patch, metav1.PatchOptions{}))
-	case revisionsResource:
-		return versionOf(h.AppsV1().ControllerRevisions(namespace).Patch(ctx, object.Name, patchType, patch, metav1.PatchOptions{}))
-	default:
-		panic(fmt.Sprintf("no rule to change %s", kind))
-	}
-}
-
-func (h clientHost) remove(ctx context.Context, kind resource, namespace string, object plan.Target) error {
-	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}}
-	switch kind {
-	case podsResource:
-		return h.CoreV1().Pods(namespace).Delete(ctx, object.Name, options)
-	case revisionsResource:
-		return h.AppsV1().ControllerRevisions(namespace).Delete(ctx, object.Name, options)
-	default:
-		panic(fmt.Sprintf("no rule to remove %s", kind))
-	}
-}
-
-func (h clientHost) pod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
-	pod, err := h.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("reading pod %q: %w", name, err)
-	}
-	return pod, nil
-}
-
-func (h clientHost) revision(ctx context.Context, namespace, name string) (*appsv1.ControllerRevision, error) {
-	revision, err := h.AppsV1().ControllerRevisions(namespace).Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("reading revision %q: %w", name, err)
-	}
-	return revision, nil
-}
-
-func versionOf[T metav1.Object](object T, err error) (string, error) {
-	if err != nil {
-		return "", err
-	}
-	return object.GetResourceVersion(), nil
 }
 
 // patch is the change as the host understands it, bound to one object at one

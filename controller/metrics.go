@@ -49,9 +49,9 @@ func (g *gauges) show(set *v1.StatefulSet, decided plan.Plan) {
 	g.unavailable.With(labels).Set(float64(decided.Unavailable))
 }
 
-func (g *gauges) skipped(kinds []resource) {
-	for _, kind := range kinds {
-		g.skips.With(map[string]string{"group": groupOf(kind), "resource": string(kind)}).Inc()
+func (g *gauges) skipped(all kinds, unseen []resource) {
+	for _, kind := range unseen {
+		g.skips.With(map[string]string{"group": all.of(kind).group, "resource": string(kind)}).Inc()
 	}
 }
 
@@ -72,16 +72,5 @@ func (g *gauges) reset() {
 func labelsOf(key cache.ObjectName, policy v1.PodManagementPolicyType) map[string]string {
 	return map[string]string{
 		"statefulset_namespace": key.Namespace, "statefulset_name": key.Name, "pod_management_policy": string(policy),
-	}
-}
-
-func groupOf(kind resource) string {
-	switch kind {
-	case setsResource:
-		return v1.GroupName
-	case revisionsResource:
-		return "apps"
-	default:
-		return ""
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/testutil"
@@ -24,7 +25,7 @@ func TestMetricsShowASetUntilItIsGone(t *testing.T) {
 	set := &v1.StatefulSet{}
 	set.Namespace, set.Name, set.Spec.PodManagementPolicy = "shop", "web", v1.ParallelPodManagement
 	gauges.show(set, plan.Plan{Unavailable: 2, MaxUnavailable: 3})
-	gauges.skipped([]resource{revisionsResource})
+	gauges.skipped(watchedKinds(fake.NewClientset(), nil), []resource{revisionsResource})
 
 	const names = "statefulset_controller_statefulset_max_unavailable statefulset_controller_statefulset_unavailable_replicas"
 	want := `# HELP statefulset_controller_statefulset_max_unavailable [ALPHA] How many members of a set may be unavailable because of an update

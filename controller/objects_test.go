@@ -58,16 +58,16 @@ func newRevision(set *v1.StatefulSet, name string) *appsv1.ControllerRevision {
 	}}
 }
 
-// filled are caches that hold the objects and do not run.
-func filled(t *testing.T, objects ...metav1.Object) caches {
+// filled is a view of the objects.
+func filled(t *testing.T, objects ...metav1.Object) view {
 	t.Helper()
-	c := newCaches(fake.NewClientset(), setsfake.NewSimpleClientset())
+	v := newView(watchedKinds(fake.NewClientset(), setsfake.NewSimpleClientset()))
 	for _, object := range objects {
-		if err := c[resourceOf(object)].GetIndexer().Add(object); err != nil {
-			t.Fatalf("filling cache: %v", err)
+		if err := v.put(resourceOf(object), object); err != nil {
+			t.Fatalf("filling view: %v", err)
 		}
 	}
-	return c
+	return v
 }
 
 func resourceOf(object metav1.Object) resource {

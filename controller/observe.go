@@ -4,14 +4,12 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -25,21 +23,15 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 	if err != nil {
 		return plan.World{}, err
 	}
-	pods := append(t.caches.podsOf(set), hidden...)
-	revisions := t.caches.revisionsOf(set)
-	unseen, err := t.readRevisions(ctx, set, missingRevisions(set, pods, revisions))
+	world := t.view.world(set, t.Clock.Now())
+	world.Records = t.records.of(cache.MetaObjectToName(set))
+	world.Pods = append(world.Pods, hidden...)
+	unseen, err := t.readRevisions(ctx, set, missingRevisions(set, world.Pods, world.Revisions))
 	if err != nil {
 		return plan.World{}, err
 	}
-	return plan.World{
-		Set:       set,
-		Revisions: append(revisions, unseen...),
-		Pods:      pods,
-		Claims:    t.caches.claimsOf(set),
-		Rivals:    t.caches.rivalsOf(set),
-		Records:   t.records.of(cache.MetaObjectToName(set)),
-		Now:       t.Clock.Now(),
-	}, nil
+	world.Revisions = append(world.Revisions, unseen...)
+	return world, nil
 }
 
 // missingRevisions are the names of the revisions that the set's pods have, or its
@@ -71,7 +63,7 @@ func missingRevisions(set *v1.StatefulSet, pods []*corev1.Pod, found []*appsv1.C
 func (t *term) readRevisions(ctx context.Context, set *v1.StatefulSet, names []string) ([]*appsv1.ControllerRevision, error) {
 	var all []*appsv1.ControllerRevision
 	for _, name := range names {
-		revision, err := t.host.revision(ctx, set.Namespace, name)
+		revision, err := lookUp[*appsv1.ControllerRevision](ctx, t.kinds.of(revisionsResource), set.Namespace, name)
 		switch {
 		case apierrors.IsNotFound(err):
 		case err != nil:
@@ -81,86 +73,4 @@ func (t *term) readRevisions(ctx context.Context, set *v1.StatefulSet, names []s
 		}
 	}
 	return all, nil
-}
-
-func (c caches) podsOf(set *v1.StatefulSet) []*corev1.Pod {
-	return distinct(
-		find[*corev1.Pod](c, podsResource, byController, string(set.UID)),
-		find[*corev1.Pod](c, podsResource, byMemberOf, in(set, set.Name)),
-	)
-}
-
-func (c caches) revisionsOf(set *v1.StatefulSet) []*appsv1.ControllerRevision {
-	var adoptable []*appsv1.ControllerRevision
-	for _, revision := range find[*appsv1.ControllerRevision](c, revisionsResource, byOrphanage, set.Namespace) {
-		if matches(set, revision.Labels) {
-			adoptable = append(adoptable, revision)
-		}
-	}
-	var taken []*appsv1.ControllerRevision
-	for _, stub := range find[*stub](c, revisionsResource, byRevisionBase, in(set, revisionBase(set.Name))) {
-		taken = append(taken, stub.revision())
-	}
-	return distinct(
-		find[*appsv1.ControllerRevision](c, revisionsResource, byController, string(set.UID)),
-		find[*appsv1.ControllerRevision](c, revisionsResource, byRevisionBase, in(set, revisionBase(set.Name))),
-		adoptable, taken,
-	)
-}
-
-// claimsOf finds the claims that have the names of members' claims, whatever their
-// ordinals: how many members a user asks for does not matter to the search.
-func (c caches) claimsOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
-	var claims []*corev1.PersistentVolumeClaim
-	for i := range set.Spec.VolumeClaimTemplates {
-		base := set.Spec.VolumeClaimTemplates[i].Name + "-" + set.Name
-		claims = append(claims, find[*corev1.PersistentVolumeClaim](c, claimsResource, byClaimBase, in(set, base))...)
-	}
-	return claims
-}
-
-// rivalsOf finds older sets of the namespace whose claims have the names of the set's.
-func (c caches) rivalsOf(set *v1.StatefulSet) map[string]string {
-	var rivals map[string]string
-	for i := range set.Spec.VolumeClaimTemplates {
-		template := set.Spec.VolumeClaimTemplates[i].Name
-		for _, other := range find[*v1.StatefulSet](c, setsResource, byClaimBase, in(set, template+"-"+set.Name)) {
-			if other.UID == set.UID || !older(other, set) {
-				continue
-			}
-			if rivals == nil {
-				rivals = map[string]string{}
-			}
-			rivals[template] = other.Name
-		}
-	}
-	return rivals
-}
-
-// older reports which of two sets came first; of two that came in the same second,
-// the one whose name does.
-func older(a, b *v1.StatefulSet) bool {
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
-}
-
-// hasLive reports whether the cache still has the object and does not know that it
-// is about to go.
-func (c caches) hasLive(kind resource, namespace, name string, uid types.UID) bool {
-	object, ok := get[metav1.Object](c, kind, namespace, name)
-	return ok && object.GetUID() == uid && object.GetDeletionTimestamp() == nil
-}
-
-// distinct joins lists of objects of one namespace and drops repetitions.
-func distinct[T metav1.Object](lists ...[]T) []T {
-	var all []T
-	known := map[string]bool{}
-	for _, list := range lists {
-		for _, object := range list {
-			if !known[object.GetName()] {
-				known[object.GetName()] = true
-				all = append(all, object)
-			}
-		}
-	}
-	return all
 }

@@ -14,7 +14,6 @@ import (
 	"k8s.io/utils/clock"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/client/clientset/versioned"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/controller/plan/forecast"
 )
@@ -23,7 +22,7 @@ import (
 // caches of a controller would hold of one namespace, so every replica can answer, the
 // leader or not, and the answer is as new as the host.
 type Preview struct {
-	host  kubernetes.Interface
+	kinds kinds
 	clock clock.PassiveClock
 	// turns are taken to compute: plans never have more than half of the processors, or
 	// the only one, of which the controller needs some to keep its lease.
@@ -41,7 +40,7 @@ func NewPreview(host *rest.Config) (*Preview, error) {
 }
 
 func newPreview(host kubernetes.Interface) *Preview {
-	return &Preview{host, clock.RealClock{}, semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2)))}
+	return &Preview{watchedKinds(host, nil), clock.RealClock{}, semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2)))}
 }
 
 // Current is the round that the controller is in with a set. neighbours are all sets
@@ -102,18 +101,14 @@ func unfinished(err error) error { return fmt.Errorf("the plan is not finished: 
 
 // observe gathers what the planner may see of a set.
 func (p *Preview) observe(ctx context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (plan.World, error) {
-	read := newCaches(p.host, unused{})
+	read := newView(p.kinds)
 	for i := range neighbours {
 		if err := read.put(setsResource, &neighbours[i]); err != nil {
 			return plan.World{}, err
 		}
 	}
-	if err := (&reader{host: p.host, set: set, into: read}).read(ctx); err != nil {
+	if err := (&reader{kinds: p.kinds, set: set, into: read}).read(ctx); err != nil {
 		return plan.World{}, err
 	}
-	return plan.World{Set: set, Revisions: read.revisionsOf(set), Pods: read.podsOf(set), Claims: read.claimsOf(set), Rivals: read.rivalsOf(set), Now: p.clock.Now()}, nil
+	return read.world(set, p.clock.Now()), nil
 }
-
-// unused stands for a client of our own API that caches are built with and that is
-// never asked, because the caches are not run.
-type unused struct{ versioned.Interface }

@@ -27,7 +27,7 @@ import (
 // limitedHost is a host that creates pods for as long as there is room in the quota.
 // An answer takes some milliseconds.
 type limitedHost struct {
-	host
+	endpoint
 	client kubernetes.Interface
 
 	mu      sync.Mutex
@@ -38,15 +38,12 @@ type limitedHost struct {
 	refuses func(name string) error
 }
 
-func (h *limitedHost) create(ctx context.Context, object metav1.Object) (string, error) {
-	if _, ok := object.(*corev1.Pod); !ok {
-		return h.host.create(ctx, object)
-	}
+func (h *limitedHost) createPod(ctx context.Context, object metav1.Object) (metav1.Object, error) {
 	time.Sleep(5 * time.Millisecond)
 	if err := h.admit(object.GetName()); err != nil {
-		return "", err
+		return nil, err
 	}
-	return h.host.create(ctx, object)
+	return h.create(ctx, object)
 }
 
 func (h *limitedHost) admit(name string) error {
@@ -107,9 +104,10 @@ func startLimitedTerm(t *testing.T, room int, set runtime.Object) *limitedHost {
 	if err != nil {
 		t.Fatal(err)
 	}
-	term := newTerm(config, gauges, func() error { return nil })
-	limited := &limitedHost{host: term.host, client: client, room: room}
-	term.host = limited
+	all := watchedKinds(client, config.Sets)
+	limited := &limitedHost{endpoint: all.of(podsResource).endpoint, client: client, room: room}
+	all.of(podsResource).create = limited.createPod
+	term := newTerm(config, all, gauges, func() error { return nil })
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); term.run(ctx) }()

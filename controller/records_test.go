@@ -35,7 +35,7 @@ func TestWhatASyncReadsOfRevisionsIsThereForTheNextUntilTheSetIsGone(t *testing.
 	if !handedOn() {
 		t.Error("after a sync during an update: got nothing that was read, want the earlier revision")
 	}
-	if err := term.caches[setsResource].GetIndexer().Delete(set); err != nil {
+	if err := term.view[setsResource].Delete(set); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := term.sync(t.Context(), nil, key); err != nil {

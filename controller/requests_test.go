@@ -37,15 +37,15 @@ func newTestTerm(t *testing.T, set *v1.StatefulSet, objects ...metav1.Object) (*
 	if err != nil {
 		t.Fatal(err)
 	}
-	term := newTerm(config, gauges, func() error { return nil })
-	term.caches = filled(t, append(objects, set)...)
+	term := newTerm(config, watchedKinds(host, config.Sets), gauges, func() error { return nil })
+	term.view = filled(t, append(objects, set)...)
 	t.Cleanup(term.queue.ShutDown)
 	return term, host
 }
 
 func holding(t *testing.T, term *term, set *v1.StatefulSet) context.Context {
 	t.Helper()
-	if err := term.caches[setsResource].GetIndexer().Update(set); err != nil {
+	if err := term.view[setsResource].Update(set); err != nil {
 		t.Fatal(err)
 	}
 	return t.Context()

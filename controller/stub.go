@@ -7,8 +7,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	v1 "statefulset.dev/api/apps/v1"
 )
 
 // stub is what the caches keep of an object that can be no set's: that its name is
@@ -47,11 +45,4 @@ func (s *stub) revision() *appsv1.ControllerRevision {
 	return &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{
 		Namespace: s.namespace, Name: s.name, ResourceVersion: s.version, OwnerReferences: s.GetOwnerReferences(),
 	}}
-}
-
-// isElsewhere reports whether a revision belongs to a controller that is no
-// StatefulSet, of our group or of the built-in one.
-func isElsewhere(revision *appsv1.ControllerRevision) bool {
-	controller := metav1.GetControllerOfNoCopy(revision)
-	return controller != nil && controller.Kind != v1.Kind
 }

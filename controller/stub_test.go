@@ -50,8 +50,8 @@ func aForeignClaim(i int) *corev1.PersistentVolumeClaim {
 func TestForeignObjectsTakeLittleMemory(t *testing.T) {
 	const many = 20_000
 	for sentence, trimmed := range map[string]func(i int) any{
-		"a revision of a DaemonSet":       func(i int) any { o, _ := trimRevision(aForeignRevision(i)); return o },
-		"a claim that can be no member's": func(i int) any { o, _ := trimClaim(aForeignClaim(i)); return o },
+		"a revision of a DaemonSet":       func(i int) any { return trimRevision(nil, aForeignRevision(i)) },
+		"a claim that can be no member's": func(i int) any { return trimClaim(nil, aForeignClaim(i)) },
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			kept := make([]any, 0, many)
@@ -83,7 +83,7 @@ func TestANameThatAForeignRevisionHasIsKnownToBeTaken(t *testing.T) {
 	foreign := aForeignRevision(1)
 	foreign.Namespace, foreign.Name = set.Namespace, wanted.Name
 	term, _ := newTestTerm(t, set)
-	if err := term.caches[revisionsResource].GetIndexer().Add(trimmedBy[any](t, trimRevision, foreign)); err != nil {
+	if err := term.view.put(revisionsResource, trimRevision(nil, foreign)); err != nil {
 		t.Fatal(err)
 	}
 	world, err := term.observe(t.Context(), set)
@@ -107,12 +107,12 @@ func TestANameThatAForeignRevisionHasIsKnownToBeTaken(t *testing.T) {
 func TestARevisionThatIsGivenUpWakesWhoCanAdoptIt(t *testing.T) {
 	set := newSet("web")
 	term, _ := newTestTerm(t, set)
-	handler := eventHandler(term, term.caches.setsOfRevision, revisionChanged)
+	handler := term.handlerOf(term.kinds.of(revisionsResource))
 	foreign := aForeignRevision(1)
 	foreign.Namespace, foreign.Labels = set.Namespace, set.Spec.Selector.MatchLabels
 	orphan := foreign.DeepCopy()
 	orphan.OwnerReferences = nil
-	stub, free := trimmedBy[any](t, trimRevision, foreign), trimmedBy[any](t, trimRevision, orphan)
+	stub, free := trimRevision(nil, foreign), trimRevision(nil, orphan)
 	for sentence, test := range map[string]struct {
 		before, after any
 		want          int
@@ -137,12 +137,12 @@ func TestARevisionThatIsGivenUpWakesWhoCanAdoptIt(t *testing.T) {
 func TestForeignObjectsComeAndGoThroughAnInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := fake.NewClientset(aForeignRevision(1), aForeignClaim(1))
-		c := newCaches(host, setsfake.NewSimpleClientset())
+		c, v := newInformers(watchedKinds(host, setsfake.NewSimpleClientset()))
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		defer running.Wait()
 		defer cancel()
-		for _, informer := range c.all() {
+		for _, informer := range c {
 			running.Go(func() { informer.RunWithContext(ctx) })
 		}
 		if !cache.WaitForCacheSync(ctx.Done(), c.synced()...) {
@@ -168,11 +168,11 @@ func TestForeignObjectsComeAndGoThroughAnInformer(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		one, ok := get[*stub](c, claimsResource, "team-1", changed.Name)
+		one, ok := get[*stub](v, claimsResource, "team-1", changed.Name)
 		if !ok || one.version != "2000000" {
 			t.Errorf("got stub %v of the claim that was changed, want it at version 2000000", one)
 		}
-		if claims, revisions := len(c[claimsResource].GetStore().List()), len(c[revisionsResource].GetStore().List()); claims != 2 || revisions != 0 {
+		if claims, revisions := len(v[claimsResource].List()), len(v[revisionsResource].List()); claims != 2 || revisions != 0 {
 			t.Errorf("got %d claims and %d revisions, want 2 and none", claims, revisions)
 		}
 	})

@@ -56,7 +56,7 @@ func (t *term) syncAndRequeue(ctx context.Context, turn *turn, key cache.ObjectN
 // returns how long it takes until the set must be looked at again although
 // nothing has changed, zero for never.
 func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (again time.Duration, err error) {
-	set, ok := get[*v1.StatefulSet](t.caches, setsResource, key.Namespace, key.Name)
+	set, ok := get[*v1.StatefulSet](t.view, setsResource, key.Namespace, key.Name)
 	if !ok {
 		t.forget(key)
 		return 0, nil
@@ -65,8 +65,8 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 		klog.FromContext(ctx).Info("Leaving a damaged set alone", "set", key, "UID", set.UID)
 		return 0, nil
 	}
-	if unseen := t.writes.unseen(key, t.caches); len(unseen) > 0 {
-		t.gauges.skipped(unseen)
+	if unseen := t.writes.unseen(key, t.view); len(unseen) > 0 {
+		t.gauges.skipped(t.kinds, unseen)
 		klog.FromContext(ctx).V(4).Info("Waiting to see own writes", "set", key, "unseen", unseen)
 		return staleViewInterval, nil
 	}

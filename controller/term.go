@@ -5,6 +5,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,10 +22,11 @@ type term struct {
 	Config
 
 	// holds returns an error if the term is over although its context is not.
-	holds  func() error
-	caches caches
-	host   host
-	queue  workqueue.TypedRateLimitingInterface[cache.ObjectName]
+	holds     func() error
+	kinds     kinds
+	informers informers
+	view      view
+	queue     workqueue.TypedRateLimitingInterface[cache.ObjectName]
 	// slots are taken by writes, unattended by syncs that no worker waits for.
 	slots      *slots
 	unattended chan struct{}
@@ -41,13 +43,15 @@ type term struct {
 	recorder record.EventRecorder
 }
 
-func newTerm(config Config, gauges *gauges, holds func() error) *term {
+func newTerm(config Config, all kinds, gauges *gauges, holds func() error) *term {
+	informers, view := newInformers(all)
 	return &term{
-		Config: config,
-		holds:  holds,
-		gauges: gauges,
-		caches: newCaches(config.Host, config.Sets),
-		host:   clientHost{config.Host},
+		Config:    config,
+		holds:     holds,
+		gauges:    gauges,
+		kinds:     all,
+		informers: informers,
+		view:      view,
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](shortestBackoff, longestBackoff),
 			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "statefulset", Clock: config.Clock}),
@@ -77,10 +81,10 @@ func (t *term) run(ctx context.Context) {
 	defer running.Wait()
 	defer t.queue.ShutDown()
 	t.handleEvents()
-	for _, informer := range t.caches.all() {
+	for _, informer := range t.informers {
 		running.Go(func() { informer.RunWithContext(ctx) })
 	}
-	if !cache.WaitForCacheSync(ctx.Done(), t.caches.synced()...) {
+	if !cache.WaitForCacheSync(ctx.Done(), t.informers.synced()...) {
 		return
 	}
 	klog.FromContext(ctx).Info("Controlling", "identity", t.Identity)
@@ -90,4 +94,10 @@ func (t *term) run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-func (t *term) ready() error { return t.caches.ready() }
+// ready returns an error that names what there is no list of yet.
+func (t *term) ready() error {
+	if missing := t.informers.unsynced(t.kinds); missing != "" {
+		return fmt.Errorf("the controller leads and still waits for its first list of %s", missing)
+	}
+	return nil
+}

@@ -44,15 +44,6 @@ type removal struct {
 	uid  types.UID
 }
 
-// seen is what the caches show.
-type seen interface {
-	// version is the resource version that the cache of a kind has come to.
-	version(resource) string
-	// hasLive reports whether the cache still has the object and does not know that
-	// it is about to go.
-	hasLive(kind resource, namespace, name string, uid types.UID) bool
-}
-
 func newOwnWrites() *ownWrites {
 	return &ownWrites{sets: map[cache.ObjectName]*footprint{}}
 }
@@ -80,7 +71,7 @@ func (w *ownWrites) removed(key cache.ObjectName, kind resource, object plan.Tar
 
 // unseen returns the kinds of objects of which the caches do not show our writes
 // yet. If there are any, the next event that could show them wakes the set.
-func (w *ownWrites) unseen(key cache.ObjectName, now seen) []resource {
+func (w *ownWrites) unseen(key cache.ObjectName, v view) []resource {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f, ok := w.sets[key]
@@ -89,7 +80,7 @@ func (w *ownWrites) unseen(key cache.ObjectName, now seen) []resource {
 	}
 	var unseen []resource
 	for kind, version := range f.versions {
-		if reached(now.version(kind), version) {
+		if reached(v.version(kind), version) {
 			delete(f.versions, kind)
 		} else {
 			unseen = append(unseen, kind)
@@ -97,7 +88,7 @@ func (w *ownWrites) unseen(key cache.ObjectName, now seen) []resource {
 	}
 	var left []removal
 	for _, r := range f.removals {
-		if now.hasLive(r.kind, key.Namespace, r.name, r.uid) {
+		if v.hasLive(r.kind, key.Namespace, r.name, r.uid) {
 			left = append(left, r)
 			unseen = append(unseen, r.kind)
 		}

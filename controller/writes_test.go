@@ -13,71 +13,83 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// view is what a cache shows in these tests: versions by kind and the UIDs of live
-// objects by name.
-type view struct {
+// seen is what a view shows in these tests: how far it has come with each kind, and the
+// UIDs of live pods by name.
+type seen struct {
 	versions map[resource]string
 	live     map[string]types.UID
 }
 
-func (v view) version(kind resource) string { return v.versions[kind] }
-
-func (v view) hasLive(_ resource, _, name string, uid types.UID) bool { return v.live[name] == uid }
+func (s seen) view(t *testing.T) view {
+	t.Helper()
+	v := filled(t)
+	for name, uid := range s.live {
+		pod := newPod(newSet("web"), 0)
+		pod.Name, pod.UID = name, uid
+		if err := v.put(podsResource, pod); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for kind, version := range s.versions {
+		v[kind].Bookmark(version)
+	}
+	return v
+}
 
 func TestASetWaitsForTheViewThatShowsItsOwnWrites(t *testing.T) {
 	web := cache.NewObjectName("shop", "web")
 	pod0 := plan.Target{Name: "web-0", UID: "old"}
 	cases := map[string]struct {
 		wrote func(*ownWrites)
-		view  view
+		seen  seen
 		want  []resource
 	}{
-		"nothing written": {func(*ownWrites) {}, view{}, nil},
+		"nothing written": {func(*ownWrites) {}, seen{}, nil},
 		"a view older than a created pod": {
-			func(w *ownWrites) { w.wrote(web, podsResource, "120") }, view{versions: map[resource]string{podsResource: "119"}}, []resource{podsResource},
+			func(w *ownWrites) { w.wrote(web, podsResource, "120") }, seen{versions: map[resource]string{podsResource: "119"}}, []resource{podsResource},
 		},
 		"a view that has come to the created pod": {
-			func(w *ownWrites) { w.wrote(web, podsResource, "120") }, view{versions: map[resource]string{podsResource: "120"}}, nil,
+			func(w *ownWrites) { w.wrote(web, podsResource, "120") }, seen{versions: map[resource]string{podsResource: "120"}}, nil,
 		},
 		"a longer number is a later one": {
-			func(w *ownWrites) { w.wrote(web, podsResource, "999") }, view{versions: map[resource]string{podsResource: "1000"}}, nil,
+			func(w *ownWrites) { w.wrote(web, podsResource, "999") }, seen{versions: map[resource]string{podsResource: "1000"}}, nil,
 		},
 		"the latest of several writes counts": {
 			func(w *ownWrites) { w.wrote(web, podsResource, "121"); w.wrote(web, podsResource, "120") },
-			view{versions: map[resource]string{podsResource: "120"}}, []resource{podsResource},
+			seen{versions: map[resource]string{podsResource: "120"}}, []resource{podsResource},
 		},
 		"pods tell nothing about claims": {
 			func(w *ownWrites) { w.wrote(web, claimsResource, "120") },
-			view{versions: map[resource]string{podsResource: "500", claimsResource: "119"}}, []resource{claimsResource},
+			seen{versions: map[resource]string{podsResource: "500", claimsResource: "119"}}, []resource{claimsResource},
 		},
 		"an own status that is not seen yet": {
-			func(w *ownWrites) { w.wrote(web, setsResource, "9") }, view{versions: map[resource]string{setsResource: "8"}}, []resource{setsResource},
+			func(w *ownWrites) { w.wrote(web, setsResource, "9") }, seen{versions: map[resource]string{setsResource: "8"}}, []resource{setsResource},
 		},
 		"an empty view has seen nothing": {
-			func(w *ownWrites) { w.wrote(web, podsResource, "120") }, view{}, []resource{podsResource},
+			func(w *ownWrites) { w.wrote(web, podsResource, "120") }, seen{}, []resource{podsResource},
 		},
 		"versions that are no numbers are only equal or not": {
-			func(w *ownWrites) { w.wrote(web, podsResource, "b") }, view{versions: map[resource]string{podsResource: "c"}}, []resource{podsResource},
+			func(w *ownWrites) { w.wrote(web, podsResource, "b") }, seen{versions: map[resource]string{podsResource: "c"}}, []resource{podsResource},
 		},
 		"a deleted pod that the view still has": {
-			func(w *ownWrites) { w.removed(web, podsResource, pod0) }, view{live: map[string]types.UID{"web-0": "old"}}, []resource{podsResource},
+			func(w *ownWrites) { w.removed(web, podsResource, pod0) }, seen{live: map[string]types.UID{"web-0": "old"}}, []resource{podsResource},
 		},
 		"a deleted pod that another one has followed": {
-			func(w *ownWrites) { w.removed(web, podsResource, pod0) }, view{live: map[string]types.UID{"web-0": "new"}}, nil,
+			func(w *ownWrites) { w.removed(web, podsResource, pod0) }, seen{live: map[string]types.UID{"web-0": "new"}}, nil,
 		},
-		"a deleted pod that is gone": {func(w *ownWrites) { w.removed(web, podsResource, pod0) }, view{}, nil},
+		"a deleted pod that is gone": {func(w *ownWrites) { w.removed(web, podsResource, pod0) }, seen{}, nil},
 		"another set's writes": {
-			func(w *ownWrites) { w.wrote(cache.NewObjectName("shop", "db"), podsResource, "120") }, view{}, nil,
+			func(w *ownWrites) { w.wrote(cache.NewObjectName("shop", "db"), podsResource, "120") }, seen{}, nil,
 		},
 		"a set that was forgotten": {
-			func(w *ownWrites) { w.wrote(web, podsResource, "120"); w.forget(web) }, view{}, nil,
+			func(w *ownWrites) { w.wrote(web, podsResource, "120"); w.forget(web) }, seen{}, nil,
 		},
 	}
 	for sentence, test := range cases {
 		t.Run(sentence, func(t *testing.T) {
 			writes := newOwnWrites()
 			test.wrote(writes)
-			if got := writes.unseen(web, test.view); !slices.Equal(got, test.want) {
+			if got := writes.unseen(web, test.seen.view(t)); !slices.Equal(got, test.want) {
 				t.Errorf("got %v unseen, want %v", got, test.want)
 			}
 			if got, want := writes.awaited(web), len(test.want) > 0; got != want {
@@ -92,9 +104,9 @@ func TestAWriteThatWasSeenIsNotWaitedForAgain(t *testing.T) {
 	writes := newOwnWrites()
 	writes.wrote(web, podsResource, "120")
 	writes.removed(web, podsResource, plan.Target{Name: "web-1", UID: "old"})
-	writes.unseen(web, view{versions: map[resource]string{podsResource: "130"}})
+	writes.unseen(web, seen{versions: map[resource]string{podsResource: "130"}}.view(t))
 	// A cache that begins anew may be behind for a while; what it has shown stays shown.
-	if got := writes.unseen(web, view{live: map[string]types.UID{"web-1": "old"}}); len(got) > 0 {
+	if got := writes.unseen(web, seen{live: map[string]types.UID{"web-1": "old"}}.view(t)); len(got) > 0 {
 		t.Errorf("got %v unseen, want nothing", got)
 	}
 }

@@ -105,11 +105,16 @@ func fullWorld(now time.Time) plan.World {
 	return world
 }
 
-func trimmedBy[T any](t *testing.T, trim func(any) (any, error), object T) T {
+func trimmedBy[T any](t *testing.T, trim func(view, T) any, object T) T {
 	t.Helper()
-	trimmed, err := trim(object)
-	if err != nil {
-		t.Fatalf("trimming: %v", err)
+	return trimmedTo[T](t, trim, object)
+}
+
+func trimmedTo[To, T any](t *testing.T, trim func(view, T) any, object T) To {
+	t.Helper()
+	kept, ok := trim(filled(t), object).(To)
+	if !ok {
+		t.Fatalf("got a %T of a trimmed %T, want a %T", trim(filled(t), object), object, kept)
 	}
-	return trimmed.(T)
+	return kept
 }

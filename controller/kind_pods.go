@@ -6,30 +6,67 @@ package controller
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
-// The transforms keep of an object what the planner reads, what an event is
-// resolved by, and what a write is conditioned on. Of objects that can be no set's they
-// keep a stub.
+// podsInAPage is how many pods, or claims, are listed at a time.
+const podsInAPage = 100
 
-func trimSet(object any) (any, error) {
-	set, ok := object.(*v1.StatefulSet)
-	if !ok {
-		return object, nil
+// podsKind are the pods that have the label of members, whosever they are. Those that
+// have lost it are found in another way (unlabeled_pods.go).
+func podsKind(host kubernetes.Interface) kind {
+	return kind{
+		resource: podsResource,
+		noun:     "pod",
+		inform: func() cache.SharedIndexInformer {
+			return coreinformers.NewFilteredPodInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, selecting(appsv1.StatefulSetPodNameLabel))
+		},
+		selector:   appsv1.StatefulSetPodNameLabel,
+		page:       podsInAPage,
+		trim:       trimmed(trimPod),
+		controlled: true,
+		indexes: cache.Indexers{
+			byMemberOf: indexBy(func(pod *corev1.Pod) []string {
+				set, _, ok := identity.ParsePodName(pod.Name)
+				if !ok {
+					return nil
+				}
+				return []string{in(pod, set)}
+			}),
+		},
+		concerns: setsOfPod,
+		changed:  differing(podChanged),
+		endpoint: through[*corev1.Pod, *corev1.PodList](host.CoreV1().Pods),
 	}
-	set.ManagedFields = nil
-	return set, nil
 }
 
-func trimPod(object any) (any, error) {
-	pod, ok := object.(*corev1.Pod)
+// setsOfPod is the set that the pod's name speaks of, which must know a pod that is in
+// its way.
+func setsOfPod(v view, pod metav1.Object) []*v1.StatefulSet {
+	name, _, ok := identity.ParsePodName(pod.GetName())
 	if !ok {
-		return object, nil
+		return nil
 	}
+	set, ok := get[*v1.StatefulSet](v, setsResource, pod.GetNamespace(), name)
+	if !ok {
+		return nil
+	}
+	return []*v1.StatefulSet{set}
+}
+
+func podChanged(before, after *corev1.Pod) bool {
+	return !equality.Semantic.DeepEqual(before.Spec, after.Spec) || !equality.Semantic.DeepEqual(before.Status, after.Status) ||
+		metaChanged(before.ObjectMeta, after.ObjectMeta)
+}
+
+func trimPod(_ view, pod *corev1.Pod) any {
 	return &corev1.Pod{
 		ObjectMeta: trimMeta(&pod.ObjectMeta),
 		Spec:       corev1.PodSpec{Volumes: claimVolumes(pod.Spec.Volumes)},
@@ -39,49 +76,6 @@ func trimPod(object any) (any, error) {
 			InitContainerStatuses: ailing(pod.Status.InitContainerStatuses),
 			ContainerStatuses:     ailing(pod.Status.ContainerStatuses),
 		},
-	}, nil
-}
-
-func trimClaim(object any) (any, error) {
-	claim, ok := object.(*corev1.PersistentVolumeClaim)
-	if !ok {
-		return object, nil
-	}
-	if _, _, named := identity.ParsePodName(claim.Name); !named {
-		return newStub(claim), nil
-	}
-	return &corev1.PersistentVolumeClaim{
-		ObjectMeta: trimMeta(&claim.ObjectMeta),
-		Spec:       corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{Requests: claim.Spec.Resources.Requests}},
-		Status:     corev1.PersistentVolumeClaimStatus{Phase: claim.Status.Phase},
-	}, nil
-}
-
-func trimRevision(object any) (any, error) {
-	revision, ok := object.(*appsv1.ControllerRevision)
-	if !ok {
-		return object, nil
-	}
-	if isElsewhere(revision) {
-		return newStub(revision), nil
-	}
-	return &appsv1.ControllerRevision{
-		ObjectMeta: trimMeta(&revision.ObjectMeta),
-		Data:       revision.Data,
-		Revision:   revision.Revision,
-	}, nil
-}
-
-func trimMeta(meta *metav1.ObjectMeta) metav1.ObjectMeta {
-	return metav1.ObjectMeta{
-		Name:              meta.Name,
-		Namespace:         meta.Namespace,
-		UID:               meta.UID,
-		ResourceVersion:   meta.ResourceVersion,
-		CreationTimestamp: meta.CreationTimestamp,
-		DeletionTimestamp: meta.DeletionTimestamp,
-		Labels:            meta.Labels,
-		OwnerReferences:   meta.OwnerReferences,
 	}
 }
 

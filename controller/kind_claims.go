@@ -1,0 +1,77 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// claimsKind are all claims: they have no label by which those of members could be
+// selected. Whose a claim is, its name says; who owns it is the retention policy's
+// business. The controller never removes one.
+func claimsKind(host kubernetes.Interface) kind {
+	claims := through[*corev1.PersistentVolumeClaim, *corev1.PersistentVolumeClaimList](host.CoreV1().PersistentVolumeClaims)
+	claims.remove = nil
+	return kind{
+		resource: claimsResource,
+		noun:     "claim",
+		inform: func() cache.SharedIndexInformer {
+			return coreinformers.NewFilteredPersistentVolumeClaimInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, fresh)
+		},
+		page: podsInAPage,
+		trim: trimmed(trimClaim),
+		indexes: cache.Indexers{
+			byClaimBase: indexBy(func(claim *corev1.PersistentVolumeClaim) []string {
+				if base, ok := baseOfClaim(claim); ok {
+					return []string{in(claim, base)}
+				}
+				return nil
+			}),
+		},
+		concerns: setsOfClaim,
+		changed:  differing(claimChanged),
+		endpoint: claims,
+	}
+}
+
+// setsOfClaim are those that have a claim of this name: more than one if the names
+// of templates and sets can be split in more ways than one.
+func setsOfClaim(v view, claim metav1.Object) []*v1.StatefulSet {
+	base, ok := baseOfClaim(claim)
+	if !ok {
+		return nil
+	}
+	return find[*v1.StatefulSet](v, setsResource, byClaimBase, in(claim, base))
+}
+
+// baseOfClaim takes the ordinal off the name of a claim. Such a name ends like that of
+// a pod.
+func baseOfClaim(claim metav1.Object) (string, bool) {
+	base, _, ok := identity.ParsePodName(claim.GetName())
+	return base, ok
+}
+
+func claimChanged(before, after *corev1.PersistentVolumeClaim) bool {
+	return !equality.Semantic.DeepEqual(before.Spec, after.Spec) || !equality.Semantic.DeepEqual(before.Status, after.Status) ||
+		metaChanged(before.ObjectMeta, after.ObjectMeta)
+}
+
+func trimClaim(_ view, claim *corev1.PersistentVolumeClaim) any {
+	if _, named := baseOfClaim(claim); !named {
+		return newStub(claim)
+	}
+	return &corev1.PersistentVolumeClaim{
+		ObjectMeta: trimMeta(&claim.ObjectMeta),
+		Spec:       corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{Requests: claim.Spec.Resources.Requests}},
+		Status:     corev1.PersistentVolumeClaimStatus{Phase: claim.Status.Phase},
+	}
+}

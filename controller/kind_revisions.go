@@ -1,0 +1,115 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	appsinformers "k8s.io/client-go/informers/apps/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// revisionsInAPage is how many revisions are listed at a time. One holds a template.
+const revisionsInAPage = 20
+
+// revisionsKind are all revisions: DaemonSets have some too, and no label tells them
+// apart. They are kept until the history is full.
+func revisionsKind(host kubernetes.Interface) kind {
+	return kind{
+		resource: revisionsResource,
+		group:    appsv1.GroupName,
+		noun:     "revision",
+		inform: func() cache.SharedIndexInformer {
+			return appsinformers.NewFilteredControllerRevisionInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, fresh)
+		},
+		page:       revisionsInAPage,
+		trim:       trimmed(trimRevision),
+		controlled: true,
+		indexes: cache.Indexers{
+			byRevisionBase: indexBy(func(revision metav1.Object) []string {
+				if base, ok := baseOfRevision(revision.GetName()); ok {
+					return []string{in(revision, base)}
+				}
+				return nil
+			}),
+			byOrphanage: indexBy(func(revision metav1.Object) []string {
+				if metav1.GetControllerOfNoCopy(revision) != nil {
+					return nil
+				}
+				return []string{revision.GetNamespace()}
+			}),
+		},
+		concerns: setsOfRevision,
+		changed:  differing(revisionChanged),
+		endpoint: through[*appsv1.ControllerRevision, *appsv1.ControllerRevisionList](host.AppsV1().ControllerRevisions),
+	}
+}
+
+// setsOfRevision are those that could want the revision's name, and those that could
+// adopt it.
+func setsOfRevision(v view, revision metav1.Object) []*v1.StatefulSet {
+	var all []*v1.StatefulSet
+	if base, ok := baseOfRevision(revision.GetName()); ok {
+		all = append(all, find[*v1.StatefulSet](v, setsResource, byRevisionBase, in(revision, base))...)
+	}
+	if metav1.GetControllerOfNoCopy(revision) == nil {
+		for _, set := range find[*v1.StatefulSet](v, setsResource, byNamespace, revision.GetNamespace()) {
+			if matches(set, revision.GetLabels()) {
+				all = append(all, set)
+			}
+		}
+	}
+	return all
+}
+
+// matches reports whether the set's selector matches; one that cannot be read
+// matches nothing.
+func matches(set *v1.StatefulSet, of map[string]string) bool {
+	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
+	return err == nil && selector.Matches(labels.Set(of))
+}
+
+// revisionBase is what the names of a set's revisions begin with: the set's name,
+// cut so that a hash fits behind it.
+func revisionBase(set string) string {
+	const longest = 223
+	return set[:min(len(set), longest)]
+}
+
+// baseOfRevision takes the hash off the name of a revision. A hash has no dash.
+func baseOfRevision(name string) (string, bool) {
+	dash := strings.LastIndexByte(name, '-')
+	if dash < 0 {
+		return "", false
+	}
+	return name[:dash], true
+}
+
+func revisionChanged(before, after *appsv1.ControllerRevision) bool {
+	return before.Revision != after.Revision || metaChanged(before.ObjectMeta, after.ObjectMeta)
+}
+
+func trimRevision(_ view, revision *appsv1.ControllerRevision) any {
+	if isElsewhere(revision) {
+		return newStub(revision)
+	}
+	return &appsv1.ControllerRevision{
+		ObjectMeta: trimMeta(&revision.ObjectMeta),
+		Data:       revision.Data,
+		Revision:   revision.Revision,
+	}
+}
+
+// isElsewhere reports whether a revision belongs to a controller that is no
+// StatefulSet, of our group or of the built-in one.
+func isElsewhere(revision *appsv1.ControllerRevision) bool {
+	controller := metav1.GetControllerOfNoCopy(revision)
+	return controller != nil && controller.Kind != v1.Kind
+}

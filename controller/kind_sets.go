@@ -1,0 +1,82 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/client/clientset/versioned"
+	setinformers "statefulset.dev/client/informers/externalversions/apps/v1"
+)
+
+// setsKind are the sets themselves. They live in our own API, where their status is
+// written (status.go) and nothing else.
+func setsKind(sets versioned.Interface) kind {
+	return kind{
+		resource: setsResource,
+		group:    v1.GroupName,
+		noun:     "set",
+		inform: func() cache.SharedIndexInformer {
+			return setinformers.NewFilteredStatefulSetInformer(sets, metav1.NamespaceAll, 0, cache.Indexers{}, fresh)
+		},
+		trim: trimmed(trimSet),
+		indexes: cache.Indexers{
+			byNamespace: cache.MetaNamespaceIndexFunc,
+			byUID:       indexBy(func(set *v1.StatefulSet) []string { return []string{string(set.UID)} }),
+			byClaimBase: indexBy(func(set *v1.StatefulSet) []string {
+				var bases []string
+				for _, base := range claimBases(set) {
+					bases = append(bases, in(set, base))
+				}
+				return bases
+			}),
+			byRevisionBase: indexBy(func(set *v1.StatefulSet) []string { return []string{in(set, revisionBase(set.Name))} }),
+		},
+		concerns: setsOfSet,
+		changed:  setChanged,
+	}
+}
+
+func trimSet(_ view, set *v1.StatefulSet) any {
+	set.ManagedFields = nil
+	return set
+}
+
+// setsOfSet are the set itself and those whose claims have the same names, which may
+// have waited for it to go.
+func setsOfSet(v view, object metav1.Object) []*v1.StatefulSet {
+	set, ok := object.(*v1.StatefulSet)
+	if !ok {
+		return nil
+	}
+	all := []*v1.StatefulSet{set}
+	for _, base := range claimBases(set) {
+		all = append(all, find[*v1.StatefulSet](v, setsResource, byClaimBase, in(set, base))...)
+	}
+	return all
+}
+
+// setChanged is false for the status that we wrote ourselves, unless it changed
+// what the planner reads of a status: a completed update leaves a revision behind
+// that may have to go.
+func setChanged(writes *ownWrites, before, after any) bool {
+	earlier, was := before.(*v1.StatefulSet)
+	later, is := after.(*v1.StatefulSet)
+	if !was || !is {
+		return true
+	}
+	return earlier.Status.CurrentRevision != later.Status.CurrentRevision ||
+		!writes.isOwnStatus(cache.MetaObjectToName(later), later.ResourceVersion)
+}
+
+// claimBases are what the names of a set's claims begin with, by claim template.
+func claimBases(set *v1.StatefulSet) []string {
+	bases := make([]string, len(set.Spec.VolumeClaimTemplates))
+	for i := range bases {
+		bases[i] = set.Spec.VolumeClaimTemplates[i].Name + "-" + set.Name
+	}
+	return bases
+}

@@ -1,0 +1,154 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+)
+
+// view is what there is to see, by kind: for a term what its informers have shown, for
+// a preview what was read for it.
+type view map[resource]cache.Indexer
+
+// newView is a view that nothing has been put into.
+func newView(all kinds) view {
+	v := view{}
+	for i := range all {
+		v[all[i].resource] = cache.NewIndexer(cache.MetaNamespaceKeyFunc, all[i].indexers())
+	}
+	return v
+}
+
+// put adds an object to a view that no informer fills.
+func (v view) put(kind resource, object any) error {
+	if err := v[kind].Add(object); err != nil {
+		return fmt.Errorf("indexing %s: %w", kind, err)
+	}
+	return nil
+}
+
+// version is the resource version that the view of a kind has come to.
+func (v view) version(kind resource) string { return v[kind].LastStoreSyncResourceVersion() }
+
+// hasLive reports whether the view still has the object and does not know that it
+// is about to go.
+func (v view) hasLive(kind resource, namespace, name string, uid types.UID) bool {
+	object, ok := get[metav1.Object](v, kind, namespace, name)
+	return ok && object.GetUID() == uid && object.GetDeletionTimestamp() == nil
+}
+
+// get returns the object of the name, and false if the view has none.
+func get[T any](v view, kind resource, namespace, name string) (T, bool) {
+	object, ok, err := v[kind].GetByKey(cache.NewObjectName(namespace, name).String())
+	if err != nil || !ok {
+		var none T
+		return none, false
+	}
+	typed, ok := object.(T)
+	return typed, ok
+}
+
+// find returns the objects that an index has under a value.
+func find[T any](v view, kind resource, index, value string) []T {
+	objects, err := v[kind].ByIndex(index, value)
+	if err != nil {
+		panic(fmt.Sprintf("reading index %s of %s: %v", index, kind, err))
+	}
+	typed := make([]T, 0, len(objects))
+	for _, object := range objects {
+		if t, ok := object.(T); ok {
+			typed = append(typed, t)
+		}
+	}
+	return typed
+}
+
+// world is what the planner may see of a set, as far as the view shows it.
+func (v view) world(set *v1.StatefulSet, now time.Time) plan.World {
+	return plan.World{Set: set, Revisions: v.revisionsOf(set), Pods: v.podsOf(set), Claims: v.claimsOf(set), Rivals: v.rivalsOf(set), Now: now}
+}
+
+func (v view) podsOf(set *v1.StatefulSet) []*corev1.Pod {
+	return distinct(
+		find[*corev1.Pod](v, podsResource, byController, string(set.UID)),
+		find[*corev1.Pod](v, podsResource, byMemberOf, in(set, set.Name)),
+	)
+}
+
+func (v view) revisionsOf(set *v1.StatefulSet) []*appsv1.ControllerRevision {
+	var adoptable []*appsv1.ControllerRevision
+	for _, revision := range find[*appsv1.ControllerRevision](v, revisionsResource, byOrphanage, set.Namespace) {
+		if matches(set, revision.Labels) {
+			adoptable = append(adoptable, revision)
+		}
+	}
+	var taken []*appsv1.ControllerRevision
+	for _, stub := range find[*stub](v, revisionsResource, byRevisionBase, in(set, revisionBase(set.Name))) {
+		taken = append(taken, stub.revision())
+	}
+	return distinct(
+		find[*appsv1.ControllerRevision](v, revisionsResource, byController, string(set.UID)),
+		find[*appsv1.ControllerRevision](v, revisionsResource, byRevisionBase, in(set, revisionBase(set.Name))),
+		adoptable, taken,
+	)
+}
+
+// claimsOf finds the claims that have the names of members' claims, whatever their
+// ordinals: how many members a user asks for does not matter to the search.
+func (v view) claimsOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
+	var claims []*corev1.PersistentVolumeClaim
+	for _, base := range claimBases(set) {
+		claims = append(claims, find[*corev1.PersistentVolumeClaim](v, claimsResource, byClaimBase, in(set, base))...)
+	}
+	return claims
+}
+
+// rivalsOf finds older sets of the namespace whose claims have the names of the set's.
+func (v view) rivalsOf(set *v1.StatefulSet) map[string]string {
+	var rivals map[string]string
+	for i, base := range claimBases(set) {
+		for _, other := range find[*v1.StatefulSet](v, setsResource, byClaimBase, in(set, base)) {
+			if other.UID == set.UID || !older(other, set) {
+				continue
+			}
+			if rivals == nil {
+				rivals = map[string]string{}
+			}
+			rivals[set.Spec.VolumeClaimTemplates[i].Name] = other.Name
+		}
+	}
+	return rivals
+}
+
+// older reports which of two sets came first; of two that came in the same second,
+// the one whose name does.
+func older(a, b *v1.StatefulSet) bool {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
+}
+
+// distinct joins lists of objects of one namespace and drops repetitions.
+func distinct[T metav1.Object](lists ...[]T) []T {
+	var all []T
+	known := map[string]bool{}
+	for _, list := range lists {
+		for _, object := range list {
+			if !known[object.GetName()] {
+				known[object.GetName()] = true
+				all = append(all, object)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,116 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+
+	"statefulset.dev/controller/plan"
+)
+
+// writeTimeout is how long a write may take, admission webhooks included. It is not
+// cut short by the end of the term.
+const writeTimeout = 30 * time.Second
+
+func (e *execution) add(ctx context.Context, kind resource, what subject, object metav1.Object) error {
+	return e.do(ctx, create, what, func(ctx context.Context) error {
+		version, err := e.kinds.of(kind).add(ctx, object)
+		if err != nil {
+			return err
+		}
+		e.writes.wrote(e.key, kind, version)
+		return nil
+	})
+}
+
+func (e *execution) change(ctx context.Context, kind resource, what subject, object plan.Target, change change) error {
+	return e.do(ctx, update, what, func(ctx context.Context) error {
+		version, err := e.kinds.of(kind).change(ctx, e.set.Namespace, object, change)
+		if err != nil {
+			return err
+		}
+		e.writes.wrote(e.key, kind, version)
+		return nil
+	})
+}
+
+func (e *execution) remove(ctx context.Context, kind resource, what subject, object plan.Target) error {
+	return e.do(ctx, deletion, what, func(ctx context.Context) error {
+		if err := e.kinds.of(kind).delete(ctx, e.set.Namespace, object); err != nil {
+			return err
+		}
+		e.writes.removed(e.key, kind, object)
+		return nil
+	})
+}
+
+// do begins a write to the host when it has a slot, unless the term or the turn is over
+// or the set is not what the plan was made for, and tells refusals from answers that mean look again.
+func (e *execution) do(ctx context.Context, verb verb, what subject, call func(context.Context) error) error {
+	if err := e.cover(ctx, e.key, e.set); err != nil {
+		return err
+	}
+	if err := e.slots.take(ctx, e.turn, e.key); err != nil {
+		return err
+	}
+	defer e.slots.give(e.key)
+	if err := e.unchanged(); err != nil {
+		return err
+	}
+	return e.write(ctx, func(ctx context.Context) error {
+		err := call(ctx)
+		switch {
+		case err == nil:
+			return nil
+		case saysOutdated(verb, err):
+			e.hidden.outdated(e.key, what.name)
+			return &outdated{fmt.Errorf("%s %s: %w", verb.doing(), what, err)}
+		}
+		// A namespace that is going away takes the set with it: nothing to tell.
+		if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+			e.note(corev1.EventTypeWarning, "Failed"+verb.reason(), fmt.Sprintf("Failed to %s ", verb), what, ": "+plan.Cause(err))
+		}
+		err = fmt.Errorf("%s %s: %w", verb.doing(), what, err)
+		klog.FromContext(ctx).Info("A write to the host failed", "set", e.key, "err", err)
+		return err
+	})
+}
+
+// write begins a write if the term still holds. Once begun, it is not broken off
+// when the term ends, so that its outcome is known.
+func (t *term) write(ctx context.Context, call func(context.Context) error) error {
+	if ctx.Err() != nil {
+		return errTermOver
+	}
+	if err := t.holds(); err != nil {
+		return fmt.Errorf("%w: %w", errTermOver, err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	return call(ctx)
+}
+
+// saysOutdated reports whether the host refused because the object is not as it
+// was seen. A changed UID is refused as a conflict by some of its paths, and as an
+// immutable field by others.
+func saysOutdated(verb verb, err error) bool {
+	if apierrors.IsConflict(err) {
+		return true
+	}
+	if verb == create {
+		return apierrors.IsAlreadyExists(err)
+	}
+	if apierrors.IsNotFound(err) {
+		return true
+	}
+	cause, ok := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
+	return ok && apierrors.IsInvalid(err) && cause.Field == "metadata.uid"
+}
