@@ -11,11 +11,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"go.etcd.io/etcd/client/pkg/v3/fileutil"
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
+	"statefulset.dev/apiserver/embeddedetcd"
 )
 
 // Backup writes a consistent copy of the store to a new file, or to out if the
@@ -36,45 +33,18 @@ func (o *Options) reachStorage(ctx context.Context) (func() error, error) {
 	if !o.embedsEtcd() {
 		return nothing, nil
 	}
-	if _, err := os.Stat(filepath.Join(o.dataDir(), versionFile)); err != nil {
+	if err := embeddedetcd.CheckUsed(o.dataDir()); err != nil {
 		return nil, fmt.Errorf("--data-dir %q holds no store: %w", o.dataDir(), err)
 	}
-	if !isInUse(o.dataDir()) {
+	if !embeddedetcd.InUse(o.dataDir()) {
 		return o.openStorage(ctx, func(error) {})
 	}
-	endpoint, err := runningEtcd(ctx, o.dataDir())
+	endpoint, err := embeddedetcd.Running(ctx, o.dataDir())
 	if err != nil {
 		return nil, fmt.Errorf("the server that uses --data-dir %q cannot be reached: %w; run this as its user, on its machine or in its container", o.dataDir(), err)
 	}
 	o.Etcd.StorageConfig.Transport.ServerList = []string{endpoint}
 	return nothing, nil
-}
-
-// isInUse reports whether a server uses the directory. The socket that a directory
-// names does not tell: the directory may be a copy.
-func isInUse(dataDir string) bool {
-	lock, err := fileutil.TryLockFile(filepath.Join(dataDir, lockFile), os.O_WRONLY, fileutil.PrivateFileMode)
-	if err == nil {
-		err = lock.Close()
-	}
-	return errors.Is(err, fileutil.ErrLocked)
-}
-
-// runningEtcd finds the socket of the server that uses the directory.
-func runningEtcd(ctx context.Context, dataDir string) (endpoint string, err error) {
-	content, err := os.ReadFile(filepath.Join(dataDir, socketFile))
-	if err != nil {
-		return "", err
-	}
-	endpoint = strings.TrimSpace(string(content))
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
-	if err != nil {
-		return "", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
-	_, err = client.Status(ctx, endpoint)
-	return endpoint, errors.Join(err, client.Close())
 }
 
 func (o *Options) backup(ctx context.Context, file string, out, messages io.Writer) error {

@@ -28,7 +28,7 @@ func storeOptions(t *testing.T, dataDir string) *Options {
 func lookAt(t *testing.T, dataDir string) sight {
 	t.Helper()
 	var seen sight
-	useEtcd(t, dataDir, func(client *clientv3.Client) {
+	withEtcd(t, dataDir, func(client *clientv3.Client) {
 		var err error
 		if seen, err = newStore(client, etcdPrefix).look(t.Context()); err != nil {
 			t.Fatalf("reading the record: %v", err)
@@ -40,7 +40,7 @@ func lookAt(t *testing.T, dataDir string) sight {
 func TestABackupIsTheStoreAgain(t *testing.T) {
 	for name, running := range map[string]bool{"of a server that runs": true, "of a server that was stopped": false} {
 		t.Run(name, func(t *testing.T) {
-			from, file, to := filled(t), filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
+			from, file, to := usedDir(t), filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
 			before := lookAt(t, from)
 			backUp := func() {
 				var messages bytes.Buffer
@@ -52,7 +52,7 @@ func TestABackupIsTheStoreAgain(t *testing.T) {
 				}
 			}
 			if running {
-				useEtcd(t, from, func(*clientv3.Client) { backUp() })
+				withEtcd(t, from, func(*clientv3.Client) { backUp() })
 			} else {
 				backUp()
 			}
@@ -71,13 +71,13 @@ func TestABackupIsTheStoreAgain(t *testing.T) {
 			if after.record != before.record || after.marked != before.marked || after.revision != before.revision {
 				t.Errorf("restored store: got %+v, want %+v", after, before)
 			}
-			useEtcd(t, to, func(client *clientv3.Client) {
+			withEtcd(t, to, func(client *clientv3.Client) {
 				put, err := client.Put(t.Context(), "key", "new")
 				if err != nil || put.Header.Revision != before.revision+1 {
 					t.Fatalf("writing: got %+v, %v, want revision %d", put, err, before.revision+1)
 				}
 			})
-			useEtcd(t, to, func(client *clientv3.Client) {
+			withEtcd(t, to, func(client *clientv3.Client) {
 				if got, err := client.Get(t.Context(), "key"); err != nil || len(got.Kvs) != 1 || string(got.Kvs[0].Value) != "new" {
 					t.Errorf("after another start: got %v, %v, want what was written", got, err)
 				}
@@ -87,7 +87,7 @@ func TestABackupIsTheStoreAgain(t *testing.T) {
 }
 
 func TestABackupThatIsDamagedIsNotRestored(t *testing.T) {
-	from, good := filled(t), filepath.Join(t.TempDir(), "backup")
+	from, good := usedDir(t), filepath.Join(t.TempDir(), "backup")
 	if err := Backup(t.Context(), storeOptions(t, from), good, io.Discard, io.Discard); err != nil {
 		t.Fatalf("backing up: %v", err)
 	}
@@ -123,7 +123,7 @@ func TestABackupThatIsDamagedIsNotRestored(t *testing.T) {
 }
 
 func TestABackupOverwritesNothing(t *testing.T) {
-	from, file := filled(t), filepath.Join(t.TempDir(), "backup")
+	from, file := usedDir(t), filepath.Join(t.TempDir(), "backup")
 	if err := os.WriteFile(file, []byte("precious"), 0o600); err != nil {
 		t.Fatalf("preparing: %v", err)
 	}
@@ -144,7 +144,7 @@ func TestABackupOverwritesNothing(t *testing.T) {
 
 // Who can write beside a backup must not be able to lead it elsewhere.
 func TestABackupFollowsNoLink(t *testing.T) {
-	from, dir := filled(t), t.TempDir()
+	from, dir := usedDir(t), t.TempDir()
 	file, victim := filepath.Join(dir, "backup"), filepath.Join(t.TempDir(), "victim")
 	if err := os.WriteFile(victim, []byte("precious"), 0o600); err != nil {
 		t.Fatalf("preparing: %v", err)

@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/client/clientset/versioned"
 )
 
@@ -93,7 +94,7 @@ func TestADamagedSetStopsNoOther(t *testing.T) {
 func TestADamagedSetIsFoundAtStart(t *testing.T) {
 	for name, damage := range damages() {
 		t.Run(name, func(t *testing.T) {
-			etcd, err := startEmbeddedEtcd(t.Context(), t.TempDir())
+			etcd, err := embeddedetcd.Start(t.Context(), t.TempDir())
 			if err != nil {
 				t.Fatalf("starting etcd: %v", err)
 			}
@@ -114,7 +115,7 @@ func TestADamagedSetIsFoundAtStart(t *testing.T) {
 }
 
 // startServerOn starts a server on an etcd that outlives it.
-func startServerOn(t *testing.T, etcd *embeddedEtcd, host *knownUIDs) *testServer {
+func startServerOn(t *testing.T, etcd *embeddedetcd.Etcd, host *knownUIDs) *testServer {
 	t.Helper()
 	config := testConfig(t, etcd, func(*Options) {})
 	config.Dependents = host

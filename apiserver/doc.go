@@ -23,8 +23,8 @@
 //	                             and claims through preflight.go
 //	is there room in the store   room.go: for its namespace, and fill.go: for anything
 //	encoding for storage         etcd.go
-//	etcd                         an external cluster, or embedded_etcd.go with the
-//	                             directory that datadir.go guards
+//	etcd                         an external cluster, or embeddedetcd/, with the
+//	                             data directory that it guards
 //
 // What is not a resource is answered by routes.go and health.go, and discovery
 // and OpenAPI by the generic server from what openapi.go gives it.

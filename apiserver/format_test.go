@@ -149,7 +149,7 @@ func storedKeys(t *testing.T, client *clientv3.Client) string {
 }
 
 func TestABackupOfALaterFormatIsNotRestored(t *testing.T) {
-	from, file, to := filled(t), filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
+	from, file, to := usedDir(t), filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
 	before := lookAt(t, from)
 	if err := Backup(t.Context(), storeOptions(t, from), file, io.Discard, io.Discard); err != nil {
 		t.Fatalf("backing up: %v", err)
@@ -157,7 +157,7 @@ func TestABackupOfALaterFormatIsNotRestored(t *testing.T) {
 	if err := Restore(t.Context(), storeOptions(t, to), file, nil, io.Discard); err != nil {
 		t.Fatalf("restoring a backup of format 1: %v", err)
 	}
-	useEtcd(t, from, func(client *clientv3.Client) {
+	withEtcd(t, from, func(client *clientv3.Client) {
 		content, _ := json.Marshal(record{Store: before.Store, Mark: before.Mark, Format: 2})
 		if _, err := client.Put(t.Context(), etcdPrefix+"/"+recordName, string(content)); err != nil {
 			t.Fatalf("raising: %v", err)

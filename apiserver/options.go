@@ -53,10 +53,10 @@ type Options struct {
 	// WriteBurst how many at once, as quantities.
 	WriteRate, WriteBurst string
 
-	// Die ends the process at once with an error, when the embedded etcd cannot go on,
+	// Fatal ends the process at once with an error, when the embedded etcd cannot go on,
 	// for example because the disk is full: nothing may be answered any more. Nil
 	// stands for a panic.
-	Die func(error)
+	Fatal func(error)
 
 	// embedded is true once the server has started an etcd of its own.
 	embedded bool
@@ -187,7 +187,7 @@ func (o *Options) validateStorage() []error {
 // embedsEtcd says whether the server brings its own storage.
 func (o *Options) embedsEtcd() bool { return len(o.Etcd.StorageConfig.Transport.ServerList) == 0 }
 
-// dataDir is the directory of the embedded etcd.
+// Dir is the directory of the embedded etcd.
 func (o *Options) dataDir() string { return cmp.Or(o.DataDir, defaultDataDir) }
 
 // Flags are all options, in sections for a help text.

@@ -13,12 +13,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"go.etcd.io/bbolt"
-	berrors "go.etcd.io/bbolt/errors"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/server/v3/storage/schema"
 	"go.uber.org/zap"
+
+	"statefulset.dev/apiserver/embeddedetcd"
 )
 
 // Restore makes a data directory for the embedded etcd from a backup file, or from
@@ -47,12 +46,13 @@ func Restore(ctx context.Context, o *Options, file string, in io.Reader, message
 	if err := checkBackup(file); err != nil {
 		return fmt.Errorf("--from %q is no backup that can be restored: %w", file, err)
 	}
-	dir, err := openDataDir(path)
+	dir, err := embeddedetcd.OpenDir(path)
 	if err != nil {
 		return err
 	}
-	if err := restoreInto(ctx, dir, file); err != nil {
-		return errors.Join(fmt.Errorf("restoring --from %q: %w", file, err), emptyDir(path))
+	fill := func(database string) error { return copyDatabase(file, database) }
+	if err := dir.Restore(ctx, fill, checkFormat); err != nil {
+		return fmt.Errorf("restoring --from %q: %w", file, err)
 	}
 	_, err = fmt.Fprintf(messages, "restored into %s; start the server with --data-dir=%s, and accept the store with the command that it then prints\n", path, path)
 	return err
@@ -89,27 +89,6 @@ func checkBackup(path string) error {
 	return nil
 }
 
-// restoreInto fills an empty data directory, and lets go of it.
-func restoreInto(ctx context.Context, dir *dataDir, file string) error {
-	database := filepath.Join(dir.path, "member", "snap", "db")
-	if err := copyDatabase(file, database); err != nil {
-		return errors.Join(err, dir.Close())
-	}
-	if err := forgetMembers(database); err != nil {
-		return errors.Join(fmt.Errorf("preparing %s: %w", database, err), dir.Close())
-	}
-	// Etcd makes the log that belongs to the database, and proves that it can use it.
-	etcd, err := newEmbeddedEtcd(dir, embeddedQuota)
-	if err != nil {
-		return err
-	}
-	err = etcd.start(ctx)
-	if err == nil {
-		err = checkFormat(ctx, etcd.Endpoint())
-	}
-	return errors.Join(err, etcd.Close())
-}
-
 // checkFormat makes sure that this version can serve a store.
 func checkFormat(ctx context.Context, endpoint string) error {
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
@@ -139,35 +118,4 @@ func copyDatabase(from, to string) error {
 	}
 	_, err = copySynced(copied, io.LimitReader(file, info.Size()-sha256.Size))
 	return err
-}
-
-// forgetMembers takes out of a database what belongs to the etcd that it was copied
-// from: its members, and how far it is in their log.
-func forgetMembers(path string) error {
-	db, err := bbolt.Open(path, fileutil.PrivateFileMode, &bbolt.Options{Timeout: openTimeout})
-	if err != nil {
-		return err
-	}
-	err = db.Update(func(tx *bbolt.Tx) error {
-		for _, bucket := range [][]byte{schema.Members.Name(), schema.MembersRemoved.Name(), schema.Cluster.Name()} {
-			if err := tx.DeleteBucket(bucket); err != nil && !errors.Is(err, berrors.ErrBucketNotFound) {
-				return err
-			}
-			if _, err := tx.CreateBucket(bucket); err != nil {
-				return err
-			}
-		}
-		meta := tx.Bucket(schema.Meta.Name())
-		if meta == nil {
-			return errors.New("it is no database of etcd")
-		}
-		return errors.Join(meta.Delete(schema.MetaConsistentIndexKeyName), meta.Delete(schema.MetaTermKeyName), meta.Delete(schema.MetaConfStateName))
-	})
-	return errors.Join(err, db.Close())
-}
-
-// emptyDir takes away what was begun.
-func emptyDir(path string) error {
-	return errors.Join(os.RemoveAll(filepath.Join(path, "member")),
-		os.RemoveAll(filepath.Join(path, versionFile)), os.RemoveAll(filepath.Join(path, lockFile)))
 }

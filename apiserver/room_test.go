@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/embeddedetcd"
 )
 
 const mebi = 1 << 20
@@ -27,7 +28,7 @@ const mebi = 1 << 20
 // startSmall starts a server whose etcd has a small quota.
 func startSmall(t *testing.T, quota, bytesPerSecond, burst int64) (*testServer, *clientv3.Client) {
 	t.Helper()
-	etcd, err := startEmbeddedEtcdWith(t.Context(), t.TempDir(), quota)
+	etcd, err := embeddedetcd.StartWithQuota(t.Context(), t.TempDir(), quota)
 	if err != nil {
 		t.Fatalf("starting etcd: %v", err)
 	}

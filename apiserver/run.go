@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/registry/statefulset"
 )
 
@@ -128,13 +129,13 @@ func (o *Options) openStorage(ctx context.Context, fail context.CancelCauseFunc)
 		return func() error { return nil }, nil
 	}
 	path := o.dataDir()
-	etcd, err := startEmbeddedEtcd(ctx, path)
+	etcd, err := embeddedetcd.Start(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	o.embedded = true
-	if o.Die != nil {
-		etcd.log.dieWith(o.Die)
+	if o.Fatal != nil {
+		etcd.OnFatal(o.Fatal)
 	}
 	o.Etcd.StorageConfig.Transport.ServerList = []string{etcd.Endpoint()}
 	klog.FromContext(ctx).Info("Embedded etcd is ready", "dataDir", path)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/client-go/rest"
 
+	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/client/clientset/versioned"
 	typed "statefulset.dev/client/clientset/versioned/typed/apps/v1"
 )
@@ -26,7 +27,7 @@ const patience = 60 * time.Second
 type testServer struct {
 	loopback *rest.Config
 	clients  versioned.Interface
-	etcd     *embeddedEtcd
+	etcd     *embeddedetcd.Etcd
 }
 
 func (s *testServer) sets() typed.StatefulSetInterface {
@@ -52,7 +53,7 @@ func startServerWith(t testing.TB, choose func(*Options), configure ...func(*Con
 // startUnready is startServerWith for a server that may never be ready.
 func startUnready(t testing.TB, choose func(*Options), configure ...func(*Config)) *testServer {
 	t.Helper()
-	etcd, err := startEmbeddedEtcd(t.Context(), t.TempDir())
+	etcd, err := embeddedetcd.Start(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatalf("starting etcd: %v", err)
 	}
@@ -80,7 +81,7 @@ func startUnready(t testing.TB, choose func(*Options), configure ...func(*Config
 	return &testServer{loopback, clients, etcd}
 }
 
-func testConfig(t testing.TB, etcd *embeddedEtcd, choose func(*Options)) *Config {
+func testConfig(t testing.TB, etcd *embeddedetcd.Etcd, choose func(*Options)) *Config {
 	t.Helper()
 	options, err := NewOptions()
 	if err != nil {

@@ -34,7 +34,7 @@ func newCommand() (*cobra.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	options.Die = die
+	options.Fatal = fatal
 	logs := logsapi.NewLoggingConfiguration()
 	colocated := &colocated{options: controller.NewOptions()}
 

@@ -18,12 +18,12 @@ func main() {
 		err = command.ExecuteContext(genericapiserver.SetupSignalContext())
 	}
 	if err != nil {
-		die(err)
+		fatal(err)
 	}
 }
 
-// die is how the command ends in failure.
-func die(err error) {
+// fatal is how the command ends in failure.
+func fatal(err error) {
 	fmt.Fprintln(os.Stderr, oneLine(err))
 	os.Exit(1)
 }

@@ -12,6 +12,7 @@ const (
 	Cluster = "test/security" // on a local cluster of its own
 	supply  = "test/security/supply"
 	server  = "apiserver"
+	etcd    = server + "/embeddedetcd"
 	command = "cmd/statefulset-apiserver"
 )
 
@@ -47,7 +48,7 @@ func All() []Item {
 		{14, "Audit", on("TestEveryWriteIsAuditedOnce")},
 		{15, "Fairness", on("TestAQuietTenantIsServedBesideANoisyOne")},
 		{16, "Encryption at rest", on("TestSetsAreEncryptedInEtcd")},
-		{17, "etcd", append(on("TestEtcdKnowsWhoAsks"), Test{server, "TestEtcdOnAnotherMachineIsNotReachedInTheClear"}, Test{server, "TestTheSocketIsForUsOnly"})},
+		{17, "etcd", append(on("TestEtcdKnowsWhoAsks"), Test{server, "TestEtcdOnAnotherMachineIsNotReachedInTheClear"}, Test{etcd, "TestTheSocketIsForUsOnly"})},
 		{18, "Denial of service", append(on("TestStreamsThatAreResetAtOnce", "TestWatchesThatAreLeftLeaveNothingBehind"), Test{server, "TestHostileRequestsAreRefusedWithAReason"}, Test{server, "TestLargeBodiesTakeTurns"})},
 		{19, "Redirects", on("TestNothingIsRedirected")},
 		{20, "Leaks of values", on("TestValuesOfASetAreNotTold", "TestProfilesNeedARight")},
@@ -82,4 +83,4 @@ func Pattern(dir string) string {
 }
 
 // Packages are those that hold tests without a cluster.
-func Packages() []string { return []string{server, command, supply} }
+func Packages() []string { return []string{server, etcd, command, supply} }

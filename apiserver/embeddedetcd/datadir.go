@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package embeddedetcd
 
 import (
 	"encoding/json"
@@ -35,16 +35,16 @@ type dataVersion struct {
 	Etcd string `json:"etcd"`
 }
 
-// dataDir is a directory that this process, and no other, may use.
-type dataDir struct {
+// Dir is a directory that this process, and no other, may use.
+type Dir struct {
 	path string
 	lock *fileutil.LockedFile
 }
 
-// openDataDir makes sure that path is ours before anything is written to it: an
+// OpenDir makes sure that path is ours before anything is written to it: an
 // empty or absent directory, or one that a server whose data we can read has left
 // and no running server uses.
-func openDataDir(path string) (*dataDir, error) {
+func OpenDir(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, fileutil.PrivateDirMode); err != nil {
 		return nil, fmt.Errorf("creating the data directory %q: %w; choose another one with --data-dir", path, err)
 	}
@@ -58,7 +58,7 @@ func openDataDir(path string) (*dataDir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("locking the data directory %q: %w; it must be writable", path, err)
 	}
-	dir := &dataDir{path: path, lock: lock}
+	dir := &Dir{path: path, lock: lock}
 	if err := dir.checkVersion(); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -89,7 +89,7 @@ func refuseForeign(path string) error {
 
 // checkVersion refuses data that another version wrote in a way that we cannot
 // read. A new directory gets our version.
-func (d *dataDir) checkVersion() error {
+func (d *Dir) checkVersion() error {
 	content, err := os.ReadFile(filepath.Join(d.path, versionFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return d.writeVersion()
@@ -107,7 +107,7 @@ func (d *dataDir) checkVersion() error {
 	return d.checkEtcdVersion(found.Etcd)
 }
 
-func (d *dataDir) checkEtcdVersion(found string) error {
+func (d *Dir) checkEtcdVersion(found string) error {
 	wrote, err := utilversion.ParseGeneric(found)
 	if err != nil {
 		return fmt.Errorf("the data directory %q is damaged: %s names etcd version %q: %w; restore it from a backup", d.path, versionFile, found, err)
@@ -121,7 +121,7 @@ func (d *dataDir) checkEtcdVersion(found string) error {
 
 // writeVersion replaces the version file in one step, so that a crash leaves
 // either the old one or the new one.
-func (d *dataDir) writeVersion() error {
+func (d *Dir) writeVersion() error {
 	content, err := json.Marshal(dataVersion{Layout: dataLayout, Etcd: etcdMinor()})
 	if err != nil {
 		return fmt.Errorf("encoding the data directory's version: %w", err)
@@ -139,21 +139,21 @@ func (d *dataDir) writeVersion() error {
 
 // writeSocket tells other processes of our user how to reach the etcd that uses
 // the directory.
-func (d *dataDir) writeSocket(endpoint string) error {
+func (d *Dir) writeSocket(endpoint string) error {
 	if err := os.WriteFile(filepath.Join(d.path, socketFile), []byte(endpoint+"\n"), fileutil.PrivateFileMode); err != nil {
 		return fmt.Errorf("writing to the data directory %q: %w", d.path, err)
 	}
 	return nil
 }
 
-func (d *dataDir) removeSocket() error { return os.RemoveAll(filepath.Join(d.path, socketFile)) }
+func (d *Dir) removeSocket() error { return os.RemoveAll(filepath.Join(d.path, socketFile)) }
 
 // unusable says what to do about a directory that is damaged.
-func (d *dataDir) unusable(err error) error {
+func (d *Dir) unusable(err error) error {
 	return fmt.Errorf("the data directory %q cannot be used: %w; restore it from a backup, or choose another one with --data-dir", d.path, err)
 }
 
-func (d *dataDir) Close() error { return d.lock.Close() }
+func (d *Dir) Close() error { return d.lock.Close() }
 
 // etcdMinor is the version of the embedded etcd without the patch number.
 func etcdMinor() string {

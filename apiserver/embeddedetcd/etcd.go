@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package embeddedetcd
 
 import (
 	"context"
@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// embeddedName is the name that etcd's only member has in its own records. It
+	// memberName is the name that etcd's only member has in its own records. It
 	// must not change: data written under another name is not found again.
-	embeddedName = "statefulset-apiserver"
+	memberName = "statefulset-apiserver"
 
-	// embeddedQuota is how large the database may grow, in bytes. It is the most
+	// defaultQuota is how large the database may grow, in bytes. It is the most
 	// that etcd recommends; the default of 2 GiB would stop writes too early.
-	embeddedQuota = 8 << 30
+	defaultQuota = 8 << 30
 
 	// progressInterval is how often an idle watch learns how far etcd is. The
 	// server's watch cache cannot answer a consistent read before it knows.
@@ -33,31 +33,32 @@ const (
 	defragmentFrom = 64
 )
 
-// embeddedEtcd is an etcd of one member inside this process. It listens on a unix
+// Etcd is an etcd of one member inside this process. It listens on a unix
 // socket in a directory that only our user can enter, and on nothing else.
-type embeddedEtcd struct {
-	dir       *dataDir
+type Etcd struct {
+	dir       *Dir
 	socketDir string
 	log       etcdLog
 	quota     int64 // bytes
 	server    *embed.Etcd
 }
 
-// startEmbeddedEtcd returns when etcd answers. An error says what is wrong with
+// Start returns when etcd answers. An error says what is wrong with
 // the directory; nothing in it was deleted then.
-func startEmbeddedEtcd(ctx context.Context, path string) (*embeddedEtcd, error) {
-	return startEmbeddedEtcdWith(ctx, path, embeddedQuota)
+func Start(ctx context.Context, path string) (*Etcd, error) {
+	return StartWithQuota(ctx, path, defaultQuota)
 }
 
-func startEmbeddedEtcdWith(ctx context.Context, path string, quota int64) (*embeddedEtcd, error) {
-	dir, err := openDataDir(path)
+// StartWithQuota is Start for a database that may grow to so many bytes.
+func StartWithQuota(ctx context.Context, path string, quota int64) (*Etcd, error) {
+	dir, err := OpenDir(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkEtcdData(path); err != nil {
+	if err := checkData(path); err != nil {
 		return nil, errors.Join(dir.unusable(err), dir.Close())
 	}
-	etcd, err := newEmbeddedEtcd(dir, quota)
+	etcd, err := newEtcd(dir, quota)
 	if err != nil {
 		return nil, err
 	}
@@ -67,18 +68,18 @@ func startEmbeddedEtcdWith(ctx context.Context, path string, quota int64) (*embe
 	return etcd, nil
 }
 
-// newEmbeddedEtcd takes over the directory, and closes it if it fails.
-func newEmbeddedEtcd(dir *dataDir, quota int64) (*embeddedEtcd, error) {
+// newEtcd takes over the directory, and closes it if it fails.
+func newEtcd(dir *Dir, quota int64) (*Etcd, error) {
 	// The path of a socket is limited to about a hundred characters, so it cannot
 	// be in the data directory, whose path may be longer.
 	socketDir, err := os.MkdirTemp("", "statefulset-etcd-")
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("creating a directory for the etcd socket: %w", err), dir.Close())
 	}
-	return &embeddedEtcd{dir: dir, socketDir: socketDir, log: newEtcdLog(), quota: quota}, nil
+	return &Etcd{dir: dir, socketDir: socketDir, log: newEtcdLog(), quota: quota}, nil
 }
 
-func (e *embeddedEtcd) start(ctx context.Context) error {
+func (e *Etcd) start(ctx context.Context) error {
 	server, err := startWithoutPanic(e.config())
 	if err != nil {
 		return e.dir.unusable(err)
@@ -107,13 +108,17 @@ func startWithoutPanic(config *embed.Config) (server *embed.Etcd, err error) {
 }
 
 // Endpoint is where a client of this process finds etcd.
-func (e *embeddedEtcd) Endpoint() string { return "unix://" + e.socket() }
+func (e *Etcd) Endpoint() string { return "unix://" + e.socket() }
+
+// OnFatal says how the process ends when etcd cannot go on, for example because the disk
+// is full. Without it, etcd panics.
+func (e *Etcd) OnFatal(end func(error)) { e.log.onFatal(end) }
 
 // Err reports an etcd that ends while it should run.
-func (e *embeddedEtcd) Err() <-chan error { return e.server.Err() }
+func (e *Etcd) Err() <-chan error { return e.server.Err() }
 
 // Close stops etcd and lets another process have the directory.
-func (e *embeddedEtcd) Close() error {
+func (e *Etcd) Close() error {
 	e.log.SetLevel(quietStop)
 	if e.server != nil {
 		e.server.Close()
@@ -121,22 +126,22 @@ func (e *embeddedEtcd) Close() error {
 	return errors.Join(os.RemoveAll(e.socketDir), e.dir.removeSocket(), e.dir.Close())
 }
 
-func (e *embeddedEtcd) socket() string { return filepath.Join(e.socketDir, "etcd.sock") }
+func (e *Etcd) socket() string { return filepath.Join(e.socketDir, "etcd.sock") }
 
-func (e *embeddedEtcd) config() *embed.Config {
+func (e *Etcd) config() *embed.Config {
 	client := url.URL{Scheme: "unix", Path: e.socket()}
 	// Nobody listens for peers: a single member has none. The address is only a
 	// name under which the member knows itself.
 	self := url.URL{Scheme: "http", Host: "localhost:2380"}
 
 	config := embed.NewConfig()
-	config.Name = embeddedName
+	config.Name = memberName
 	config.Dir = e.dir.path
 	config.ListenClientUrls = []url.URL{client}
 	config.AdvertiseClientUrls = []url.URL{client}
 	config.ListenPeerUrls = nil
 	config.AdvertisePeerUrls = []url.URL{self}
-	config.InitialCluster = config.InitialClusterFromName(embeddedName)
+	config.InitialCluster = config.InitialClusterFromName(memberName)
 	config.EnableGRPCGateway = false
 	config.QuotaBackendBytes = e.quota
 	config.BootstrapDefragThresholdMegabytes = defragmentFrom

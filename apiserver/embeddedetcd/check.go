@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package embeddedetcd
 
 import (
 	"encoding/binary"
@@ -30,10 +30,10 @@ const (
 	openTimeout = 5 * time.Second
 )
 
-// checkEtcdData says how what etcd keeps in a data directory is damaged. It looks
+// checkData says how what etcd keeps in a data directory is damaged. It looks
 // before etcd does, which would end the process or try a repair, and changes
 // nothing. A directory that etcd has never used is in order.
-func checkEtcdData(dataDir string) error {
+func checkData(dataDir string) error {
 	database := filepath.Join(dataDir, "member", "snap", "db")
 	log := filepath.Join(dataDir, "member", "wal")
 	switch hasDatabase, hasLog := fileutil.Exist(database), fileutil.Exist(log); {

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package embeddedetcd
 
 import (
 	"bytes"
@@ -18,10 +18,12 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
+const mib = 1 << 20
+
 // useEtcd runs an embedded etcd for as long as use takes.
 func useEtcd(t *testing.T, path string, use func(*clientv3.Client)) {
 	t.Helper()
-	etcd, err := startEmbeddedEtcd(t.Context(), path)
+	etcd, err := Start(t.Context(), path)
 	if err != nil {
 		t.Fatalf("starting etcd: %v", err)
 	}
@@ -76,7 +78,7 @@ func TestUnusedRoomIsGivenBackAtTheNextStart(t *testing.T) {
 	useEtcd(t, path, func(client *clientv3.Client) {
 		var revision int64
 		for n := range defragmentFrom + 8 {
-			put, err := client.Put(t.Context(), fmt.Sprint("key-", n), strings.Repeat("x", mebi))
+			put, err := client.Put(t.Context(), fmt.Sprint("key-", n), strings.Repeat("x", mib))
 			if err != nil {
 				t.Fatalf("writing: %v", err)
 			}
@@ -91,14 +93,14 @@ func TestUnusedRoomIsGivenBackAtTheNextStart(t *testing.T) {
 		before = size(client)
 	})
 	useEtcd(t, path, func(client *clientv3.Client) {
-		if after := size(client); before < defragmentFrom*mebi || after > 8*mebi {
-			t.Errorf("size of the database: got %d MiB, and %d MiB after a restart, want at least %d and at most 8", before/mebi, after/mebi, defragmentFrom)
+		if after := size(client); before < defragmentFrom*mib || after > 8*mib {
+			t.Errorf("size of the database: got %d MiB, and %d MiB after a restart, want at least %d and at most 8", before/mib, after/mib, defragmentFrom)
 		}
 	})
 }
 
 func TestTheSocketIsForUsOnly(t *testing.T) {
-	etcd, err := startEmbeddedEtcd(t.Context(), t.TempDir())
+	etcd, err := Start(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatalf("starting etcd: %v", err)
 	}
@@ -129,7 +131,7 @@ func TestADataDirectoryIsRefused(t *testing.T) {
 	}{
 		"that another process uses": {
 			spoil: func(t *testing.T, path string) {
-				etcd, err := startEmbeddedEtcd(t.Context(), path)
+				etcd, err := Start(t.Context(), path)
 				if err != nil {
 					t.Fatalf("starting the other: %v", err)
 				}
@@ -203,7 +205,7 @@ func TestADataDirectoryIsRefused(t *testing.T) {
 			test.spoil(t, path)
 			before := contents(t, path)
 
-			etcd, err := startEmbeddedEtcd(t.Context(), path)
+			etcd, err := Start(t.Context(), path)
 			if err == nil {
 				etcd.Close()
 				t.Fatalf("got no error, want one with %q", test.want)
@@ -224,7 +226,7 @@ func TestADataDirectoryThatCannotBeMade(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatalf("preparing: %v", err)
 	}
-	_, err := startEmbeddedEtcd(t.Context(), filepath.Join(file, "data"))
+	_, err := Start(t.Context(), filepath.Join(file, "data"))
 	if err == nil || !strings.Contains(err.Error(), "--data-dir") {
 		t.Errorf("got %v, want an error that names --data-dir", err)
 	}
@@ -233,7 +235,7 @@ func TestADataDirectoryThatCannotBeMade(t *testing.T) {
 func TestAStartThatIsCancelledEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if etcd, err := startEmbeddedEtcd(ctx, t.TempDir()); err == nil { // it may be ready before it looks
+	if etcd, err := Start(ctx, t.TempDir()); err == nil { // it may be ready before it looks
 		if err := etcd.Close(); err != nil {
 			t.Errorf("stopping etcd: %v", err)
 		}

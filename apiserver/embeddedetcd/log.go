@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package embeddedetcd
 
 import (
 	"fmt"
@@ -19,10 +19,10 @@ import (
 // when it finds its data damaged, is raised as a panic in full, so that
 // startWithoutPanic can report it: by itself the panic has only the message, and
 // leaves out the error and the file that it speaks of. Once etcd is running such
-// a panic could not be caught, so the process is ended instead, as dieWith says.
+// a panic could not be caught, so the process is ended instead, as onFatal says.
 type etcdLog struct {
 	zap.AtomicLevel
-	die    *atomic.Pointer[func(error)]
+	fatal  *atomic.Pointer[func(error)]
 	fields []zapcore.Field
 }
 
@@ -36,11 +36,11 @@ const (
 )
 
 func newEtcdLog() etcdLog {
-	return etcdLog{AtomicLevel: zap.NewAtomicLevelAt(quietStart), die: &atomic.Pointer[func(error)]{}}
+	return etcdLog{AtomicLevel: zap.NewAtomicLevelAt(quietStart), fatal: &atomic.Pointer[func(error)]{}}
 }
 
-// dieWith says how the process ends when etcd cannot go on.
-func (l etcdLog) dieWith(die func(error)) { l.die.Store(&die) }
+// onFatal says how the process ends when etcd cannot go on.
+func (l etcdLog) onFatal(end func(error)) { l.fatal.Store(&end) }
 
 // logger is what etcd is given.
 func (l etcdLog) logger() *zap.Logger { return zap.New(l).Named("etcd") }
@@ -67,8 +67,8 @@ func (l etcdLog) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 	}
 	if entry.Level >= zapcore.PanicLevel {
 		reason := fmt.Sprintf("%s: %v", entry.Message, values.Fields)
-		if die := l.die.Load(); die != nil {
-			(*die)(fmt.Errorf("the embedded etcd cannot go on: %s", reason))
+		if end := l.fatal.Load(); end != nil {
+			(*end)(fmt.Errorf("the embedded etcd cannot go on: %s", reason))
 		}
 		panic(reason)
 	}
