@@ -16,8 +16,8 @@ import (
 
 // applyAuthentication makes the host say who a caller is. Its client is the only one with
 // a rate of its own, 200 tokens a second: who has no name can make it ask.
-func (o *Options) applyAuthentication(generic *genericapiserver.Config) error {
-	if err := o.Authentication.ApplyTo(&generic.Authentication, generic.SecureServing, generic.OpenAPIConfig); err != nil {
+func applyAuthentication(given *options.DelegatingAuthenticationOptions, generic *genericapiserver.Config) error {
+	if err := given.ApplyTo(&generic.Authentication, generic.SecureServing, generic.OpenAPIConfig); err != nil {
 		return fmt.Errorf("preparing authentication: %w", err)
 	}
 	generic.Authentication.Authenticator = healthAnonymous{newBoundedTokens(generic.Authentication.Authenticator)}
@@ -29,9 +29,8 @@ func (o *Options) applyAuthentication(generic *genericapiserver.Config) error {
 // in the order in which they come: one that asks for many names, or under many, would make
 // all others wait. Ours has none. The queues of priority and fairness are before it, so
 // what asks at a time is bounded and fairly shared, and the host has queues too.
-func (o *Options) applyAuthorization(generic *genericapiserver.Config) error {
-	given := o.Authorization
-	client, err := o.reviewClient()
+func applyAuthorization(given *options.DelegatingAuthorizationOptions, generic *genericapiserver.Config) error {
+	client, err := reviewClient(given)
 	if err != nil {
 		return fmt.Errorf("preparing authorization: %w", err)
 	}
@@ -60,12 +59,12 @@ func (o *Options) applyAuthorization(generic *genericapiserver.Config) error {
 }
 
 // reviewClient asks the host for access reviews.
-func (o *Options) reviewClient() (kubernetes.Interface, error) {
-	config, err := hostConfig(o.Authorization.RemoteKubeConfigFile)
+func reviewClient(given *options.DelegatingAuthorizationOptions) (kubernetes.Interface, error) {
+	config, err := hostConfig(given.RemoteKubeConfigFile)
 	if err != nil {
 		return nil, err
 	}
-	config.Timeout = o.Authorization.ClientTimeout
+	config.Timeout = given.ClientTimeout
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("creating a client for the host cluster at %s: %w", config.Host, err)

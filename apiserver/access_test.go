@@ -10,17 +10,12 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
 // gatekeeper is a host that knows tokens and permits paths to users. Everybody else may nothing.
@@ -76,14 +71,14 @@ func (g *gatekeeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (g *gatekeeper) guardedBy(t *testing.T) (choose func(*Options), configure func(*Config)) {
 	t.Helper()
 	host := hostAt(t, g.ServeHTTP)
-	var options *Options
+	var chosen *Options
 	choose = func(o *Options) {
-		options = o
-		options.Host.CoreAPIKubeconfigPath = kubeconfigOf(t, host.config.Host)
-		options.Authentication.SkipInClusterLookup = true
+		chosen = o
+		chosen.Host.CoreAPIKubeconfigPath = kubeconfigOf(t, host.config.Host)
+		chosen.Authentication.SkipInClusterLookup = true
 	}
 	return choose, func(c *Config) {
-		if err := errors.Join(options.applyAuthentication(&c.Generic.Config), options.applyAuthorization(&c.Generic.Config)); err != nil {
+		if err := errors.Join(applyAuthentication(chosen.Authentication, &c.Generic.Config), applyAuthorization(chosen.Authorization, &c.Generic.Config)); err != nil {
 			t.Fatalf("preparing access: %v", err)
 		}
 	}
@@ -149,132 +144,4 @@ func TestReasonsAreForThoseWhoMaySeeThem(t *testing.T) {
 			t.Errorf("/readyz/host: got %q, want the reason", got)
 		}
 	})
-}
-
-func answerTo(client *http.Client, req *http.Request) string {
-	response, err := client.Do(req)
-	if err != nil {
-		return err.Error()
-	}
-	return read(response)
-}
-
-func TestManyCallersDoNotMakeOthersWaitForAccessReviews(t *testing.T) {
-	g := &gatekeeper{}
-	host := hostAt(t, g.ServeHTTP)
-	options, err := NewOptions()
-	if err != nil {
-		t.Fatalf("making options: %v", err)
-	}
-	options.Authorization.RemoteKubeConfigFile = kubeconfigOf(t, host.config.Host)
-	client, err := options.reviewClient()
-	if err != nil {
-		t.Fatalf("making the client: %v", err)
-	}
-	if limit := client.AuthorizationV1().RESTClient().GetRateLimiter(); limit != nil {
-		t.Errorf("the client of access reviews: got a limit of %v requests a second, want none: all callers share it", limit.QPS())
-	}
-
-	config := NewConfig()
-	if err := options.applyAuthorization(&config.Generic.Config); err != nil {
-		t.Fatalf("preparing authorization: %v", err)
-	}
-	const accounts = 1000
-	begun := time.Now()
-	var asking sync.WaitGroup
-	for i := range accounts {
-		asking.Go(func() {
-			caller := authorizer.AttributesRecord{User: &user.DefaultInfo{Name: fmt.Sprintf("system:serviceaccount:a:%d", i)}, Verb: "get", ResourceRequest: true}
-			if _, _, err := config.Generic.Authorization.Authorizer.Authorize(t.Context(), caller); err != nil {
-				t.Errorf("asking for %s: %v", caller.User.GetName(), err)
-			}
-		})
-	}
-	asking.Wait()
-	t.Logf("%d access reviews for %d service accounts took %s; 200 a second after 400 would take 3s", g.reviews.Load(), accounts, time.Since(begun).Round(time.Millisecond))
-}
-
-func TestRandomTokensDoNotPileUp(t *testing.T) {
-	release := make(chan struct{})
-	inside := atomic.Int64{}
-	most := atomic.Int64{}
-	bounded := newBoundedTokens(authenticator.RequestFunc(func(req *http.Request) (*authenticator.Response, bool, error) {
-		if !bearsToken(req) {
-			return &authenticator.Response{User: &user.DefaultInfo{Name: "proxied"}}, true, nil
-		}
-		now := inside.Add(1)
-		defer inside.Add(-1)
-		for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
-		}
-		<-release
-		return nil, false, nil
-	}))
-	request := func(token string) error {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/apis", http.NoBody)
-		if err != nil {
-			return err
-		}
-		if token != "" {
-			req.Header.Set("Authorization", "Bearer "+token)
-		}
-		_, _, err = bounded.AuthenticateRequest(req)
-		return err
-	}
-
-	const tokens = 500
-	var refused atomic.Int64
-	var asking, ended sync.WaitGroup
-	ended.Add(tokens - tokensAtOnce)
-	for i := range tokens {
-		asking.Go(func() {
-			if err := request(fmt.Sprint("random-", i)); errors.Is(err, errManyTokens) {
-				refused.Add(1)
-				ended.Done()
-			}
-		})
-	}
-	ended.Wait() // all that had to wait were refused, while none was answered
-	if got := most.Load(); got != tokensAtOnce {
-		t.Errorf("tokens that the host was asked about at a time: got %d, want %d", got, tokensAtOnce)
-	}
-	if err := request(""); err != nil {
-		t.Errorf("a request that bears no token, such as those through the host: got %v, want no error", err)
-	}
-	close(release)
-	asking.Wait()
-	if got := refused.Load(); got != tokens-tokensAtOnce {
-		t.Errorf("refused: got %d of %d, want %d", got, tokens, tokens-tokensAtOnce)
-	}
-}
-
-func TestClientsOfTheHostHaveNoRate(t *testing.T) {
-	var asked atomic.Int64
-	host := hostAt(t, func(w http.ResponseWriter, _ *http.Request) {
-		asked.Add(1)
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"kind":"ConfigMap","apiVersion":"v1"}`)
-	})
-	if host.config.QPS >= 0 {
-		t.Errorf("requests a second: got %v, want a negative number, that is no limit", host.config.QPS)
-	}
-	for name, limit := range map[string]any{
-		"single requests": host.client.CoreV1().RESTClient().GetRateLimiter(),
-		"informers":       host.watching.CoreV1().RESTClient().GetRateLimiter(),
-	} {
-		if limit != nil {
-			t.Errorf("the client of %s: got a limit, want none", name)
-		}
-	}
-	const requests = 200
-	begun := time.Now()
-	for range requests {
-		if _, err := host.client.CoreV1().ConfigMaps("a").Get(t.Context(), "note", metav1.GetOptions{}); err != nil {
-			t.Fatalf("asking: %v", err)
-		}
-	}
-	took := time.Since(begun)
-	t.Logf("%d requests took %s", asked.Load(), took.Round(time.Millisecond))
-	if most := 30 * time.Second; took > most {
-		t.Errorf("%d requests, one after the other, took %s, want less than %s: at 5 a second they take 38s", requests, took, most)
-	}
 }

@@ -64,10 +64,10 @@ func (o *Options) applyHost(ctx context.Context, config *Config, host *host) err
 	if config.Services, err = newHeadlessServices(host.client); err != nil {
 		return err
 	}
-	if err := o.applyAuthentication(generic); err != nil {
+	if err := applyAuthentication(o.Authentication, generic); err != nil {
 		return err
 	}
-	if err := o.applyAuthorization(generic); err != nil {
+	if err := applyAuthorization(o.Authorization, generic); err != nil {
 		return err
 	}
 	if err := o.Audit.ApplyTo(generic); err != nil {

@@ -13,6 +13,10 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/rest"
 
+	"statefulset.dev/apiserver/bodylimit"
+	"statefulset.dev/apiserver/certificates"
+	"statefulset.dev/apiserver/filters"
+	"statefulset.dev/apiserver/scheme"
 	"statefulset.dev/registry/damaged"
 	"statefulset.dev/registry/statefulset"
 )
@@ -82,25 +86,25 @@ type Server struct {
 
 // NewConfig is a Config without storage, host and controller.
 func NewConfig() *Config {
-	scheme := NewScheme()
+	scheme := scheme.New()
 	codecs := serializer.NewCodecFactory(scheme)
 	generic := genericapiserver.NewRecommendedConfig(codecs)
 	applyOpenAPI(&generic.Config)
 	config := &Config{Generic: generic, scheme: scheme, codecs: codecs}
 	build := generic.BuildHandlerChainFunc
 	generic.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
-		handler = newValueLimit(generic.MaxRequestBodyBytes, codecs, handler)
+		handler = bodylimit.New(generic.MaxRequestBodyBytes, codecs, handler)
 		if config.room != nil {
 			handler = roomGate{config.room, codecs, handler}
 		}
-		return build(unredirected{announce(newPlanLimit(codecs, handler))}, generic)
+		return build(filters.Unredirect(filters.Announce(filters.LimitPlans(codecs, handler))), generic)
 	}
 	return config
 }
 
 // Complete fills the gaps.
 func (c *Config) Complete() CompletedConfig {
-	c.handOverClients()
+	filters.HandOver(&c.Generic.Config)
 	return CompletedConfig{config: c, generic: c.Generic.Complete()}
 }
 
@@ -118,7 +122,7 @@ func (c CompletedConfig) New() (*Server, error) {
 		return nil, fmt.Errorf("installing group %s: %w", group.PrioritizedVersions[0].Group, err)
 	}
 	showDamaged(server, c.config.damagedSets())
-	showExpiry(c.generic.SecureServing.Cert)
+	certificates.ShowExpiry(c.generic.SecureServing.Cert)
 	if err := c.addController(server); err != nil {
 		return nil, err
 	}

@@ -14,9 +14,9 @@
 //	is the store the right one   guard.go says how that is known, guard_filter.go answers
 //	                             503 if it is not
 //	is there room for the body   room_gate.go: of bytes for its namespace, before it is
-//	                             read; value_limit.go: of memory
+//	                             read; bodylimit/: of memory
 //	which resource               install.go: the table of contents
-//	decoding, defaults           scheme.go
+//	decoding, defaults           scheme/
 //	admission                    admission.go: namespace life cycle, policies and
 //	                             webhooks of the host, resource quota
 //	strategy, validation         registry/statefulset, which asks the host about pods
@@ -34,5 +34,5 @@
 // started by a hook once the server serves, and waited for before it stops
 // serving (hooks.go), because it reads and writes sets through this server.
 // Before it stops serving, the server gives its connections up in a way that loses
-// no request (handover.go).
+// no request (filters/handover.go).
 package apiserver

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/scheme"
 )
 
 func TestEveryEncodingSaysTheSame(t *testing.T) {
@@ -21,7 +22,7 @@ func TestEveryEncodingSaysTheSame(t *testing.T) {
 	s.create(t, web("web"))
 	// Defaults are filled in because protobuf has no room for the kind of a claim
 	// template, as in apps/v1.
-	decoder := serializer.NewCodecFactory(newNamingScheme()).UniversalDecoder(appsv1.SchemeGroupVersion)
+	decoder := serializer.NewCodecFactory(scheme.NewNaming()).UniversalDecoder(appsv1.SchemeGroupVersion)
 
 	var first runtime.Object
 	for _, encoding := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf, runtime.ContentTypeYAML} {
@@ -47,7 +48,7 @@ func TestEveryEncodingSaysTheSame(t *testing.T) {
 
 func TestASetCanBeSentAsProtobuf(t *testing.T) {
 	s := startServer(t)
-	codecs := serializer.NewCodecFactory(newNamingScheme())
+	codecs := serializer.NewCodecFactory(scheme.NewNaming())
 	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
 	body, err := runtime.Encode(codecs.EncoderForVersion(info.Serializer, appsv1.SchemeGroupVersion), web("web"))
 	if err != nil {

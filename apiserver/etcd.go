@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/scheme"
 )
 
 // etcdPrefix is the root of our keys, apart from those of a Kubernetes cluster that
@@ -34,7 +35,7 @@ func (c *Config) applyStorage(etcd *options.EtcdOptions) error {
 		StorageMediaType:  etcd.DefaultStorageMediaType,
 		StorageSerializer: c.codecs,
 		StorageVersion:    appsv1.SchemeGroupVersion,
-		MemoryVersion:     hub(appsv1.GroupName),
+		MemoryVersion:     scheme.Hub(appsv1.GroupName),
 		Config:            *backend,
 	})
 	if err != nil {

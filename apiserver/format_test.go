@@ -59,7 +59,7 @@ func TestAStoreOfALaterFormatIsRefused(t *testing.T) {
 		}
 	}
 	s := startUnready(t, choose, configure)
-	text := s.refusal(t)
+	text := refusalOf(t, s)
 	for _, part := range []string{"is in format 2", "knows formats up to 1", "Start the version of the server", "nothing of group apps.statefulset.dev is served"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("refusal: got %q, want it to contain %q", text, part)
@@ -129,7 +129,7 @@ func TestAServerThatHasBecomeTooOldStops(t *testing.T) {
 	if after := storedKeys(t, older.store.client); after != before {
 		t.Errorf("versions of the sets: got %s, want %s: the older server has written", after, before)
 	}
-	if text := s.refusal(t); !strings.Contains(text, "is in format 2") {
+	if text := refusalOf(t, s); !strings.Contains(text, "is in format 2") {
 		t.Errorf("refusal: got %q, want the format", text)
 	}
 }

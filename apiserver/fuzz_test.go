@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/scheme"
 )
 
 // FuzzDecode: a body in any encoding is decoded or refused, whether unknown fields are
@@ -32,8 +33,8 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(text), byte(0))
 		f.Add([]byte(text), byte(1))
 	}
-	codecs := serializer.NewCodecFactory(NewScheme(), serializer.EnableStrict)
-	served := textOnly{codecs}
+	codecs := serializer.NewCodecFactory(scheme.New(), serializer.EnableStrict)
+	served := scheme.TextOnly(codecs)
 	infos := codecs.SupportedMediaTypes()
 	f.Add(encoded(f, codecs, runtime.ContentTypeProtobuf, web("web")), byte(2))
 	f.Fuzz(func(t *testing.T, body []byte, encoding byte) {
@@ -80,16 +81,6 @@ func staysTheSame(t *testing.T, codecs serializer.CodecFactory, set *appsv1.Stat
 			t.Fatalf("%s after three trips:\n got %q\nwant %q", encoding, third, second)
 		}
 	}
-}
-
-func encoded(tb testing.TB, codecs serializer.CodecFactory, encoding string, obj runtime.Object) []byte {
-	tb.Helper()
-	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), encoding)
-	text, err := runtime.Encode(codecs.EncoderForVersion(info.Serializer, appsv1.SchemeGroupVersion), obj)
-	if err != nil {
-		tb.Fatalf("encoding a %T as %s: %v", obj, encoding, err)
-	}
-	return text
 }
 
 // FuzzPatch: any patch of a set gives a set or an error.

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/metadata"
 	"k8s.io/klog/v2"
+
+	"statefulset.dev/apiserver/logthrottle"
 )
 
 // guard sees to it that nothing is served from a store that is not the one that
@@ -137,7 +139,7 @@ const (
 // ends.
 func (g *guard) settle(ctx context.Context) (outcome, error) {
 	logger := klog.FromContext(ctx)
-	var told telling
+	var told logthrottle.Throttle
 	var last *refusal
 	for pause := shortestRetry; ; pause = min(2*pause, longestRetry) {
 		seen, how, err := g.judge(ctx, last)
@@ -154,7 +156,7 @@ func (g *guard) settle(ctx context.Context) (outcome, error) {
 		}
 		errors.As(err, &last)
 		g.refuse(err)
-		if told.isDue(err, time.Now()) {
+		if told.IsDue(err, time.Now()) {
 			logger.Error(err, "Nothing is served", "examples", last.examples())
 		}
 		select {
@@ -163,28 +165,6 @@ func (g *guard) settle(ctx context.Context) (outcome, error) {
 			return 0, ctx.Err()
 		}
 	}
-}
-
-// telling is when a reason was last logged. The same one is logged ever more
-// rarely.
-type telling struct {
-	text  string
-	next  time.Time
-	pause time.Duration
-}
-
-func (t *telling) isDue(err error, now time.Time) bool {
-	const first, longest = time.Minute, time.Hour
-	if text := err.Error(); text != t.text {
-		*t = telling{text: text, pause: first, next: now.Add(first)}
-		return true
-	}
-	if now.Before(t.next) {
-		return false
-	}
-	t.pause = min(2*t.pause, longest)
-	t.next = now.Add(t.pause)
-	return true
 }
 
 // follow keeps the mark close behind what is written, until the store turns out

@@ -127,13 +127,9 @@ func (h *guardedHost) noted(ctx context.Context) error {
 	return err
 }
 
-func (s *testServer) ready(ctx context.Context) error {
-	return s.clients.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
-}
-
-// refusal waits until the server says why it serves nothing, and makes sure that it
+// refusalOf waits until the server says why it serves nothing, and makes sure that it
 // says so everywhere, and lives.
-func (s *testServer) refusal(t *testing.T) string {
+func refusalOf(t *testing.T, s *testServer) string {
 	t.Helper()
 	var text string
 	s.eventually(t, "the store was judged", func(ctx context.Context) error {

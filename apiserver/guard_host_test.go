@@ -73,7 +73,7 @@ func TestAHostThatWasSetBack(t *testing.T) {
 				s.eventually(t, "the server is ready", s.ready)
 				return
 			}
-			if text := s.refusal(t); !strings.Contains(text, test.want) {
+			if text := refusalOf(t, s); !strings.Contains(text, test.want) {
 				t.Errorf("refusal: got %q, want it to contain %q", text, test.want)
 			}
 		})
@@ -130,7 +130,7 @@ func TestObjectsThatAreNoMembersDoNotBlockTheFirstStart(t *testing.T) {
 				s.eventually(t, "the server is ready", s.ready)
 				return
 			}
-			if text := s.refusal(t); !strings.Contains(text, "somebody has made objects that look like members") {
+			if text := refusalOf(t, s); !strings.Contains(text, "somebody has made objects that look like members") {
 				t.Errorf("refusal: got %q, want it to say who may have made the objects", text)
 			}
 		})

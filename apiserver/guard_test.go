@@ -117,7 +117,7 @@ func TestAStoreIsJudged(t *testing.T) {
 				s.eventually(t, "the note names the mark of the store", func(ctx context.Context) error { return host.noted(ctx) })
 				return
 			}
-			text := s.refusal(t)
+			text := refusalOf(t, s)
 			t.Log(text)
 			for _, part := range append(test.want, "nothing of group apps.statefulset.dev is served", "store restore --from=", "store rebuild --kubeconfig=/kube --data-dir=/data --dry-run", "annotate --overwrite configmap statefulset-apiserver-store") {
 				if !strings.Contains(text, part) {
@@ -145,7 +145,7 @@ func TestAnOperatorAcceptsAStoreWhileTheServerRuns(t *testing.T) {
 			})
 		}
 	})
-	text := s.refusal(t)
+	text := refusalOf(t, s)
 	select {
 	case <-began:
 		t.Error("the controller runs although the store was refused")

@@ -5,22 +5,13 @@ package apiserver
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // floodRate is how many anonymous callers ask how the server is, in a second.
@@ -100,54 +91,6 @@ func ask(client *http.Client, url string) string {
 		return err.Error()
 	}
 	return answerTo(client, req)
-}
-
-// read is the code and the body of an answer.
-func read(response *http.Response) string {
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err.Error()
-	}
-	return fmt.Sprintf("%d %s", response.StatusCode, strings.TrimSpace(string(body)))
-}
-
-// anonymous is a client without credentials.
-func (s *testServer) anonymous(t *testing.T) *http.Client {
-	t.Helper()
-	config, err := rest.TLSConfigFor(rest.AnonymousClientConfig(s.loopback))
-	if err != nil {
-		t.Fatalf("preparing a client: %v", err)
-	}
-	config.MinVersion = tls.VersionTLS12
-	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}
-	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: patience}
-}
-
-// hostAt is a host cluster that a function answers for.
-func hostAt(t *testing.T, answer http.HandlerFunc) *host {
-	t.Helper()
-	server := httptest.NewServer(answer)
-	t.Cleanup(server.Close)
-	host, err := newHost(kubeconfigOf(t, server.URL))
-	if err != nil {
-		t.Fatalf("preparing the host: %v", err)
-	}
-	return host
-}
-
-func kubeconfigOf(t *testing.T, url string) string {
-	t.Helper()
-	config := clientcmdapi.NewConfig()
-	config.Clusters["host"] = &clientcmdapi.Cluster{Server: url}
-	config.Contexts["host"] = &clientcmdapi.Context{Cluster: "host"}
-	config.CurrentContext = "host"
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, path); err != nil {
-		t.Fatalf("writing a kubeconfig: %v", err)
-	}
-	return path
 }
 
 func TestAHostThatIsLostAndFoundIsNoticed(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"k8s.io/klog/v2"
+
+	"statefulset.dev/apiserver/logthrottle"
 )
 
 var errHostNotAsked = errors.New("the host cluster has not been asked yet")
@@ -48,7 +50,7 @@ func (w *hostWatch) check() error {
 // read while the host does not say who may read it elsewhere.
 func (w *hostWatch) run(ctx context.Context) {
 	logger := klog.FromContext(ctx)
-	var told telling
+	var told logthrottle.Throttle
 	failed := false
 	for pause := shortestHostPause; ; {
 		err := w.askOnce(ctx)
@@ -62,11 +64,11 @@ func (w *hostWatch) run(ctx context.Context) {
 			pause = shortestHostPause
 		}
 		switch {
-		case err != nil && told.isDue(err, time.Now()):
+		case err != nil && told.IsDue(err, time.Now()):
 			logger.Error(err, "Not ready: the host cluster cannot be used")
 		case err == nil && failed:
 			logger.Info("The host cluster can be used again")
-			told = telling{}
+			told = logthrottle.Throttle{}
 		}
 		failed = err != nil
 		select {

@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/bodylimit"
 )
 
 const (
@@ -122,10 +123,10 @@ func tooLarge(t *testing.T) map[string]hostile {
 		"a patch of many operations":   {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: strings.NewReader(operations), code: 413, says: "10000"},
 		"a patch that copies a lot":    {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: text("[%s]", strings.Join(copies, ",")), code: 422},
 		"a patch above the limit":      {method: "PATCH", path: setsPath + "/web", contentType: "application/merge-patch+json", body: endless{}, code: 413, says: "limit is 3145728"},
-		"many empty objects":           {body: text(`{%s,"spec":{"template":{"spec":{"containers":[%s{}]}}}}`, typeMeta, strings.Repeat("{},", mostValues)), code: 413, says: "limit is 100000"},
-		"many nulls":                   {body: text(`{%s,"spec":{"template":{"spec":{"containers":[%snull]}}}}`, typeMeta, strings.Repeat("null,", mostValues)), code: 413, says: "limit is 100000"},
-		"many empty messages":          {body: emptyContainers(t, mostValues), contentType: runtime.ContentTypeProtobuf, code: 413, says: "limit is 100000"},
-		"many lines of YAML":           {body: strings.NewReader("a:\n" + strings.Repeat("- {}\n", mostValues)), contentType: "application/yaml", code: 413, says: "limit is 100000"},
+		"many empty objects":           {body: text(`{%s,"spec":{"template":{"spec":{"containers":[%s{}]}}}}`, typeMeta, strings.Repeat("{},", bodylimit.MostValues)), code: 413, says: "limit is 100000"},
+		"many nulls":                   {body: text(`{%s,"spec":{"template":{"spec":{"containers":[%snull]}}}}`, typeMeta, strings.Repeat("null,", bodylimit.MostValues)), code: 413, says: "limit is 100000"},
+		"many empty messages":          {body: emptyContainers(t, bodylimit.MostValues), contentType: runtime.ContentTypeProtobuf, code: 413, says: "limit is 100000"},
+		"many lines of YAML":           {body: strings.NewReader("a:\n" + strings.Repeat("- {}\n", bodylimit.MostValues)), contentType: "application/yaml", code: 413, says: "limit is 100000"},
 		"YAML with many aliases":       {body: text("a: &a [%s0]\nb: [%s*a]\n", strings.Repeat("0,", 1500), strings.Repeat("*a,", 89)), contentType: "application/yaml", code: 413, says: "limit is 100000"},
 		"a patch that makes many":      {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: doubled(16), code: 422, says: "limit is 100000"},
 		"delete options above a limit": {method: "DELETE", path: setsPath + "/web", body: endless{}, code: 413, says: "limit is 3145728"},

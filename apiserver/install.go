@@ -10,32 +10,32 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/scheme"
 	"statefulset.dev/registry/statefulset"
 )
 
 // apiGroup is the table of contents of what is served under /apis.
 func apiGroup(config *Config, getter generic.RESTOptionsGetter) (*genericapiserver.APIGroupInfo, error) {
-	scheme := config.scheme
 	var services statefulset.Services
 	if config.Services != nil {
 		services = config.Services
 	}
-	sets, err := statefulset.NewStorage(scheme, getter, config.Preflight, services)
+	sets, err := statefulset.NewStorage(config.scheme, getter, config.Preflight, services)
 	if err != nil {
 		return nil, err
 	}
 	if config.room != nil {
 		sets.LimitWrites(config.room)
 	}
-	group := genericapiserver.NewDefaultAPIGroupInfo(appsv1.GroupName, scheme, runtime.NewParameterCodec(scheme), config.codecs)
-	group.NegotiatedSerializer = textOnly{config.codecs}
+	group := genericapiserver.NewDefaultAPIGroupInfo(appsv1.GroupName, config.scheme, runtime.NewParameterCodec(config.scheme), config.codecs)
+	group.NegotiatedSerializer = scheme.TextOnly(config.codecs)
 	served := map[string]rest.Storage{
 		"statefulsets":        sets.StatefulSet,
 		"statefulsets/status": sets.Status,
 		"statefulsets/scale":  sets.Scale,
 	}
 	if config.Planner != nil {
-		served["statefulsets/plan"] = statefulset.NewPlanREST(sets.StatefulSet, scheme, config.Planner)
+		served["statefulsets/plan"] = statefulset.NewPlanREST(sets.StatefulSet, config.scheme, config.Planner)
 	}
 	group.VersionedResourcesStorageMap[appsv1.SchemeGroupVersion.Version] = served
 	return &group, nil

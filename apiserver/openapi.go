@@ -7,6 +7,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/openapi"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
+	"statefulset.dev/apiserver/scheme"
 	definitions "statefulset.dev/openapi"
 )
 
@@ -15,7 +16,7 @@ const apiTitle = "statefulset-apiserver"
 // applyOpenAPI publishes both versions of the schema: server-side apply needs
 // version 3, and the host merges version 2 into its own document.
 func applyOpenAPI(generic *genericapiserver.Config) {
-	namer := openapi.NewDefinitionNamer(newNamingScheme())
+	namer := openapi.NewDefinitionNamer(scheme.NewNaming())
 
 	generic.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions.GetOpenAPIDefinitions, namer)
 	generic.OpenAPIConfig.Info.Title = apiTitle

@@ -148,7 +148,7 @@ func (h *versionedHost) startOn(t *testing.T) (*testServer, *hostPolicies) {
 }
 
 // meetsPolicy creates a set and says whether it has come to the policy.
-func (s *testServer) meetsPolicy(t *testing.T, name string) bool {
+func meetsPolicy(t *testing.T, s *testServer, name string) bool {
 	t.Helper()
 	_, err := s.sets().Create(t.Context(), web(name), metav1.CreateOptions{})
 	if err != nil && !strings.Contains(err.Error(), "Kind=StatefulSet not found") {
@@ -160,7 +160,7 @@ func (s *testServer) meetsPolicy(t *testing.T, name string) bool {
 func TestSetsAreWrittenOnAHostWithoutMutatingPolicies(t *testing.T) {
 	host := startVersionedHost(t)
 	server, _ := host.startOn(t)
-	if server.meetsPolicy(t, "web") {
+	if meetsPolicy(t, server, "web") {
 		t.Errorf("a host without mutating policies: got the set refused by one, want it created")
 	}
 }
@@ -194,7 +194,7 @@ func TestMutatingPoliciesFollowTheHost(t *testing.T) {
 	}
 	for i, step := range steps {
 		step.change()
-		if got := server.meetsPolicy(t, "web-"+string(rune('a'+i))); got != step.want {
+		if got := meetsPolicy(t, server, "web-"+string(rune('a'+i))); got != step.want {
 			t.Errorf("%s: got the policy applied: %v, want %v", step.sentence, got, step.want)
 		}
 	}
@@ -207,7 +207,7 @@ func TestAServerIsReadyOnceTheHostsPoliciesAreListed(t *testing.T) {
 	if err := policies.ready(); err != nil {
 		t.Errorf("a server whose readyz is ok: got %v, want its policies listed", err)
 	}
-	if !server.meetsPolicy(t, "web") {
+	if !meetsPolicy(t, server, "web") {
 		t.Errorf("the first set: got it created past the policy, want the policy applied: the server said that it was ready")
 	}
 }

@@ -94,7 +94,7 @@ func TestPreflight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			host := startStrictHost(t)
 			s := startServer(t, withPreflight(t, test.mode, host.url))
-			warnings, err := s.createHearing(t)
+			warnings, err := createHearing(t, s)
 			if got := errorText(err); !strings.Contains(got, test.err) || (got == "") != (test.err == "") {
 				t.Errorf("error: got %q, want one with %q", got, test.err)
 			}
@@ -112,7 +112,7 @@ func TestAHostThatIsAwayDoesNotStopAWrite(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	s := startServer(t, withPreflight(t, "enforce", gone.URL))
-	warnings, err := s.createHearing(t)
+	warnings, err := createHearing(t, s)
 	if err != nil || len(warnings) != 2 {
 		t.Fatalf("got error %v and warnings %q, want none, and one each for the template and the claim", err, warnings)
 	}
@@ -137,7 +137,7 @@ func TestPreflightIsChosenFromThree(t *testing.T) {
 }
 
 // createHearing creates a set and returns what its creator is told.
-func (s *testServer) createHearing(t *testing.T) ([]string, error) {
+func createHearing(t *testing.T, s *testServer) ([]string, error) {
 	t.Helper()
 	heard := &warningList{}
 	config := rest.CopyConfig(s.loopback)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/scheme"
 	"statefulset.dev/identity"
 )
 
@@ -53,7 +54,7 @@ func traces(t *testing.T, set *appsv1.StatefulSet, revisionOf func(ordinal int) 
 func always(revision string) func(int) string { return func(int) string { return revision } }
 
 func TestASetIsRebuiltFromWhatIsLeft(t *testing.T) {
-	scheme := NewScheme()
+	scheme := scheme.New()
 	for name, change := range map[string]func(*appsv1.StatefulSet){
 		"a plain set": func(*appsv1.StatefulSet) {},
 		"a set without claims": func(set *appsv1.StatefulSet) {

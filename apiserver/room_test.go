@@ -68,14 +68,14 @@ func heavy(name, namespace string, bytes int) *appsv1.StatefulSet {
 	return set
 }
 
-// put updates a set once, whatever the answer is.
-func (s *testServer) put(ctx context.Context, set *appsv1.StatefulSet, subresource ...string) error {
+// putOnce updates a set once, whatever the answer is.
+func putOnce(ctx context.Context, s *testServer, set *appsv1.StatefulSet, subresource ...string) error {
 	return s.clients.AppsV1().RESTClient().Put().MaxRetries(0).Namespace(set.Namespace).
 		Resource("statefulsets").Name(set.Name).SubResource(subresource...).Body(set).Do(ctx).Error()
 }
 
-// post creates a set once.
-func (s *testServer) post(ctx context.Context, set *appsv1.StatefulSet) error {
+// postOnce creates a set once.
+func postOnce(ctx context.Context, s *testServer, set *appsv1.StatefulSet) error {
 	return s.clients.AppsV1().RESTClient().Post().MaxRetries(0).Namespace(set.Namespace).
 		Resource("statefulsets").Body(set).Do(ctx).Error()
 }
@@ -84,11 +84,11 @@ func TestANamespaceThatFloodsTheStoreDoesNotStopAnother(t *testing.T) {
 	const quota = 32 * mebi
 	s, etcd := startSmall(t, quota, 2*mebi, 8*mebi)
 	for _, set := range []*appsv1.StatefulSet{heavy("big", "flood", mebi), heavy("small", "calm", 10)} {
-		if err := s.post(t.Context(), set); err != nil {
+		if err := postOnce(t.Context(), s, set); err != nil {
 			t.Fatalf("creating %s: %v", set.Name, err)
 		}
 	}
-	alone := s.writeCalmly(t, 30)
+	alone := writeCalmly(t, s, 30)
 
 	ctx, stop := context.WithCancel(t.Context())
 	var flooding sync.WaitGroup
@@ -99,7 +99,7 @@ func TestANamespaceThatFloodsTheStoreDoesNotStopAnother(t *testing.T) {
 			for n := 0; ctx.Err() == nil; n++ {
 				set := heavy("big", "flood", mebi)
 				set.Annotations = map[string]string{"n": fmt.Sprint(i, n)}
-				answer := s.flooded(ctx, t, set)
+				answer := flooded(ctx, t, s, set)
 				mu.Lock()
 				answers[answer]++
 				mu.Unlock()
@@ -121,7 +121,7 @@ func TestANamespaceThatFloodsTheStoreDoesNotStopAnother(t *testing.T) {
 		}
 		return nil
 	})
-	beside := s.writeCalmly(t, 30)
+	beside := writeCalmly(t, s, 30)
 	stop()
 	flooding.Wait()
 
@@ -144,8 +144,8 @@ func pause(ctx context.Context, length time.Duration) {
 }
 
 // flooded is a short form of the answer to a write of the flood.
-func (s *testServer) flooded(ctx context.Context, t *testing.T, set *appsv1.StatefulSet) string {
-	err := s.put(ctx, set)
+func flooded(ctx context.Context, t *testing.T, s *testServer, set *appsv1.StatefulSet) string {
+	err := putOnce(ctx, s, set)
 	switch {
 	case err == nil:
 		return "200"
@@ -162,14 +162,14 @@ func (s *testServer) flooded(ctx context.Context, t *testing.T, set *appsv1.Stat
 }
 
 // writeCalmly writes small sets one after the other, all of which must succeed, and returns how long they took, the shortest first.
-func (s *testServer) writeCalmly(t *testing.T, writes int) []time.Duration {
+func writeCalmly(t *testing.T, s *testServer, writes int) []time.Duration {
 	t.Helper()
 	var took []time.Duration
 	for n := range writes {
 		set := heavy("small", "calm", 10)
 		set.Annotations = map[string]string{"n": fmt.Sprint(time.Now().UnixNano(), n)}
 		begun := time.Now()
-		if err := s.put(t.Context(), set); err != nil {
+		if err := putOnce(t.Context(), s, set); err != nil {
 			t.Fatalf("write %d of the other namespace: %v, want no error", n, err)
 		}
 		took = append(took, time.Since(begun))
@@ -183,7 +183,7 @@ func TestAFullStoreKeepsRoomForStatusAndDeletions(t *testing.T) {
 	var refused error
 	created, refusals := 0, 0
 	for refusals < 5 && created < 100 { // more than one, since compaction makes some room
-		if err := s.post(t.Context(), heavy(fmt.Sprint("web-", created), namespace, mebi)); err != nil {
+		if err := postOnce(t.Context(), s, heavy(fmt.Sprint("web-", created), namespace, mebi)); err != nil {
 			refused = err
 			refusals++
 		} else {
@@ -204,13 +204,13 @@ func TestAFullStoreKeepsRoomForStatusAndDeletions(t *testing.T) {
 
 	ready := heavy("web-0", namespace, mebi)
 	ready.Status.Replicas = 3
-	if err := s.put(t.Context(), ready, "status"); err != nil {
+	if err := putOnce(t.Context(), s, ready, "status"); err != nil {
 		t.Errorf("writing status: got %v, want no error", err)
 	}
-	if err := s.put(t.Context(), heavy("web-0", namespace, mebi+1000)); err == nil {
+	if err := putOnce(t.Context(), s, heavy("web-0", namespace, mebi+1000)); err == nil {
 		t.Error("a set that grows: got no error, want 507")
 	}
-	if err := s.put(t.Context(), heavy("web-0", namespace, 10)); err != nil {
+	if err := putOnce(t.Context(), s, heavy("web-0", namespace, 10)); err != nil {
 		t.Errorf("a set that shrinks: got %v, want no error", err)
 	}
 	for n := 1; n < created; n++ {
@@ -219,7 +219,7 @@ func TestAFullStoreKeepsRoomForStatusAndDeletions(t *testing.T) {
 		}
 	}
 	s.eventually(t, "there is room again", func(ctx context.Context) error {
-		err := s.post(ctx, heavy("again", namespace, mebi))
+		err := postOnce(ctx, s, heavy("again", namespace, mebi))
 		if err != nil && strings.Contains(err.Error(), "although only") { // the file has grown meanwhile
 			_, failed := etcd.Defragment(ctx, etcd.Endpoints()[0])
 			return errors.Join(err, failed)
@@ -233,26 +233,26 @@ func TestAFullStoreKeepsRoomForStatusAndDeletions(t *testing.T) {
 
 func TestWhatNeedsNoRoom(t *testing.T) {
 	s, _ := startSmall(t, 64*mebi, 1, 3*mebi) // after the burst, one byte a second
-	if err := s.post(t.Context(), heavy("web", namespace, mebi)); err != nil {
+	if err := postOnce(t.Context(), s, heavy("web", namespace, mebi)); err != nil {
 		t.Fatalf("creating: %v", err)
 	}
 	held := heavy("held", namespace, mebi/2)
 	held.Finalizers = []string{"example.com/hold"}
-	if err := s.post(t.Context(), held); err != nil {
+	if err := postOnce(t.Context(), s, held); err != nil {
 		t.Fatalf("creating: %v", err)
 	}
 	for n := range 10 {
-		if err := s.put(t.Context(), heavy("web", namespace, mebi)); err != nil {
+		if err := putOnce(t.Context(), s, heavy("web", namespace, mebi)); err != nil {
 			t.Errorf("an update that changes nothing, for the %d. time: got %v, want no error", n+1, err)
 		}
 	}
-	if err := s.put(t.Context(), heavy("web", namespace, mebi+1)); err != nil {
+	if err := putOnce(t.Context(), s, heavy("web", namespace, mebi+1)); err != nil {
 		t.Errorf("an update within the burst: got %v, want no error", err)
 	}
-	if err := s.put(t.Context(), heavy("web", namespace, mebi-1)); !apierrors.IsTooManyRequests(err) {
+	if err := putOnce(t.Context(), s, heavy("web", namespace, mebi-1)); !apierrors.IsTooManyRequests(err) {
 		t.Errorf("an update beyond the rate: got %v, want 429", err)
 	}
-	if err := s.put(t.Context(), heavy("web", "other", mebi)); !apierrors.IsNotFound(err) {
+	if err := putOnce(t.Context(), s, heavy("web", "other", mebi)); !apierrors.IsNotFound(err) {
 		t.Errorf("another namespace: got %v, want that the set is not found", err)
 	}
 	if err := s.sets().Delete(t.Context(), "held", metav1.DeleteOptions{}); err != nil {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"statefulset.dev/apiserver/certificates"
 	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/registry/statefulset"
 )
@@ -71,7 +72,7 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 	if err := o.applyHost(ctx, config, host); err != nil {
 		return err
 	}
-	o.introduce(ctx, config.Generic.SecureServing, host)
+	certificates.HoldUntilClientCAs(ctx, config.Generic.SecureServing, host.client, o.Authentication)
 	if err := o.applyPreflight(config, host); err != nil {
 		return err
 	}

@@ -185,25 +185,3 @@ func containerNames(set *appsv1.StatefulSet) string {
 	}
 	return strings.Join(names, ",")
 }
-
-func (s *testServer) create(t testing.TB, set *appsv1.StatefulSet) *appsv1.StatefulSet {
-	t.Helper()
-	created, err := s.sets().Create(t.Context(), set, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatalf("creating set %s: %v", set.Name, err)
-	}
-	return created
-}
-
-func (s *testServer) names(t *testing.T, options metav1.ListOptions) []string {
-	t.Helper()
-	list, err := s.sets().List(t.Context(), options)
-	if err != nil {
-		t.Fatalf("listing: %v", err)
-	}
-	var names []string
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
-	}
-	return names
-}

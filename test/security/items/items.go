@@ -13,6 +13,8 @@ const (
 	supply  = "test/security/supply"
 	server  = "apiserver"
 	etcd    = server + "/embeddedetcd"
+	bodies  = server + "/bodylimit"
+	certs   = server + "/certificates"
 	command = "cmd/statefulset-apiserver"
 )
 
@@ -34,7 +36,7 @@ func All() []Item {
 	return []Item{
 		{1, "Front-proxy trust", on("TestForgedFrontProxyHeaders", "TestForgedHeadersThroughTheHost")},
 		{2, "UID header", on("TestTheUIDOfAUserIsKnown", "TestForgedHeadersThroughTheHost")},
-		{3, "Fail closed", append(on("TestWithoutTheHostNobodyIsServed"), Test{server, "TestNobodyIsLetInBeforeTheAuthoritiesAreKnown"}, Test{command, "TestTheCommandEndsWithOneLine"})},
+		{3, "Fail closed", append(on("TestWithoutTheHostNobodyIsServed"), Test{certs, "TestNobodyIsLetInBeforeTheAuthoritiesAreKnown"}, Test{command, "TestTheCommandEndsWithOneLine"})},
 		{4, "Anonymous callers", on("TestAnonymousCallersGetHealthOnly")},
 		{5, "Delegated authorization", on("TestRolesMayTheSameAsWithAppsV1", "TestARevokedRightEnds", "TestAnOutageOfAccessReviewsLetsNobodyIn")},
 		{6, "Authorization by selector", on("TestSelectorsReachTheHost")},
@@ -49,7 +51,7 @@ func All() []Item {
 		{15, "Fairness", on("TestAQuietTenantIsServedBesideANoisyOne")},
 		{16, "Encryption at rest", on("TestSetsAreEncryptedInEtcd")},
 		{17, "etcd", append(on("TestEtcdKnowsWhoAsks"), Test{server, "TestEtcdOnAnotherMachineIsNotReachedInTheClear"}, Test{etcd, "TestTheSocketIsForUsOnly"})},
-		{18, "Denial of service", append(on("TestStreamsThatAreResetAtOnce", "TestWatchesThatAreLeftLeaveNothingBehind"), Test{server, "TestHostileRequestsAreRefusedWithAReason"}, Test{server, "TestLargeBodiesTakeTurns"})},
+		{18, "Denial of service", append(on("TestStreamsThatAreResetAtOnce", "TestWatchesThatAreLeftLeaveNothingBehind"), Test{server, "TestHostileRequestsAreRefusedWithAReason"}, Test{bodies, "TestLargeBodiesTakeTurns"})},
 		{19, "Redirects", on("TestNothingIsRedirected")},
 		{20, "Leaks of values", on("TestValuesOfASetAreNotTold", "TestProfilesNeedARight")},
 		{21, "Supply chain", in(supply, "TestTwoBuildsAreTheSame", "TestModulesAreWhatTheyWere", "TestLicencesAreAllowed", "TestKnownVulnerabilities")},
@@ -83,4 +85,4 @@ func Pattern(dir string) string {
 }
 
 // Packages are those that hold tests without a cluster.
-func Packages() []string { return []string{server, etcd, command, supply} }
+func Packages() []string { return []string{server, etcd, bodies, certs, command, supply} }

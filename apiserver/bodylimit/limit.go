@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package bodylimit
 
 import (
 	"bytes"
@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// mostValues is how many values a body may have. A set with 5,000 environment
+	// MostValues is how many values a body may have. A set with 5,000 environment
 	// variables, and with the record of who manages them, has about 50,000.
-	mostValues = 100_000
+	MostValues = 100_000
 	// fewValues is how many values a body may have that is read at any time. An
 	// ordinary set has some hundred.
 	fewValues = 1_000
@@ -30,21 +30,21 @@ const (
 	valuesAtOnce = 200_000
 )
 
-// valueLimit keeps bodies from taking more memory than the server has. The limits of the
+// limit keeps bodies from taking more memory than the server has. The limits of the
 // generic server count bytes and requests; a body of 3 MiB within these limits could
 // take more than a gigabyte when it is read.
-type valueLimit struct {
+type limit struct {
 	reading    *semaphore.Weighted
 	most       int64 // bytes; a larger body is refused by who reads it
 	serializer runtime.NegotiatedSerializer
 	next       http.Handler
 }
 
-func newValueLimit(most int64, serializer runtime.NegotiatedSerializer, next http.Handler) valueLimit {
-	return valueLimit{semaphore.NewWeighted(valuesAtOnce), most, serializer, next}
+func New(most int64, serializer runtime.NegotiatedSerializer, next http.Handler) http.Handler {
+	return limit{semaphore.NewWeighted(valuesAtOnce), most, serializer, next}
 }
 
-func (l valueLimit) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (l limit) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if req.Body == nil || !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, req.Method) {
 		l.next.ServeHTTP(w, req)
 		return
@@ -59,7 +59,7 @@ func (l valueLimit) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	contentType := req.Header.Get("Content-Type")
 	values := estimateValues(contentType, body)
-	if values > fewValues && values <= mostValues {
+	if values > fewValues && values <= MostValues {
 		if !l.reading.TryAcquire(int64(values)) {
 			l.refuse(w, req, apierrors.NewTooManyRequests("other requests with large bodies are under way, try again later", 1))
 			return
@@ -67,7 +67,7 @@ func (l valueLimit) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		defer l.reading.Release(int64(values))
 		values = max(values, exactValues(contentType, body))
 	}
-	if values > mostValues {
+	if values > MostValues {
 		l.refuse(w, req, apierrors.NewRequestEntityTooLargeError(tooManyValues(values)))
 		return
 	}
@@ -75,10 +75,10 @@ func (l valueLimit) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 func tooManyValues(values int) string {
-	return fmt.Sprintf("the body has %d objects, fields and list items, limit is %d", values, mostValues)
+	return fmt.Sprintf("the body has %d objects, fields and list items, limit is %d", values, MostValues)
 }
 
-func (l valueLimit) refuse(w http.ResponseWriter, req *http.Request, why error) {
+func (l limit) refuse(w http.ResponseWriter, req *http.Request, why error) {
 	responsewriters.ErrorNegotiated(why, l.serializer, appsv1.SchemeGroupVersion, w, req)
 }
 

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package bodylimit
 
 import (
 	"bytes"
@@ -32,11 +32,11 @@ func estimateValues(contentType string, body []byte) int {
 	case !isYAML(contentType) || json.Valid(body):
 		n := valuesInJSON(body)
 		if strings.Contains(contentType, "json-patch") && mayCopy(body) {
-			return max(n, mostValues)
+			return max(n, MostValues)
 		}
 		return n
 	case bytes.IndexByte(body, '*') >= 0:
-		return max(valuesInYAML(body), mostValues)
+		return max(valuesInYAML(body), MostValues)
 	default:
 		return valuesInYAML(body)
 	}
@@ -96,7 +96,7 @@ func valuesInYAML(body []byte) (n int) {
 // anything is made of it.
 func valuesInCBOR(body []byte) (n int) {
 	const byteString, textString = 2, 3 // the kinds whose contents are no items
-	for len(body) > 0 && n <= mostValues {
+	for len(body) > 0 && n <= MostValues {
 		kind, info := body[0]>>5, body[0]&0x1f
 		body = body[1:]
 		n++
@@ -128,7 +128,7 @@ const deepestProtobuf = 64
 // valuesInProtobuf counts the fields of a message, and those of whatever may be a
 // message in it. A text that could be a message is counted as one.
 func valuesInProtobuf(message []byte, depth int) (n int) {
-	for len(message) > 0 && n <= mostValues {
+	for len(message) > 0 && n <= MostValues {
 		_, kind, tag := protowire.ConsumeTag(message)
 		if tag < 0 {
 			return n

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package filters
 
 import (
 	"context"
@@ -57,13 +57,13 @@ const (
 	longestHolds = 3
 )
 
-// handOverClients makes a server hand over its clients, if it has time for that.
-func (c *Config) handOverClients() {
-	delay, build := c.Generic.ShutdownDelayDuration, c.Generic.BuildHandlerChainFunc
+// HandOver makes a server hand over its clients, if it has time for that.
+func HandOver(config *genericapiserver.Config) {
+	delay, build := config.ShutdownDelayDuration, config.BuildHandlerChainFunc
 	if delay <= 0 {
 		return
 	}
-	c.Generic.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
+	config.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
 		begun := make(chan struct{})
 		go func() {
 			<-generic.ShutdownInitiatedNotify()

@@ -1,9 +1,12 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package filters
 
 import "net/http"
+
+// Unredirect answers what the generic server would redirect.
+func Unredirect(next http.Handler) http.Handler { return unredirected{next} }
 
 // unredirected answers what the generic server would redirect. A redirect from a server
 // behind the host leads clients astray that follow it with their credentials.

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package filters
 
 import (
 	"net/http"
@@ -23,7 +23,8 @@ type planLimit struct {
 	next            http.Handler
 }
 
-func newPlanLimit(serializer runtime.NegotiatedSerializer, next http.Handler) planLimit {
+// LimitPlans lets only so many plans be made at the same time.
+func LimitPlans(serializer runtime.NegotiatedSerializer, next http.Handler) http.Handler {
 	return planLimit{semaphore.NewWeighted(statefulset.PlansAtOnce), semaphore.NewWeighted(statefulset.PlansAtOnce), serializer, next}
 }
 

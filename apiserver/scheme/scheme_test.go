@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package scheme
 
 import (
 	"testing"
@@ -22,18 +22,18 @@ func TestEveryKindSurvivesEveryEncoding(t *testing.T) {
 			appsv1.SetObjectDefaults_StatefulSet(set)
 		}}
 	}
-	roundtrip.RoundTripProtobufTestForScheme(t, NewScheme(), defaulted)
+	roundtrip.RoundTripProtobufTestForScheme(t, New(), defaulted)
 }
 
 func TestTheVersionThatUsersKnowIsTheFirstName(t *testing.T) {
-	kinds, _, err := NewScheme().ObjectKinds(&appsv1.StatefulSet{})
+	kinds, _, err := New().ObjectKinds(&appsv1.StatefulSet{})
 	if want := appsv1.GroupVersionKind(); err != nil || len(kinds) != 2 || kinds[0] != want {
 		t.Errorf("kinds of a set: got %v, %v, want %s first and the hub second", kinds, err, want)
 	}
 }
 
 func TestTheHubIsNotPublished(t *testing.T) {
-	scheme := newNamingScheme()
+	scheme := NewNaming()
 	for _, group := range scheme.PreferredVersionAllGroups() {
 		if hub := (schema.GroupVersion{Group: group.Group, Version: "__internal"}); scheme.IsVersionRegistered(hub) {
 			t.Errorf("the naming scheme has %s, want no hub version", hub)

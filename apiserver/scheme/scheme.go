@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package scheme
 
 import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -14,23 +14,23 @@ import (
 	"statefulset.dev/registry/statefulset"
 )
 
-// NewScheme knows everything that the server decodes, defaults and validates.
+// New knows everything that the server decodes, defaults and validates.
 //
 // The generic server patches and watches through the version "__internal" of a
 // group, whatever else is registered. We serve one version, so its Go types are
 // that version too. Only the server may know them under this second name, and
 // the order matters: where one name is wanted, the first registration counts.
-func NewScheme() *runtime.Scheme {
-	scheme := newNamingScheme()
-	scheme.AddKnownTypes(hub(appsv1.GroupName), appsv1.Types()...)
-	scheme.AddKnownTypes(hub(autoscalingv1.GroupName), &autoscalingv1.Scale{})
+func New() *runtime.Scheme {
+	scheme := NewNaming()
+	scheme.AddKnownTypes(Hub(appsv1.GroupName), appsv1.Types()...)
+	scheme.AddKnownTypes(Hub(autoscalingv1.GroupName), &autoscalingv1.Scale{})
 	utilruntime.Must(statefulset.AddScaleProposals(scheme))
 	return scheme
 }
 
-// newNamingScheme is NewScheme without the hub versions, from which OpenAPI takes
+// NewNaming is New without the hub versions, from which OpenAPI takes
 // the names of kinds: "__internal" must not be published.
-func newNamingScheme() *runtime.Scheme {
+func NewNaming() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(appsv1.AddToScheme(scheme))
 	utilruntime.Must(autoscalingv1.AddToScheme(scheme))
@@ -41,6 +41,7 @@ func newNamingScheme() *runtime.Scheme {
 	return scheme
 }
 
-func hub(group string) schema.GroupVersion {
+// Hub is the version of a group that only the server knows.
+func Hub(group string) schema.GroupVersion {
 	return schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal}
 }

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package certificates
 
 import (
 	"crypto/tls"
@@ -14,10 +14,10 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 )
 
-// showExpiry lets alerts see when the serving certificate ends, whatever renews it. It
+// ShowExpiry lets alerts see when the serving certificate ends, whatever renews it. It
 // is read anew at each scrape, since files change under a running server. Without a
 // certificate that can be read there is no figure.
-func showExpiry(serving dynamiccertificates.CertKeyContentProvider) {
+func ShowExpiry(serving dynamiccertificates.CertKeyContentProvider) {
 	if serving == nil {
 		return
 	}

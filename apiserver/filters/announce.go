@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package filters
 
 import (
 	"net/http"
@@ -10,9 +10,9 @@ import (
 	"statefulset.dev/version"
 )
 
-// announce names our version to who may discover our group. Behind the aggregator only
+// Announce names our version to who may discover our group. Behind the aggregator only
 // paths of the group are ours, so /version, which is the cluster's, cannot.
-func announce(handler http.Handler) http.Handler {
+func Announce(handler http.Handler) http.Handler {
 	discovery := "/apis/" + appsv1.SchemeGroupVersion.String()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == discovery {

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package certificates
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/apiserver/pkg/server/options"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 )
 
@@ -22,34 +24,34 @@ const (
 	authoritiesNamespace = "kube-system"
 	authoritiesName      = "extension-apiserver-authentication"
 
-	// longestIntroduction bounds how long a server waits for them.
-	longestIntroduction = 10 * time.Second
+	// longestCAHold bounds how long a server waits for them.
+	longestCAHold = 10 * time.Second
 )
 
-// introduce lets no client in before the server knows the authorities of clients. The
+// HoldUntilClientCAs lets no client in before the server knows the authorities of clients. The
 // generic server learns them while it serves already, and tells clients until then that
 // they are unauthorized, which they take for final.
-func (o *Options) introduce(ctx context.Context, serving *genericapiserver.SecureServingInfo, host *host) {
+func HoldUntilClientCAs(ctx context.Context, serving *genericapiserver.SecureServingInfo, host kubernetes.Interface, given *options.DelegatingAuthenticationOptions) {
 	known := serving.ClientCA
-	if known == nil || o.Authentication.SkipInClusterLookup {
+	if known == nil || given.SkipInClusterLookup {
 		return
 	}
-	config, err := host.client.CoreV1().ConfigMaps(authoritiesNamespace).Get(ctx, authoritiesName, metav1.GetOptions{})
+	config, err := host.CoreV1().ConfigMaps(authoritiesNamespace).Get(ctx, authoritiesName, metav1.GetOptions{})
 	if err != nil {
 		// The generic server has looked already, and has decided whether this matters.
 		klog.FromContext(ctx).V(2).Info("Could not read the authorities of clients", "err", err)
 		return
 	}
 	var wanted [][]byte
-	for key, given := range map[string]string{
-		"client-ca-file":               o.Authentication.ClientCert.ClientCA,
-		"requestheader-client-ca-file": o.Authentication.RequestHeader.ClientCAFile,
+	for key, file := range map[string]string{
+		"client-ca-file":               given.ClientCert.ClientCA,
+		"requestheader-client-ca-file": given.RequestHeader.ClientCAFile,
 	} {
-		if bundle := bytes.TrimSpace([]byte(config.Data[key])); given == "" && len(bundle) > 0 {
+		if bundle := bytes.TrimSpace([]byte(config.Data[key])); file == "" && len(bundle) > 0 {
 			wanted = append(wanted, bundle)
 		}
 	}
-	serving.Listener = &introduction{Listener: serving.Listener, ctx: ctx, done: func() bool { return hasAll(known, wanted) }}
+	serving.Listener = &heldListener{Listener: serving.Listener, ctx: ctx, done: func() bool { return hasAll(known, wanted) }}
 	if runner, ok := known.(dynamiccertificates.ControllerRunner); ok {
 		serving.ClientCA = unhinted{known, runner}
 	}
@@ -65,9 +67,9 @@ func hasAll(known dynamiccertificates.CAContentProvider, wanted [][]byte) bool {
 	return true
 }
 
-// introduction is a listener that accepts nobody before something is done. Who connects
+// heldListener is a listener that accepts nobody before something is done. Who connects
 // meanwhile waits.
-type introduction struct {
+type heldListener struct {
 	net.Listener
 	ctx  context.Context //nolint:containedctx // Accept has none
 	done func() bool
@@ -75,16 +77,16 @@ type introduction struct {
 }
 
 // Accept waits for the next client.
-func (i *introduction) Accept() (net.Conn, error) {
-	i.once.Do(func() {
-		err := wait.PollUntilContextTimeout(i.ctx, 5*time.Millisecond, longestIntroduction, true, func(context.Context) (bool, error) {
-			return i.done(), nil
+func (l *heldListener) Accept() (net.Conn, error) {
+	l.once.Do(func() {
+		err := wait.PollUntilContextTimeout(l.ctx, 5*time.Millisecond, longestCAHold, true, func(context.Context) (bool, error) {
+			return l.done(), nil
 		})
 		if err != nil {
-			klog.FromContext(i.ctx).Info("Serving without the authorities of all clients: some may be unauthorized", "waited", longestIntroduction)
+			klog.FromContext(l.ctx).Info("Serving without the authorities of all clients: some may be unauthorized", "waited", longestCAHold)
 		}
 	})
-	return i.Listener.Accept()
+	return l.Listener.Accept()
 }
 
 // unhinted does not tell clients which authorities are known. A client that is told of

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package bodylimit
 
 import (
 	"io"
@@ -11,10 +11,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apiserver/pkg/features"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/client-go/rest"
-	featuregatetesting "k8s.io/component-base/featuregate/testing"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 )
 
 func TestValuesOfABody(t *testing.T) {
@@ -24,13 +21,13 @@ func TestValuesOfABody(t *testing.T) {
 	}{
 		"objects, lists and commas":                {"application/json", `{"a":[1,2],"b":{}}`, 5},
 		"strings say nothing":                      {"application/json", `{"a":"{[,\"{[,"}`, 1},
-		"a patch that copies may make many":        {"application/json-patch+json", `[{"op":"copy"}]`, mostValues},
-		"a patch may hide that it copies":          {"application/json-patch+json", `[{"op":"\u0063opy"}]`, mostValues},
+		"a patch that copies may make many":        {"application/json-patch+json", `[{"op":"copy"}]`, MostValues},
+		"a patch may hide that it copies":          {"application/json-patch+json", `[{"op":"\u0063opy"}]`, MostValues},
 		"another patch is as large as it is":       {"application/json-patch+json", `[{"op":"test"}]`, 2},
 		"lines of YAML":                            {"application/yaml", "a:\n- b\n- c\n", 5},
 		"quotes of YAML hide nothing":              {"application/yaml", `{a: '"', b: [{},{}]}`, 6},
 		"YAML that is JSON is counted as such":     {"application/apply-patch+yaml", `{"a":"---,,,"}`, 1},
-		"YAML with an alias may make many":         {"application/yaml", "a: &a x\nb: *a\n", mostValues},
+		"YAML with an alias may make many":         {"application/yaml", "a: &a x\nb: *a\n", MostValues},
 		"a message, its fields and what is in one": {runtime.ContentTypeProtobuf, "k8s\x00\x0a\x04\x12\x00\x12\x00\x18\x01", 4},
 		"items of CBOR, with their keys":           {"application/cbor", "\xa2\x61a\x82\x01\x02\x61b\xa0", 7},
 		"texts of CBOR say nothing":                {"application/apply-patch+cbor", "\x78\x04\xa0\xa0\xa0\xa0", 1},
@@ -60,9 +57,10 @@ func TestLargeBodiesTakeTurns(t *testing.T) {
 			<-finish
 		}
 	})
-	limit := newValueLimit(mebibyte, NewConfig().codecs, next)
+	codecs := serializer.NewCodecFactory(runtime.NewScheme())
+	limit := New(1<<20, codecs, next)
 	send := func(values int) int {
-		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, setsPath, strings.NewReader("["+strings.Repeat(",", values-1)))
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/apis", strings.NewReader("["+strings.Repeat(",", values-1)))
 		req.Header.Set("Content-Type", "application/json")
 		answer := httptest.NewRecorder()
 		limit.ServeHTTP(answer, req)
@@ -72,8 +70,8 @@ func TestLargeBodiesTakeTurns(t *testing.T) {
 		return answer.Code
 	}
 	codes := make(chan int)
-	for range valuesAtOnce / mostValues {
-		go func() { codes <- send(mostValues) }()
+	for range valuesAtOnce / MostValues {
+		go func() { codes <- send(MostValues) }()
 		<-reading
 	}
 	if got := send(fewValues + 1); got != http.StatusTooManyRequests {
@@ -83,41 +81,13 @@ func TestLargeBodiesTakeTurns(t *testing.T) {
 		t.Errorf("an ordinary body: got %d, want 200", got)
 	}
 	close(finish)
-	for range valuesAtOnce / mostValues {
+	for range valuesAtOnce / MostValues {
 		if got := <-codes; got != http.StatusOK {
 			t.Errorf("a large body: got %d, want 200", got)
 		}
 	}
 	go func() { <-reading }()
-	if got := send(mostValues); got != http.StatusOK {
+	if got := send(MostValues); got != http.StatusOK {
 		t.Errorf("a large body when the others are read: got %d, want 200", got)
-	}
-}
-
-// Whatever is served with the gate, CBOR is read before it is refused.
-func TestBodiesOfCBORAreCounted(t *testing.T) {
-	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.CBORServingAndStorage, true)
-	s := startServer(t)
-	transport, err := rest.HTTPClientFor(s.loopback)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// A list of empty objects, in an object, as long as a body may be.
-	body := "\xa1\x61a\x9f" + strings.Repeat("\xa0", bodyLimit-10) + "\xff"
-	for contentType, method := range map[string]string{"application/apply-patch+cbor": http.MethodPatch, "application/cbor": http.MethodDelete} {
-		req, err := http.NewRequestWithContext(t.Context(), method, s.loopback.Host+setsPath+"/web?fieldManager=test", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", contentType)
-		answer, err := transport.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		said, _ := io.ReadAll(answer.Body)
-		answer.Body.Close()
-		if answer.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(string(said), "limit is 100000") {
-			t.Errorf("%s of %s: got %d and %.300s, want 413 and the limit", method, contentType, answer.StatusCode, said)
-		}
 	}
 }

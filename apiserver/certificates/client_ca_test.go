@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package certificates
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/apiserver/pkg/server/options"
 	"k8s.io/client-go/kubernetes/fake"
 )
 
@@ -32,10 +33,6 @@ func TestNobodyIsLetInBeforeTheAuthoritiesAreKnown(t *testing.T) {
 		t.Fatalf("listening: %v", err)
 	}
 	defer inner.Close()
-	options, err := NewOptions()
-	if err != nil {
-		t.Fatalf("making options: %v", err)
-	}
 	client := fake.NewClientset(&corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: authoritiesNamespace, Name: authoritiesName},
 		Data:       map[string]string{"client-ca-file": "users\n", "requestheader-client-ca-file": "front\n"},
@@ -43,7 +40,7 @@ func TestNobodyIsLetInBeforeTheAuthoritiesAreKnown(t *testing.T) {
 	known := &authorities{}
 	known.content.Store("users\n")
 	serving := &genericapiserver.SecureServingInfo{Listener: inner, ClientCA: known}
-	options.introduce(t.Context(), serving, &host{client: client})
+	HoldUntilClientCAs(t.Context(), serving, client, options.NewDelegatingAuthenticationOptions())
 	if hint := serving.ClientCA.CurrentCABundleContent(); len(hint) > 0 {
 		t.Errorf("authorities that clients are told of: got %q, want none", hint)
 	}

@@ -1,0 +1,110 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// create makes a set.
+func (s *testServer) create(t testing.TB, set *appsv1.StatefulSet) *appsv1.StatefulSet {
+	t.Helper()
+	created, err := s.sets().Create(t.Context(), set, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("creating set %s: %v", set.Name, err)
+	}
+	return created
+}
+
+// names are those of the sets that a list finds.
+func (s *testServer) names(t *testing.T, options metav1.ListOptions) []string {
+	t.Helper()
+	list, err := s.sets().List(t.Context(), options)
+	if err != nil {
+		t.Fatalf("listing: %v", err)
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return names
+}
+
+// ready asks whether the server is.
+func (s *testServer) ready(ctx context.Context) error {
+	return s.clients.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+}
+
+// anonymous is a client without credentials.
+func (s *testServer) anonymous(t *testing.T) *http.Client {
+	t.Helper()
+	config, err := rest.TLSConfigFor(rest.AnonymousClientConfig(s.loopback))
+	if err != nil {
+		t.Fatalf("preparing a client: %v", err)
+	}
+	config.MinVersion = tls.VersionTLS12
+	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: patience}
+}
+
+// answerTo is the code and the body of the answer to a request, or why there is none.
+func answerTo(client *http.Client, req *http.Request) string {
+	response, err := client.Do(req)
+	if err != nil {
+		return err.Error()
+	}
+	return read(response)
+}
+
+// read is the code and the body of an answer.
+func read(response *http.Response) string {
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%d %s", response.StatusCode, strings.TrimSpace(string(body)))
+}
+
+// kubeconfigOf is the path of a file that leads to a host cluster.
+func kubeconfigOf(t *testing.T, url string) string {
+	t.Helper()
+	config := clientcmdapi.NewConfig()
+	config.Clusters["host"] = &clientcmdapi.Cluster{Server: url}
+	config.Contexts["host"] = &clientcmdapi.Context{Cluster: "host"}
+	config.CurrentContext = "host"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatalf("writing a kubeconfig: %v", err)
+	}
+	return path
+}
+
+// encoded is an object in one of the encodings of the API.
+func encoded(tb testing.TB, codecs serializer.CodecFactory, encoding string, obj runtime.Object) []byte {
+	tb.Helper()
+	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), encoding)
+	text, err := runtime.Encode(codecs.EncoderForVersion(info.Serializer, appsv1.SchemeGroupVersion), obj)
+	if err != nil {
+		tb.Fatalf("encoding a %T as %s: %v", obj, encoding, err)
+	}
+	return text
+}
