@@ -40,6 +40,8 @@ type limit struct {
 	next       http.Handler
 }
 
+// New is a filter before next. Most is how many bytes a body may have; a larger one is left
+// to who reads it.
 func New(most int64, serializer runtime.NegotiatedSerializer, next http.Handler) http.Handler {
 	return limit{semaphore.NewWeighted(valuesAtOnce), most, serializer, next}
 }

@@ -153,6 +153,7 @@ func (d *Dir) unusable(err error) error {
 	return fmt.Errorf("the data directory %q cannot be used: %w; restore it from a backup, or choose another one with --data-dir", d.path, err)
 }
 
+// Close lets another process have the directory.
 func (d *Dir) Close() error { return d.lock.Close() }
 
 // etcdMinor is the version of the embedded etcd without the patch number.
