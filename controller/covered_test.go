@@ -37,8 +37,8 @@ func (c *coverage) covered(_ context.Context, version string) error {
 	return c.answer
 }
 
-func createPod(set *v1.StatefulSet, ordinal int) []plan.Step {
-	return []plan.Step{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", ordinal)}}}
+func createPod(set *v1.StatefulSet, ordinal int) plan.Plan {
+	return plan.Plan{Chains: []plan.Chain{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", ordinal)}}}}
 }
 
 func TestNothingIsWrittenForAGenerationThatMayGetLost(t *testing.T) {

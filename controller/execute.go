@@ -49,11 +49,13 @@ type execution struct {
 	began   time.Time
 	earlier failures
 
-	mu sync.Mutex
 	// failed and paces are what the next execution has to know.
 	failed map[string]attempt
 	paces  map[string]*pace
-	done   report
+
+	// mu is held to add to the events, which actions under way do.
+	mu   sync.Mutex
+	done report
 }
 
 // report is what came of a plan.
@@ -68,23 +70,17 @@ type report struct {
 	unfinished bool
 }
 
-// execute carries out the steps of a plan until one does not succeed as a whole, or
-// the turn is over. The history is kept short all the same, unless the world is not as
-// it was seen.
-func (t *term) execute(ctx context.Context, turn *turn, set *v1.StatefulSet, steps []plan.Step, history ...plan.Action) report {
+// execute carries out a plan until the turn is over.
+func (t *term) execute(ctx context.Context, turn *turn, set *v1.StatefulSet, p plan.Plan) report {
 	e := &execution{
 		term: t, set: set, key: cache.MetaObjectToName(set), turn: turn, began: t.Clock.Now(),
 		earlier: t.retries.of(set), failed: map[string]attempt{}, paces: map[string]*pace{},
 	}
-	for _, step := range steps {
-		e.confirmBefore(ctx, step)
-		errs := e.perform(ctx, step)
-		if !e.succeeded(step, errs) {
-			break
-		}
+	if e.walk(ctx, p.First) {
+		e.walk(ctx, p.Chains...)
 	}
 	if e.done.stopped == nil {
-		e.succeeded(history, e.perform(ctx, history))
+		e.walk(ctx, p.Aside...)
 	}
 	t.retries.replace(set, e.toRemember())
 	return e.done
@@ -117,26 +113,6 @@ func (e *execution) carryOut(ctx context.Context, action plan.Action) error {
 	default:
 		panic(fmt.Sprintf("no rule to carry out %T", action))
 	}
-}
-
-// succeeded notes what came of the actions of a step.
-func (e *execution) succeeded(step plan.Step, errs []error) bool {
-	ok := true
-	for i, err := range errs {
-		switch {
-		case err == nil:
-			continue
-		case errors.Is(err, errTurnOver):
-			e.done.unfinished = true
-		case !isFailure(err):
-			e.done.stopped = err
-		default:
-			e.done.failures = append(e.done.failures, plan.Failure{Action: step[i], Err: err})
-			e.retryLater(step[i])
-		}
-		ok = false
-	}
-	return ok
 }
 
 // isFailure reports whether an action was tried in vain, and not merely given up.
@@ -176,9 +152,9 @@ func held(set *v1.StatefulSet) bool {
 	return held
 }
 
-// confirmBefore confirms the set before the first step that adopts something.
-func (e *execution) confirmBefore(ctx context.Context, step plan.Step) {
-	if !e.confirmed && slices.ContainsFunc(step, adopts) {
+// confirmBefore confirms the set before the first chains in which something is adopted.
+func (e *execution) confirmBefore(ctx context.Context, chains []plan.Chain) {
+	if !e.confirmed && slices.ContainsFunc(chains, func(chain plan.Chain) bool { return slices.ContainsFunc(chain, adopts) }) {
 		e.confirmed, e.adopting = true, e.confirm(ctx, e.set)
 	}
 }

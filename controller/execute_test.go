@@ -47,7 +47,7 @@ func TestEveryWriteNamesTheObjectThatWasDecidedOn(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, pod, orphan, claim, revision)
-			done := term.execute(t.Context(), nil, set, []plan.Step{{action}})
+			done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{action}}})
 			if done.stopped != nil || len(done.failures) > 0 {
 				t.Fatalf("carrying out %s: stopped by %v, failures %v", action, done.stopped, done.failures)
 			}
@@ -71,7 +71,7 @@ func TestOwnersAreChangedOneByOneOnPodsAndAsAWholeOnClaims(t *testing.T) {
 	claim := identity.Claims(set, 0)[0]
 	claim.UID, claim.OwnerReferences = "claim-uid", []metav1.OwnerReference{identity.Owner(set)}
 	term, host := newTestTerm(t, set, pod, claim)
-	done := term.execute(t.Context(), nil, set, []plan.Step{{plan.ReleasePod{Pod: targetOf(pod)}, plan.SetClaimOwners{Claim: targetOf(claim)}}})
+	done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.ReleasePod{Pod: targetOf(pod)}, plan.SetClaimOwners{Claim: targetOf(claim)}}}})
 	if done.stopped != nil || len(done.failures) > 0 {
 		t.Fatalf("carrying out plan: stopped by %v, failures %v", done.stopped, done.failures)
 	}
@@ -92,7 +92,7 @@ func TestAPodIsCreatedOnlyWhenAllItsClaimsAre(t *testing.T) {
 	term, host := newTestTerm(t, set)
 	refuse(host, "create", "logs-web-0", quota)
 
-	done := term.execute(t.Context(), nil, set, []plan.Step{{member}})
+	done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{member}}})
 	if got, want := created(host), []string{"logs-web-0", "www-web-0"}; !slices.Equal(got, want) {
 		t.Errorf("got creates of %v, want %v and no pod", got, want)
 	}
@@ -105,7 +105,7 @@ func TestAPodIsCreatedOnlyWhenAllItsClaimsAre(t *testing.T) {
 	}
 }
 
-func TestAFailureStopsTheNextStepAndDelaysItsOwn(t *testing.T) {
+func TestAFailureHoldsTheRestOfItsChainAndDelaysItsOwn(t *testing.T) {
 	set := newSet("web")
 	member := func(ordinal int) plan.Action {
 		return plan.CreateMember{Ordinal: ordinal, Pod: identity.Pod(set, &set.Spec.Template, "rev", ordinal)}
@@ -115,17 +115,60 @@ func TestAFailureStopsTheNextStepAndDelaysItsOwn(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Now())
 	term.Clock = clock
 	refuse(host, "create", "web-0", refusal)
-	steps := []plan.Step{{member(0), member(1)}, {member(2)}}
-	done := term.execute(t.Context(), nil, set, steps)
+	chains := plan.Plan{Chains: []plan.Chain{{member(0), member(2)}, {member(1)}}}
+	done := term.execute(t.Context(), nil, set, chains)
 	if got, want := created(host), []string{"web-0"}; !slices.Equal(got, want) || done.retryAfter != shortestBackoff {
 		t.Errorf("got creates of %v, and again after %s, want %v, and after %s", got, done.retryAfter, want, shortestBackoff)
 	}
 	host.ClearActions()
 	clock.Step(shortestBackoff)
-	term.execute(t.Context(), nil, set, steps)
+	term.execute(t.Context(), nil, set, chains)
 	// The one that has not failed comes first.
 	if got, want := created(host), []string{"web-0", "web-1"}; !slices.Equal(got, want) || nameOf(writesTo(host)[0]) != "web-1" {
 		t.Errorf("got creates of %v, want %v, web-1 first", got, want)
+	}
+}
+
+func TestChainsWaitForWhatTheyRestOn(t *testing.T) {
+	set := newSet("web")
+	member := func(ordinal int) plan.Action {
+		return plan.CreateMember{Ordinal: ordinal, Pod: identity.Pod(set, &set.Spec.Template, "rev", ordinal)}
+	}
+	old := newRevision(set, "web-old")
+	refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "any"}, "any", errors.New("policy"))
+	for sentence, test := range map[string]struct {
+		refused string
+		want    []string
+	}{
+		"all are carried out if nothing is refused":                         {"nothing", []string{"web-0", "web-1", "web-2", "web-new", "web-old"}},
+		"no chain is begun without what all rest on, and the aside is":      {"web-new", []string{"web-new", "web-old"}},
+		"an action that is refused holds what follows it, and nothing else": {"web-0", []string{"web-0", "web-2", "web-new", "web-old"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			term, host := newTestTerm(t, set, old)
+			clock := clocktesting.NewFakeClock(time.Now())
+			term.Clock = clock
+			refuse(host, "create", test.refused, refusal)
+			p := plan.Plan{
+				First:  plan.Chain{plan.CreateRevision{Revision: newRevision(set, "web-new")}},
+				Chains: []plan.Chain{{member(0), member(1)}, {member(2)}},
+				Aside:  []plan.Chain{{plan.DeleteRevision{Revision: targetOf(old)}}},
+			}
+			term.execute(t.Context(), nil, set, p)
+			if test.refused == "web-0" { // after a refusal one is tried at a time
+				clock.Step(time.Second)
+				p.First, p.Aside = nil, nil
+				term.execute(t.Context(), nil, set, p)
+			}
+			var got []string
+			for _, write := range writesTo(host) {
+				got = append(got, nameOf(write))
+			}
+			slices.Sort(got)
+			if got = slices.Compact(got); !slices.Equal(got, test.want) {
+				t.Errorf("got writes to %v, want %v", got, test.want)
+			}
+		})
 	}
 }
 
@@ -151,7 +194,7 @@ func TestAnAnswerThatTheWorldHasChangedIsNoFailure(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, pod)
 			refuse(host, test.verb, "web-0", test.answer)
-			done := term.execute(t.Context(), nil, set, []plan.Step{{test.action}})
+			done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{test.action}}})
 			if len(done.failures) > 0 || len(done.events) > 0 || !saysLookAgain(done.stopped) {
 				t.Errorf("got failures %v, events %v, error %v; want no failure, no event, and to look again", done.failures, done.events, done.stopped)
 			}
@@ -165,7 +208,7 @@ func TestNothingIsToldOfANamespaceThatIsGoingAway(t *testing.T) {
 	answer.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	term, host := newTestTerm(t, set)
 	refuse(host, "create", "web-0", answer)
-	done := term.execute(t.Context(), nil, set, []plan.Step{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}})
+	done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
 	if len(done.failures) != 1 || len(done.events) != 0 || done.retryAfter < longestBackoff/2 {
 		t.Errorf("got failures %v, events %v and a retry after %s; want one failure, no event, and a long time", done.failures, done.events, done.retryAfter)
 	}
@@ -173,7 +216,7 @@ func TestNothingIsToldOfANamespaceThatIsGoingAway(t *testing.T) {
 
 func TestNoWriteBeginsThatShouldNot(t *testing.T) {
 	set := newSet("web")
-	delete := []plan.Step{{plan.DeletePod{Pod: targetOf(newPod(set, 0))}}}
+	delete := plan.Plan{Chains: []plan.Chain{{plan.DeletePod{Pod: targetOf(newPod(set, 0))}}}}
 	cases := map[string]struct {
 		arrange func(*term) context.Context
 		want    error
@@ -221,7 +264,7 @@ func TestNoWriteBeginsThatShouldNot(t *testing.T) {
 func TestASetIsConfirmedOnceBeforeItAdopts(t *testing.T) {
 	set := newSet("web")
 	orphans := []*corev1.Pod{newPod(set, 0), newPod(set, 1)}
-	adopt := plan.Step{plan.AdoptPod{Pod: targetOf(orphans[0])}, plan.AdoptPod{Pod: targetOf(orphans[1])}}
+	adopt := plan.Plan{Chains: []plan.Chain{{plan.AdoptPod{Pod: targetOf(orphans[0])}}, {plan.AdoptPod{Pod: targetOf(orphans[1])}}}}
 	dying, another := set.DeepCopy(), set.DeepCopy()
 	dying.DeletionTimestamp, another.UID = &metav1.Time{}, "another"
 	for sentence, test := range map[string]struct {
@@ -245,7 +288,7 @@ func TestASetIsConfirmedOnceBeforeItAdopts(t *testing.T) {
 				return true, test.live, nil
 			})
 			term.Sets = sets
-			term.execute(t.Context(), nil, set, []plan.Step{adopt})
+			term.execute(t.Context(), nil, set, adopt)
 			if got := len(writesTo(host)); got != test.wantWrites || reads.Load() != 1 {
 				t.Errorf("got %d writes after %d reads, want %d after 1", got, reads.Load(), test.wantWrites)
 			}

@@ -31,7 +31,7 @@ func TestAPodThatCannotBeWatchedIsReadFromTheHost(t *testing.T) {
 	term.Clock = clock
 	key := cache.MetaObjectToName(set)
 
-	term.execute(t.Context(), nil, set, []plan.Step{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}})
+	term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
 	world, err := term.observe(t.Context(), set)
 	if err != nil || len(world.Pods) != 1 || world.Pods[0].Name != "web-0" {
 		t.Fatalf("got pods %v and error %v, want the pod that was in the way", world.Pods, err)
@@ -124,7 +124,7 @@ func TestAHiddenPodThatHasChangedIsLookedAtAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	refuse(host, "patch", "web-0", apierrors.NewConflict(corev1.Resource("pods"), "web-0", fmt.Errorf("changed")))
-	term.execute(t.Context(), nil, set, []plan.Step{{plan.RepairPod{Pod: targetOf(metav1.Object(unlabelled))}}})
+	term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.RepairPod{Pod: targetOf(metav1.Object(unlabelled))}}}})
 	if due := term.hidden.due(key, term.Clock.Now()); len(due) != 1 {
 		t.Errorf("got %v to be looked at after a conflict, want the pod", due)
 	}

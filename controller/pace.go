@@ -4,11 +4,8 @@
 package controller
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,30 +62,11 @@ func isQuota(err error) bool {
 // kindOf names the kind of an action.
 func kindOf(action plan.Action) string { return fmt.Sprintf("%T", action) }
 
-// perform carries out the actions of a step, each kind at its own pace, and returns
-// what came of each.
-func (e *execution) perform(ctx context.Context, step plan.Step) []error {
-	errs := make([]error, len(step))
-	var running sync.WaitGroup
-	for kind, group := range byKind(step) {
-		p := e.paceOf(kind)
-		running.Go(func() { e.performPaced(ctx, p, step, group, errs) })
-	}
-	running.Wait()
-	return errs
-}
-
-// byKind are the indexes of a step's actions by their kind.
-func byKind(step plan.Step) map[string][]int {
-	groups := map[string][]int{}
-	for i, action := range step {
-		groups[kindOf(action)] = append(groups[kindOf(action)], i)
-	}
-	return groups
-}
-
-// paceOf is the pace of a kind of actions, as the last sync left it.
+// paceOf is the pace of a kind of actions, at first as the last sync left it.
 func (e *execution) paceOf(kind string) *pace {
+	if p, ok := e.paces[kind]; ok {
+		return p
+	}
 	p := e.earlier.paces[kind]
 	if e.roomFor(p) {
 		p.until, p.delay = time.Time{}, 0
@@ -97,65 +75,12 @@ func (e *execution) paceOf(kind string) *pace {
 	return &p
 }
 
-// performPaced carries out the actions of one kind in a step. Those that it does not
-// begin fail as the last one did, or have had no turn.
-func (e *execution) performPaced(ctx context.Context, p *pace, step plan.Step, group []int, errs []error) {
-	type outcome struct {
-		i     int
-		began time.Time
+// lastFailure is what came of an action when it was last tried, if it has failed then.
+func (e *execution) lastFailure(action plan.Action) attempt {
+	if len(e.earlier.attempts) == 0 {
+		return attempt{}
 	}
-	rest, outcomes, under := e.inOrder(step, group, errs), make(chan outcome), 0
-	for {
-		for len(rest) > 0 && under < max(p.window, 1) && !p.waits(e.Clock.Now()) && !e.turn.isOver() {
-			i := rest[0]
-			rest, under = rest[1:], under+1
-			began := e.Clock.Now()
-			go func() {
-				errs[i] = guarded(ctx, func() error { return e.carryOut(ctx, step[i]) })
-				outcomes <- outcome{i, began}
-			}()
-		}
-		if under == 0 {
-			break
-		}
-		o := <-outcomes
-		under--
-		switch err := errs[o.i]; {
-		case err == nil:
-			p.succeeded(o.began)
-		case isFailure(err):
-			p.failed(err, o.began, e.Clock.Now())
-			e.mindRefusal(ctx, p)
-			e.noteFailure(step[o.i], err, o.began)
-		}
-	}
-	for _, i := range rest {
-		errs[i] = errTurnOver
-		e.keepFailure(step[i])
-		if p.waits(e.Clock.Now()) {
-			errs[i] = p.err
-		}
-	}
-}
-
-// inOrder is in which order the actions are tried: first those that have not failed,
-// as they are planned, then those that have, the longest ago first. Of one that it is
-// too early to try again the error is the last one's.
-func (e *execution) inOrder(step plan.Step, group []int, errs []error) []int {
-	var due []int
-	until := map[int]time.Time{}
-	for _, i := range group {
-		last := e.earlier.attempts[step[i].String()]
-		if last.until.After(e.began) {
-			errs[i] = last.err
-			e.keepFailure(step[i])
-			continue
-		}
-		until[i] = last.until
-		due = append(due, i)
-	}
-	slices.SortStableFunc(due, func(a, b int) int { return until[a].Compare(until[b]) })
-	return due
+	return e.earlier.attempts[action.String()]
 }
 
 // noteFailure remembers that an action has failed, unless it says nothing about this
@@ -164,24 +89,13 @@ func (e *execution) noteFailure(action plan.Action, err error, began time.Time) 
 	if isShortage(err) {
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.failed[action.String()] = e.earlier.attempts[action.String()].again(err, began, e.Clock.Now())
-}
-
-// keepFailure goes on remembering what was not tried this time.
-func (e *execution) keepFailure(action plan.Action) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if last, ok := e.earlier.attempts[action.String()]; ok {
-		e.failed[action.String()] = last
-	}
+	e.failed[action.String()] = e.lastFailure(action).again(err, began, e.Clock.Now())
 }
 
 // retryLater sees to it that the set is looked at again when an action may be tried.
 func (e *execution) retryLater(action plan.Action) {
 	until := e.failed[action.String()].until
-	if p := e.paces[kindOf(action)]; p.until.After(until) {
+	if p := e.paceOf(kindOf(action)); p.until.After(until) {
 		until = p.until
 	}
 	if wait := max(until.Sub(e.Clock.Now()), shortestBackoff); e.done.retryAfter == 0 || wait < e.done.retryAfter {

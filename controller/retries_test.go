@@ -24,7 +24,7 @@ func TestWhatWasRefusedIsTriedAgainLaterAndNotAtTheNextEvent(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Now())
 	term.Clock = clock
 	refuse(host, "create", "web-0", refusal)
-	steps := []plan.Step{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}
+	steps := plan.Plan{Chains: []plan.Chain{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}}
 	delay := shortestBackoff
 	for try := range 20 {
 		host.ClearActions()

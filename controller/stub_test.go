@@ -79,7 +79,7 @@ func heapInUse() int64 {
 func TestANameThatAForeignRevisionHasIsKnownToBeTaken(t *testing.T) {
 	set := newSet("web")
 	first := plan.Compute(plan.World{Set: set})
-	wanted := first.Steps[0][0].(plan.CreateRevision).Revision
+	wanted := first.First[0].(plan.CreateRevision).Revision
 	foreign := aForeignRevision(1)
 	foreign.Namespace, foreign.Name = set.Namespace, wanted.Name
 	term, _ := newTestTerm(t, set)
@@ -90,16 +90,14 @@ func TestANameThatAForeignRevisionHasIsKnownToBeTaken(t *testing.T) {
 	if err != nil || len(world.Revisions) != 1 {
 		t.Fatalf("got revisions %v and error %v, want the one that is in the way", world.Revisions, err)
 	}
-	for _, step := range plan.Compute(world).Steps {
-		for _, action := range step {
-			switch action := action.(type) {
-			case plan.CreateRevision:
-				if action.Revision.Name == foreign.Name {
-					t.Errorf("got a create of %s, which is taken, want another name", action.Revision.Name)
-				}
-			case plan.AdoptRevision:
-				t.Errorf("got the adoption of %v, which has a controller", action.Revision)
+	for _, action := range plan.Compute(world).All() {
+		switch action := action.(type) {
+		case plan.CreateRevision:
+			if action.Revision.Name == foreign.Name {
+				t.Errorf("got a create of %s, which is taken, want another name", action.Revision.Name)
 			}
+		case plan.AdoptRevision:
+			t.Errorf("got the adoption of %v, which has a controller", action.Revision)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	decided := plan.Compute(world)
 	t.records.keep(key, decided.Records)
 	t.gauges.show(set, decided)
-	done := t.execute(ctx, turn, set, decided.Steps, decided.History...)
+	done := t.execute(ctx, turn, set, decided)
 	t.untold.add(key, decided.Warnings, done.events)
 
 	status := decided.Status

@@ -30,7 +30,7 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 		return false
 	case isFinished(m.pod):
 		if !isTerminating(m.pod) {
-			d.act(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteFinished})
+			d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteFinished})
 		}
 		d.wait("pod %s has ended (%s); it is recreated after its deletion", m.pod.Name, m.pod.Status.Phase)
 		return false
@@ -46,15 +46,15 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 func complete(f *facts, d *draft, m member) {
 	if m.pod.Status.Phase == corev1.PodPending && !isTerminating(m.pod) {
 		if claims, usable := lackingClaims(f, d, m); usable && len(claims) > 0 {
-			d.act(CreateClaims{Ordinal: m.ordinal, Claims: claims})
+			d.each(CreateClaims{Ordinal: m.ordinal, Claims: claims})
 		}
 	}
-	d.act(f.ownClaims(m)...)
+	d.each(f.ownClaims(m)...)
 	if isTerminating(m.pod) {
 		return
 	}
 	if m.pod.Labels[appsv1.StatefulSetPodNameLabel] != m.pod.Name {
-		d.act(RepairPod{Ordinal: m.ordinal, Pod: exact(m.pod), Labels: identity.Labels(f.Set.Name, m.ordinal)})
+		d.each(RepairPod{Ordinal: m.ordinal, Pod: exact(m.pod), Labels: identity.Labels(f.Set.Name, m.ordinal)})
 		d.repairing = true
 	}
 	if !identity.MountsClaims(f.Set, m.ordinal, m.pod) {

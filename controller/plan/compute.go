@@ -10,7 +10,7 @@ func Compute(world World) Plan {
 	d := decide(f, reads)
 	status, requeueAfter := report(f, d)
 	return Plan{
-		Steps: d.steps, History: d.history, Warnings: d.warnings, Status: status, RequeueAfter: requeueAfter, Waiting: d.waitingFor(),
+		First: d.first, Chains: d.chains, Aside: d.aside, Warnings: d.warnings, Status: status, RequeueAfter: requeueAfter, Waiting: d.waitingFor(),
 		Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable(), Records: reads.read,
 	}
 }

@@ -28,8 +28,8 @@ func create(f *facts, d *draft, m member) {
 		d.blocked(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", name, revision.name, foreignText(err.Error()))
 		return
 	}
-	d.act(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: identity.Pod(f.Set, template, revision.name, m.ordinal)})
-	d.act(f.ownClaims(m)...)
+	d.each(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: identity.Pod(f.Set, template, revision.name, m.ordinal)})
+	d.each(f.ownClaims(m)...)
 	d.wait("pod %s is being created", name)
 }
 

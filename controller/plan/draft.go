@@ -13,13 +13,10 @@ import (
 type draft struct {
 	// reads is what reads the templates of members that are not at the present one.
 	reads *reader
-	// ordered is true if actions for members wait for each other.
-	ordered bool
-	steps   []Step
-	// pool is the one step in which a parallel set does everything for its members.
-	pool Step
-	// history removes revisions that nobody needs any more.
-	history Step
+	// first, chains and aside are those of the plan.
+	first  Chain
+	chains []Chain
+	aside  []Chain
 
 	// repairing is true if pods are relabelled. Nothing else can be decided on them
 	// before that has been seen.
@@ -42,22 +39,20 @@ type reason struct {
 	message string
 }
 
-// act plans actions for members. In an ordered set each has to succeed before the
-// next begins; in a parallel one all are done at the same time.
-func (d *draft) act(actions ...Action) {
-	if !d.ordered {
-		d.pool = append(d.pool, actions...)
-		return
-	}
+// before plans an action that everything else rests on.
+func (d *draft) before(action Action) { d.first = append(d.first, action) }
+
+// each plans actions that are independent of each other and of all others.
+func (d *draft) each(actions ...Action) {
 	for _, action := range actions {
-		d.together([]Action{action})
+		d.inOrder(action)
 	}
 }
 
-// together plans a step of its own, of actions that need nothing of each other.
-func (d *draft) together(actions []Action) {
+// inOrder plans actions each of which is left out if the one before is refused.
+func (d *draft) inOrder(actions ...Action) {
 	if len(actions) > 0 {
-		d.steps = append(d.steps, actions)
+		d.chains = append(d.chains, actions)
 	}
 }
 

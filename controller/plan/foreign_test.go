@@ -140,10 +140,8 @@ func expectPlain(t *testing.T, all []string) {
 // texts are all words and sentences of a plan that people may get to read.
 func texts(p Plan) []string {
 	all := []string{p.Waiting}
-	for _, step := range p.All() {
-		for _, action := range step {
-			all = append(all, action.String())
-		}
+	for _, action := range p.All() {
+		all = append(all, action.String())
 	}
 	for _, warning := range p.Warnings {
 		all = append(all, warning.Reason, warning.Message)

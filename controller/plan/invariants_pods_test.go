@@ -100,13 +100,24 @@ func (j *judged) recreatesAtOnce() {
 		return
 	}
 	steps := 0
-	for _, step := range j.plan.Steps {
+	for _, step := range j.plan.Steps() {
 		if slices.ContainsFunc(step, func(action Action) bool { a, ok := action.(DeletePod); return ok && a.Reason == DeleteForUpdate }) {
 			steps++
 		}
 	}
 	if steps > 1 {
-		j.broke("at once", "the old pods are removed in %d steps: %v", steps, j.plan.Steps)
+		j.broke("at once", "the old pods are removed in %d steps: %v", steps, j.plan.Steps())
+	}
+}
+
+// chains: what is done for one member rests on nothing that is done for another, except
+// that an ordered set takes its members out of service in order.
+func (j *judged) chains() {
+	for _, chain := range j.plan.Chains {
+		update := !slices.ContainsFunc(chain, func(action Action) bool { a, ok := action.(DeletePod); return !ok || a.Reason != DeleteForUpdate })
+		if len(chain) > 1 && !(update && j.ordered() && j.strategy() == v1.RollingUpdateStatefulSetStrategyType) {
+			j.broke("chains", "one refusal would hold up the rest of %v", chain)
+		}
 	}
 }
 

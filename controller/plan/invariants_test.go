@@ -25,6 +25,7 @@ var invariants = []func(*judged){
 	(*judged).createsInOrder,
 	(*judged).recreateWaits,
 	(*judged).recreatesAtOnce,
+	(*judged).chains,
 	(*judged).membership,
 	(*judged).deletes,
 	(*judged).deletesInOrder,
@@ -56,13 +57,7 @@ func (j *judged) broke(rule, format string, args ...any) {
 }
 
 // actions are all actions of the plan, in their order.
-func (j *judged) actions() []Action {
-	var all []Action
-	for _, step := range j.plan.All() {
-		all = append(all, step...)
-	}
-	return all
-}
+func (j *judged) actions() []Action { return j.plan.All() }
 
 // planned are the actions of one kind.
 func planned[A Action](j *judged) (all []A) {

@@ -40,7 +40,7 @@ func TestAPlanForManyMembersHoldsOneTemplate(t *testing.T) {
 				set.Spec.Template.Spec.Containers = append(set.Spec.Template.Spec.Containers, corev1.Container{Name: fmt.Sprintf("c%d", i), Image: "x"})
 			}
 			v1.SetObjectDefaults_StatefulSet(set)
-			earlier := Compute(World{Set: set}).Steps[0][0].(CreateRevision).Revision
+			earlier := Compute(World{Set: set}).First[0].(CreateRevision).Revision
 			earlier.UID = "revision-uid"
 			set.Status.CurrentRevision = earlier.Name
 			set = set.DeepCopy()
@@ -51,11 +51,9 @@ func TestAPlanForManyMembersHoldsOneTemplate(t *testing.T) {
 			decided := Compute(world)
 			took := live() - before
 			creates := 0
-			for _, step := range decided.Steps {
-				for _, action := range step {
-					if create, ok := action.(CreateMember); ok && (create.Pod.Labels[identity.RevisionLabel] == earlier.Name) == (partition > 0) {
-						creates++
-					}
+			for _, action := range decided.All() {
+				if create, ok := action.(CreateMember); ok && (create.Pod.Labels[identity.RevisionLabel] == earlier.Name) == (partition > 0) {
+					creates++
 				}
 			}
 			t.Logf("%s: a plan with %d creates takes %d KiB", sentence, creates, took>>10)

@@ -40,14 +40,12 @@ func (f *facts) belongs(pod *corev1.Pod, fits bool) belonging {
 // An adopted pod is another version of itself, on which nothing else can be decided before
 // it has been seen.
 func keepMembership(f *facts, d *draft) verdict {
-	var actions []Action
 	for _, m := range f.adopt {
-		actions = append(actions, AdoptPod{Ordinal: m.ordinal, Pod: exact(m.pod)})
+		d.each(AdoptPod{Ordinal: m.ordinal, Pod: exact(m.pod)})
 	}
 	for _, pod := range f.release {
-		actions = append(actions, ReleasePod{Pod: pod})
+		d.each(ReleasePod{Pod: pod})
 	}
-	d.together(actions)
 	if len(f.adopt) > 0 {
 		return stop
 	}

@@ -38,14 +38,16 @@ type World struct {
 
 // Plan is what to do about a world.
 type Plan struct {
-	// Steps are carried out one after the other; a step begins when every action
-	// of the one before has succeeded. The actions of one step are independent of
-	// each other: one that fails stops none of the others.
-	Steps []Step
-	// History is carried out after the steps, whatever of them the host has refused, or
-	// else the record of a set that is stuck would grow with each new template. It is
-	// left out only if a step has found the world otherwise than it was seen.
-	History Step
+	// First is what everything else rests on. If it does not succeed as a whole, the
+	// chains are not begun.
+	First Chain
+	// Chains are independent of each other: what the host refuses of one holds up none of
+	// the others.
+	Chains []Chain
+	// Aside is carried out after that, whatever of it the host has refused, or else the
+	// record of a set that is stuck would grow with each new template. It is left out only
+	// if an action has found the world otherwise than it was seen.
+	Aside []Chain
 	// Warnings are what people should know about although nothing is done about it.
 	Warnings []Warning
 	// Waiting says what keeps the set from more, empty if nothing does.
@@ -63,15 +65,40 @@ type Plan struct {
 	Records Records
 }
 
-// Step is a list of actions that may be carried out at the same time.
+// Chain is a list of actions each of which rests on the one before: it is carried out
+// when that has succeeded, and not at all if that was refused.
+type Chain []Action
+
+// Step is a list of actions that may be begun at the same moment.
 type Step []Action
 
-// All are the steps, with the history as the last.
-func (p Plan) All() []Step {
-	if len(p.History) == 0 {
-		return p.Steps
+// All are all actions of the plan.
+func (p Plan) All() []Action {
+	return slices.Concat(slices.Concat([]Chain{p.First}, p.Chains, p.Aside)...)
+}
+
+// Steps are all actions of the plan by the moment at which each may be begun if the host
+// refuses nothing.
+func (p Plan) Steps() []Step {
+	var steps []Step
+	for _, action := range p.First {
+		steps = append(steps, Step{action})
 	}
-	return append(slices.Clip(p.Steps), p.History)
+	return append(append(steps, side(p.Chains)...), side(p.Aside)...)
+}
+
+// side are the steps of chains that are carried out side by side.
+func side(chains []Chain) []Step {
+	var steps []Step
+	for _, chain := range chains {
+		for i, action := range chain {
+			if i == len(steps) {
+				steps = append(steps, nil)
+			}
+			steps[i] = append(steps[i], action)
+		}
+	}
+	return steps
 }
 
 // Warning is a word for programs and a sentence for people.

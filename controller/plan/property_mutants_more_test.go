@@ -4,6 +4,8 @@
 package plan
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -16,7 +18,7 @@ import (
 // that is at rest.
 func updatesBelowPartition(world World, p Plan) Plan {
 	f := gather(world)
-	if f.strategy() != v1.RollingUpdateStatefulSetStrategyType || len(p.Steps) > 0 {
+	if f.strategy() != v1.RollingUpdateStatefulSetStrategyType || len(p.First)+len(p.Chains) > 0 {
 		return p
 	}
 	return also(p, outdatedRemoved(f, p, f.partition())...)
@@ -37,8 +39,7 @@ func outdatedRemoved(f evidence, p Plan, end int) (removals []Action) {
 func under(world World, p Plan, strategy v1.StatefulSetUpdateStrategy) Plan {
 	world.Set = world.Set.DeepCopy()
 	world.Set.Spec.UpdateStrategy = strategy
-	p.Steps = Compute(world).Steps
-	return p
+	return doing(p, Compute(world))
 }
 
 func ignoresBudget(world World, p Plan) Plan {
@@ -73,15 +74,17 @@ func recreatesEarly(world World, p Plan) Plan {
 	return under(world, p, v1.StatefulSetUpdateStrategy{Type: v1.OnDeleteStatefulSetStrategyType})
 }
 
-// oneByOne makes a step of each action.
+// doing is the plan with what another does before and for its members.
+func doing(p, other Plan) Plan {
+	p.First, p.Chains = other.First, other.Chains
+	return p
+}
+
+// oneByOne makes one chain of all actions for members.
 func oneByOne(_ World, p Plan) Plan {
-	var steps []Step
-	for _, step := range p.Steps {
-		for _, action := range step {
-			steps = append(steps, Step{action})
-		}
+	if len(p.Chains) > 1 {
+		p.Chains = []Chain{slices.Concat(p.Chains...)}
 	}
-	p.Steps = steps
 	return p
 }
 
@@ -180,6 +183,5 @@ func worksForDeleted(world World, p Plan) Plan {
 	}
 	world.Set = world.Set.DeepCopy()
 	world.Set.DeletionTimestamp = nil
-	p.Steps = Compute(world).Steps
-	return p
+	return doing(p, Compute(world))
 }

@@ -42,6 +42,7 @@ func mutants() map[string]mutant {
 		"updates on its own under OnDelete":    {"reason to delete", updatesOnDelete},
 		"recreates before all are gone":        {"recreate", recreatesEarly},
 		"recreates one by one":                 {"at once", oneByOne},
+		"lets one refusal hold up all members": {"chains", oneByOne},
 		"takes claims although all retain": {"owners", ownsClaims(func(refs []metav1.OwnerReference, set *v1.StatefulSet) []metav1.OwnerReference {
 			return append(refs, identity.Owner(set))
 		})},
@@ -61,7 +62,7 @@ func mutants() map[string]mutant {
 		"forgets to look again":              {"next look", func(_ World, p Plan) Plan { p.RequeueAfter = 0; return p }},
 		"changes its world":                  {"pure", func(w World, p Plan) Plan { w.Set.Generation++; return p }},
 		"works for a deleted set":            {"deleted set", worksForDeleted},
-		"does nothing":                       {"converge", func(_ World, p Plan) Plan { p.Steps, p.History = nil, nil; return p }},
+		"does nothing":                       {"converge", func(_ World, p Plan) Plan { p.First, p.Chains, p.Aside = nil, nil, nil; return p }},
 		"forgets to repair labels":           {"converge", each(func(RepairPod) []Action { return nil })},
 		"forgets to scale down":              {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForScaleDown) })},
 		"forgets to update":                  {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForUpdate) })},
@@ -113,19 +114,22 @@ func (v *catcher) FailNow()              { panic(v) }
 // each corrupts the actions of one kind.
 func each[A Action](corrupt func(A) []Action) func(World, Plan) Plan {
 	return func(_ World, p Plan) Plan {
-		var steps []Step
-		for _, step := range p.Steps {
-			if actions := eachOf(step, corrupt); len(actions) > 0 {
-				steps = append(steps, actions)
-			}
-		}
-		p.Steps, p.History = steps, eachOf(p.History, corrupt)
+		p.First, p.Chains, p.Aside = eachOf(p.First, corrupt), eachIn(p.Chains, corrupt), eachIn(p.Aside, corrupt)
 		return p
 	}
 }
 
-func eachOf[A Action](step Step, corrupt func(A) []Action) (actions Step) {
-	for _, action := range step {
+func eachIn[A Action](chains []Chain, corrupt func(A) []Action) (all []Chain) {
+	for _, chain := range chains {
+		if actions := eachOf(chain, corrupt); len(actions) > 0 {
+			all = append(all, actions)
+		}
+	}
+	return all
+}
+
+func eachOf[A Action](chain Chain, corrupt func(A) []Action) (actions Chain) {
+	for _, action := range chain {
 		if a, ok := action.(A); ok {
 			actions = append(actions, corrupt(a)...)
 		} else {
@@ -145,7 +149,7 @@ func only(action Action, keep bool) []Action {
 // also is the plan with more to do at its end.
 func also(p Plan, actions ...Action) Plan {
 	if len(actions) > 0 {
-		p.Steps = append(slices.Clip(p.Steps), actions)
+		p.Chains = append(slices.Clip(p.Chains), actions)
 	}
 	return p
 }
@@ -198,6 +202,5 @@ func createsOnBadClaims(world World, p Plan) Plan {
 	for _, claim := range world.Claims {
 		claim.DeletionTimestamp = nil
 	}
-	p.Steps = Compute(world).Steps
-	return p
+	return doing(p, Compute(world))
 }

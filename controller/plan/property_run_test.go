@@ -129,10 +129,8 @@ func (c coverage) of(compute func(World) Plan) func(World) Plan {
 	return func(world World) Plan {
 		p := compute(world)
 		c["plans"]++
-		for _, step := range p.All() {
-			for _, action := range step {
-				c[nameOf(action)]++
-			}
+		for _, action := range p.All() {
+			c[nameOf(action)]++
 		}
 		for _, condition := range p.Status.Conditions {
 			c[fmt.Sprintf("%s=%s %s", condition.Type, condition.Status, condition.Reason)]++

@@ -16,17 +16,15 @@ func removeOld(f *facts, d *draft) verdict {
 		return proceed
 	}
 	old := 0
-	var removals []Action
 	for m := range f.all() {
 		if _, how := f.target(m); how != recreate {
 			continue
 		}
 		old++
 		if !isTerminating(m.pod) {
-			removals = append(removals, DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForUpdate})
+			d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForUpdate})
 		}
 	}
-	d.together(removals)
 	if old > 0 {
 		d.wait("waiting for %d pods of earlier revisions to terminate", old)
 		d.progressing = recreation(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of earlier revisions are being removed")

@@ -33,11 +33,9 @@ func interrupted(t *testing.T) (world World, earlier *appsv1.ControllerRevision)
 
 // imageCreated is the image that member 0 is created with, empty if it is not.
 func imageCreated(world World) string {
-	for _, step := range Compute(world).Steps {
-		for _, action := range step {
-			if create, ok := action.(CreateMember); ok && create.Ordinal == 0 {
-				return create.Pod.Spec.Containers[0].Image
-			}
+	for _, action := range Compute(world).All() {
+		if create, ok := action.(CreateMember); ok && create.Ordinal == 0 {
+			return create.Pod.Spec.Containers[0].Image
 		}
 	}
 	return ""

@@ -18,13 +18,14 @@ import (
 // left, record a new template, and make the present one the latest. On a revision that
 // is adopted nothing else can be decided before that has been seen.
 func recordTemplate(f *facts, d *draft) verdict {
-	var actions []Action
+	adopted := false
 	for _, r := range f.history {
 		if metav1.GetControllerOfNoCopy(r) == nil {
-			actions = append(actions, AdoptRevision{Revision: exact(r)})
+			adopted = true
+			d.each(AdoptRevision{Revision: exact(r)})
 		}
 	}
-	if d.together(actions); len(actions) > 0 {
+	if adopted {
 		return stop
 	}
 
@@ -33,9 +34,9 @@ func recordTemplate(f *facts, d *draft) verdict {
 	switch {
 	case index == len(f.history)-1 && index >= 0:
 	case index >= 0:
-		d.together([]Action{RaiseRevision{Revision: exact(f.history[index]), To: f.history.next()}})
+		d.before(RaiseRevision{Revision: exact(f.history[index]), To: f.history.next()})
 	case !known:
-		d.together([]Action{CreateRevision{Revision: f.newRevision()}})
+		d.before(CreateRevision{Revision: f.newRevision()})
 	}
 	return proceed
 }

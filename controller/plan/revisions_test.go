@@ -88,7 +88,7 @@ func TestRecordsOfOthers(t *testing.T) {
 			plan := Compute(h.world())
 			got := "nothing"
 			if len(plan.All()) > 0 {
-				got = plan.All()[0][0].String()
+				got = plan.All()[0].String()
 			}
 			got = strings.ReplaceAll(got, record.Name, "NAME")
 			if plan.Status.UpdateRevision != record.Name {

@@ -26,7 +26,7 @@ func truncateHistory(f *facts, d *draft) verdict {
 		}
 	}
 	for _, r := range dead[:max(len(dead)-limit, 0)] {
-		d.history = append(d.history, DeleteRevision{Revision: exact(r)})
+		d.aside = append(d.aside, Chain{DeleteRevision{Revision: exact(r)}})
 	}
 	return proceed
 }

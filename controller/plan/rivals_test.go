@@ -53,15 +53,13 @@ func TestClaimsThatAnOlderSetHasTooGetNoOwner(t *testing.T) {
 				owners := 0
 				for range 2 { // the first plan records the template
 					decided := Compute(world)
-					for _, step := range decided.Steps {
-						for _, action := range step {
-							switch action := action.(type) {
-							case SetClaimOwners:
-								owners++
-							case CreateRevision:
-								action.Revision.UID = "revision-uid"
-								world.Revisions = append(world.Revisions, action.Revision)
-							}
+					for _, action := range decided.All() {
+						switch action := action.(type) {
+						case SetClaimOwners:
+							owners++
+						case CreateRevision:
+							action.Revision.UID = "revision-uid"
+							world.Revisions = append(world.Revisions, action.Revision)
 						}
 					}
 				}

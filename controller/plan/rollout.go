@@ -13,22 +13,29 @@ import (
 
 // rollOut removes pods of an old revision, from the highest ordinal down to the
 // partition, as long as no more than maxUnavailable members are unavailable. They
-// come back at the new revision when they are gone.
+// come back at the new revision when they are gone. In an ordered set one that cannot be
+// removed holds up those below it.
 func rollOut(f *facts, d *draft) verdict {
 	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || d.repairing {
 		return proceed
 	}
 	budget := f.maxUnavailable() - (f.roster.Len() - f.available)
+	var removals []Action
 	for _, m := range slices.Backward(f.members) {
 		if _, how := f.target(m); how != recreate {
 			continue
 		}
 		if !isReady(m.pod) || isTerminating(m.pod) {
-			replaceBroken(f, d, m)
+			removals = append(removals, replaceBroken(f, d, m)...)
 		} else if budget > 0 {
-			replaceMember(f, d, m)
+			removals = append(removals, replaceMember(f, d, m))
 			budget--
 		}
+	}
+	if f.ordered {
+		d.inOrder(removals...)
+	} else {
+		d.each(removals...)
 	}
 	return proceed
 }
@@ -38,18 +45,19 @@ func rollOut(f *facts, d *draft) verdict {
 // only not for long enough, does not count as broken: all members would, if the clock
 // were set back. An ordered set never gets here, because it waits for its members to
 // be available first.
-func replaceBroken(f *facts, d *draft, m member) {
-	if !isTerminating(m.pod) && !isFinished(m.pod) {
-		replaceMember(f, d, m)
+func replaceBroken(f *facts, d *draft, m member) []Action {
+	if isTerminating(m.pod) || isFinished(m.pod) {
+		return nil
 	}
+	return []Action{replaceMember(f, d, m)}
 }
 
-func replaceMember(f *facts, d *draft, m member) {
-	d.act(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForUpdate})
+func replaceMember(f *facts, d *draft, m member) Action {
 	if revisionOf(m.pod) == f.current.name {
 		d.replaced++
 	}
 	d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.update.name)
+	return DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForUpdate}
 }
 
 // maxUnavailable is how many members may be unavailable during an update, at

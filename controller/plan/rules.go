@@ -44,7 +44,7 @@ func rules() []rule {
 
 // decide applies the rules to what is so.
 func decide(f *facts, reads *reader) *draft {
-	d := &draft{reads: reads, ordered: f.ordered}
+	d := &draft{reads: reads}
 	membersWait := false
 	for _, rule := range rules() {
 		if membersWait && !rule.aside {
@@ -56,6 +56,5 @@ func decide(f *facts, reads *reader) *draft {
 		}
 		membersWait = membersWait || verdict == pause
 	}
-	d.together(d.pool)
 	return d
 }

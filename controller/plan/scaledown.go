@@ -46,7 +46,7 @@ func claimsOfCondemned(f *facts, d *draft) []member {
 	var ready []member
 	for _, m := range f.condemned {
 		actions := f.ownClaims(m)
-		d.act(actions...)
+		d.each(actions...)
 		if len(actions) == 0 {
 			ready = append(ready, m)
 		}
@@ -56,7 +56,7 @@ func claimsOfCondemned(f *facts, d *draft) []member {
 
 func condemn(d *draft, m member) {
 	if !isTerminating(m.pod) {
-		d.act(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForScaleDown})
+		d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForScaleDown})
 	}
 }
 

@@ -180,13 +180,11 @@ func (h *host) lookAt(view World, outdated func(Action, error)) (p Plan, done []
 	p = h.compute(view)
 	h.records = p.Records
 	c := &carrying{host: h, outdated: outdated}
-	for _, step := range p.Steps {
-		if !c.carryOut(step) {
-			break
-		}
+	if c.carryOut(p.First) {
+		c.carryOutAll(p.Chains)
 	}
 	if !c.stale {
-		c.carryOut(p.History)
+		c.carryOutAll(p.Aside)
 	}
 	if c.crashed {
 		return p, c.done, c.failed
@@ -206,10 +204,15 @@ type carrying struct {
 	stale, crashed bool
 }
 
-// carryOut carries out a step, and reports whether all of it succeeded.
-func (c *carrying) carryOut(step Step) bool {
-	succeeded := true
-	for _, action := range step {
+func (c *carrying) carryOutAll(chains []Chain) {
+	for _, chain := range chains {
+		c.carryOut(chain)
+	}
+}
+
+// carryOut carries out a chain, and reports whether all of it succeeded.
+func (c *carrying) carryOut(chain Chain) bool {
+	for _, action := range chain {
 		if c.crashed {
 			return false
 		}
@@ -226,9 +229,9 @@ func (c *carrying) carryOut(step Step) bool {
 		default:
 			c.failed = append(c.failed, Failure{Action: action, Err: err})
 		}
-		succeeded = false
+		return false
 	}
-	return succeeded
+	return true
 }
 
 func (h *host) do(action Action) error {

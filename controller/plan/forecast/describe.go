@@ -35,7 +35,7 @@ func (l *list) add(p plan.Plan) bool {
 	for _, w := range p.Warnings {
 		round.Warnings = append(round.Warnings, v1.PlanWarning{Reason: w.Reason, Message: w.Message})
 	}
-	all := l.addSteps(&round, p.All())
+	all := l.addSteps(&round, p.Steps())
 	if len(l.plan.Rounds) == 0 || len(round.Steps)+len(round.Warnings) > 0 {
 		l.plan.Rounds = append(l.plan.Rounds, round)
 	}

@@ -85,10 +85,8 @@ func values[T any](objects map[string]T) []T {
 
 // carryOut does what a plan says.
 func (h *host) carryOut(p plan.Plan) {
-	for _, step := range p.All() {
-		for _, action := range step {
-			h.do(action)
-		}
+	for _, action := range p.All() {
+		h.do(action)
 	}
 	h.set.Status, h.records = p.Status, p.Records
 }

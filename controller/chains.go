@@ -1,0 +1,163 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"statefulset.dev/controller/plan"
+)
+
+// walk carries out chains side by side. Each kind of action has its own pace, so that a
+// host which refuses all creates is asked about one of them, and still removes what has to
+// go.
+type walk struct {
+	*execution
+
+	chains []plan.Chain
+	// errs is what came of the actions, as far as their chains were come to.
+	errs [][]error
+	// kinds are those of the links that may be begun, in the order in which they came up.
+	kinds []string
+	ready map[string][]link
+	// under is how many actions of a kind are under way, running how many of all.
+	under    map[string]int
+	running  int
+	outcomes chan outcome
+}
+
+// link is an action of a chain that may be begun.
+type link struct {
+	chain, at int
+	// failed is until when a failure kept it from being tried, zero if none did.
+	failed time.Time
+}
+
+// outcome is what came of a link.
+type outcome struct {
+	link
+	began time.Time
+	err   error
+}
+
+// walk carries out chains, and reports whether all of them succeeded as a whole. Of a
+// chain whose action was refused, or not begun, the rest is left out.
+func (e *execution) walk(ctx context.Context, chains ...plan.Chain) bool {
+	e.confirmBefore(ctx, chains)
+	w := &walk{execution: e, chains: chains, errs: make([][]error, len(chains)), ready: map[string][]link{}, under: map[string]int{}, outcomes: make(chan outcome)}
+	for i := range chains {
+		w.reach(i, 0)
+	}
+	for w.begin(ctx); w.running > 0; w.begin(ctx) {
+		w.end(ctx, <-w.outcomes)
+	}
+	w.giveUp()
+	return w.tell()
+}
+
+func (w *walk) action(l link) plan.Action { return w.chains[l.chain][l.at] }
+
+// reach makes an action of a chain one that may be begun, if there is one more. Those
+// that have not failed come first, then those that have, the longest ago first. One that
+// it is too early to try again fails as it did last time.
+func (w *walk) reach(chain, at int) {
+	if at == len(w.chains[chain]) {
+		return
+	}
+	l := link{chain: chain, at: at}
+	last := w.lastFailure(w.action(l))
+	if last.until.After(w.began) {
+		w.failed[w.action(l).String()] = last
+		w.errs[chain] = append(w.errs[chain], last.err)
+		return
+	}
+	l.failed = last.until
+	kind := kindOf(w.action(l))
+	if !slices.Contains(w.kinds, kind) {
+		w.kinds = append(w.kinds, kind)
+	}
+	place, _ := slices.BinarySearchFunc(w.ready[kind], l, func(a, b link) int {
+		return cmp.Or(a.failed.Compare(b.failed), -1) // behind all that are as good
+	})
+	w.ready[kind] = slices.Insert(w.ready[kind], place, l)
+}
+
+// begin begins as many actions of each kind as its pace allows.
+func (w *walk) begin(ctx context.Context) {
+	for _, kind := range w.kinds {
+		p := w.paceOf(kind)
+		for len(w.ready[kind]) > 0 && w.under[kind] < max(p.window, 1) && !p.waits(w.Clock.Now()) && !w.turn.isOver() {
+			l := w.ready[kind][0]
+			w.ready[kind] = w.ready[kind][1:]
+			w.under[kind]++
+			w.running++
+			action, began := w.action(l), w.Clock.Now()
+			go func() {
+				w.outcomes <- outcome{l, began, guarded(ctx, func() error { return w.carryOut(ctx, action) })}
+			}()
+		}
+	}
+}
+
+// end notes what came of an action.
+func (w *walk) end(ctx context.Context, o outcome) {
+	kind := kindOf(w.action(o.link))
+	p := w.paceOf(kind)
+	w.under[kind]--
+	w.running--
+	w.errs[o.chain] = append(w.errs[o.chain], o.err)
+	switch {
+	case o.err == nil:
+		p.succeeded(o.began)
+		w.reach(o.chain, o.at+1)
+	case isFailure(o.err):
+		p.failed(o.err, o.began, w.Clock.Now())
+		w.mindRefusal(ctx, p)
+		w.noteFailure(w.action(o.link), o.err, o.began)
+	}
+}
+
+// giveUp ends the chains whose next action was not begun: it fails as the last one of its
+// kind did, or has had no turn.
+func (w *walk) giveUp() {
+	for kind, left := range w.ready {
+		p := w.paceOf(kind)
+		for _, l := range left {
+			err := errTurnOver
+			if p.waits(w.Clock.Now()) {
+				err = p.err
+			}
+			if last := w.lastFailure(w.action(l)); last.err != nil {
+				w.failed[w.action(l).String()] = last
+			}
+			w.errs[l.chain] = append(w.errs[l.chain], err)
+		}
+	}
+}
+
+// tell notes what came of the chains, in their order, for whoever asked for them.
+func (w *walk) tell() bool {
+	ok := true
+	for i, errs := range w.errs {
+		if len(errs) == 0 || errs[len(errs)-1] == nil {
+			continue
+		}
+		ok = false
+		switch err := errs[len(errs)-1]; {
+		case errors.Is(err, errTurnOver):
+			w.done.unfinished = true
+		case !isFailure(err):
+			w.done.stopped = err
+		default:
+			action := w.chains[i][len(errs)-1]
+			w.done.failures = append(w.done.failures, plan.Failure{Action: action, Err: err})
+			w.retryLater(action)
+		}
+	}
+	return ok
+}
