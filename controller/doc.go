@@ -18,9 +18,9 @@
 // An event of a watched object becomes the keys of the sets that it concerns
 // (handlers.go). A worker takes a key and syncs that set (sync.go): it gathers
 // what the planner may see (observe.go, and view.go, which previews share), lets the
-// planner decide, carries the plan out (execute.go and its siblings; every write goes
-// through write.go), writes the set's status once (status.go), and tells what it did
-// (events.go). A sync whose turn is over
+// planner decide, carries the plan out chain by chain (execute.go, chains.go and their
+// siblings; every write goes through write.go), writes the set's status once
+// (status.go), and tells what it did (events.go). A sync whose turn is over
 // (turns.go) ends without a worker; writes share slots (slots.go), and are begun
 // slowly after a refusal (pace.go).
 //

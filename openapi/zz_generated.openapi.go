@@ -18400,7 +18400,7 @@ func schema_statefulsetdev_api_apps_v1_PlanRound(ref common.ReferenceCallback) c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "steps are carried out one after the other; each begins when every action of the one before has succeeded.",
+							Description: "steps are the actions by the moment at which each begins if the host refuses nothing. One that is refused holds up those of its own member in later steps; one that records or raises a revision holds up the actions for all members.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

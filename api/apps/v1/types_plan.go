@@ -70,8 +70,9 @@ const (
 
 // PlanRound is what the controller does when it looks at a set.
 type PlanRound struct {
-	// steps are carried out one after the other; each begins when every action of the
-	// one before has succeeded.
+	// steps are the actions by the moment at which each begins if the host refuses
+	// nothing. One that is refused holds up those of its own member in later steps;
+	// one that records or raises a revision holds up the actions for all members.
 	// +optional
 	// +listType=atomic
 	Steps []PlanStep `json:"steps,omitempty" protobuf:"bytes,1,rep,name=steps"`
