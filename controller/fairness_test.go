@@ -26,6 +26,9 @@ type busyHost struct {
 	endpoint
 
 	hangs time.Duration
+	// share is how much longer a create takes for each that is under way: the host makes
+	// so many a second, however many it is asked for.
+	share time.Duration
 
 	mu               sync.Mutex
 	under, most      int
@@ -34,8 +37,9 @@ type busyHost struct {
 }
 
 func (h *busyHost) createPod(ctx context.Context, object metav1.Object) (metav1.Object, error) {
-	h.count(1)
+	under := h.count(1)
 	defer h.count(-1)
+	time.Sleep(time.Duration(under) * h.share)
 	if strings.HasPrefix(object.GetName(), "hanging") {
 		select {
 		case <-time.After(h.hangs):
@@ -46,18 +50,21 @@ func (h *busyHost) createPod(ctx context.Context, object metav1.Object) (metav1.
 	made, err := h.create(ctx, object)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.created++
+	if err == nil {
+		h.created++
+	}
 	if err == nil && h.firstInnocentPod.IsZero() && strings.HasPrefix(object.GetName(), "innocent") {
 		h.firstInnocentPod = time.Now()
 	}
 	return made, err
 }
 
-func (h *busyHost) count(by int) {
+func (h *busyHost) count(by int) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.under += by
 	h.most = max(h.most, h.under)
+	return h.under
 }
 
 func (h *busyHost) innocentSince() (time.Time, bool) {
@@ -66,8 +73,13 @@ func (h *busyHost) innocentSince() (time.Time, bool) {
 	return h.firstInnocentPod, !h.firstInnocentPod.IsZero()
 }
 
-// startBusyTerm lets a term run for the sets until the test ends.
 func startBusyTerm(t *testing.T, hangs time.Duration, sets ...runtime.Object) (*busyHost, *setsfake.Clientset) {
+	t.Helper()
+	return startBusyTermOn(t, &busyHost{hangs: hangs}, sets...)
+}
+
+// startBusyTermOn lets a term run for the sets until the test ends.
+func startBusyTermOn(t *testing.T, busy *busyHost, sets ...runtime.Object) (*busyHost, *setsfake.Clientset) {
 	t.Helper()
 	client := setsfake.NewSimpleClientset(sets...)
 	config := Config{Options: NewOptions(), Host: fake.NewClientset(), Sets: client, Identity: "test"}
@@ -79,7 +91,7 @@ func startBusyTerm(t *testing.T, hangs time.Duration, sets ...runtime.Object) (*
 		t.Fatal(err)
 	}
 	all := watchedKinds(config.Host, client)
-	busy := &busyHost{endpoint: all.of(podsResource).endpoint, hangs: hangs}
+	busy.endpoint = all.of(podsResource).endpoint
 	all.of(podsResource).create = busy.createPod
 	term := newTerm(config, all, gauges, func() error { return nil })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -145,6 +157,29 @@ func TestWritesUnderWayHaveABoundHoweverManySetsHang(t *testing.T) {
 		t.Logf("%d sets hang: at most %d creates under way", hanging, busy.most)
 		if busy.most > writesAtOnce {
 			t.Errorf("got %d creates under way, want %d at most", busy.most, writesAtOnce)
+		}
+	})
+}
+
+func TestAHostIsNotAskedForMoreThanItCanDo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const sets, replicas = 100, 20
+		var all []runtime.Object
+		for i := range sets {
+			all = append(all, parallelSet(fmt.Sprintf("web-%d", i), replicas))
+		}
+		began := time.Now()
+		busy, _ := startBusyTermOn(t, &busyHost{share: time.Millisecond}, all...)
+		eventually(t, "all have their pods", func() bool {
+			busy.mu.Lock()
+			defer busy.mu.Unlock()
+			return busy.created == sets*replicas
+		})
+		took := time.Since(began)
+		t.Logf("%d sets of %d on a host that makes 1000 pods a second: %s, at most %d creates under way", sets, replicas, took.Round(time.Millisecond), busy.most)
+		// With 64 under way answers are no longer good, and more would make none faster.
+		if busy.most <= firstWindow || busy.most > 100 || took > 3*sets*replicas*busy.share {
+			t.Errorf("got %d creates under way and %s for all, want more than %d and 100 at most, and at most three times the %s that the host needs", busy.most, took, firstWindow, sets*replicas*busy.share)
 		}
 	})
 }

@@ -5,28 +5,41 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/tools/cache"
+
+	"statefulset.dev/window"
 )
 
 const (
 	// writesAtOnce bounds the writes to the host that are under way.
 	writesAtOnce = 256
-	// writesPerSet bounds those of one set; beyond 16 clients a small host creates
-	// pods no faster.
+	// firstWindow and leastWindow are how many of them the host is given to work on at
+	// first, and when it could not be slower. Beyond 16 clients a small host creates pods
+	// no faster.
+	firstWindow = 16
+	leastWindow = 4
+	// writesPerSet bounds those of one set.
 	writesPerSet = 16
 	// leaveFree says how many slots have to be free for each that a set has.
 	leaveFree = 4
 )
 
-// slots are taken by writes to the host. A set that has a slot gets another only if
-// four times as many as it has are free, so that sets whose writes hang do not use
-// them all up. Who has fewest is served first.
+// slots are taken by writes to the host. How many there are for writes that the host works
+// on is for the window to say; one that takes longer than the window has patience counts
+// no longer, and the other sets do not wait for it. A set that has a slot gets another only if four times as
+// many as it has are free, so that sets whose writes hang do not use them all up. Who has
+// fewest is served first.
 type slots struct {
-	mu   sync.Mutex
-	free int
-	sets map[cache.ObjectName]*share
+	window *window.Window
+
+	mu sync.Mutex
+	// free is how many more writes may be under way, worked how many the host works on.
+	free, worked int
+	sets         map[cache.ObjectName]*share
 	// asked counts those who had to wait, for an order among them.
 	asked int
 }
@@ -34,76 +47,95 @@ type slots struct {
 // share is what one set has and waits for.
 type share struct {
 	used    int
-	waiting []waiter
+	waiting []*slot
 }
 
-type waiter struct {
+// slot is asked for, granted, and given back.
+type slot struct {
+	key     cache.ObjectName
 	order   int
 	granted chan struct{}
+
+	began time.Time
+	// old is true once the write has outlasted the patience.
+	old   bool
+	aging *time.Timer
 }
 
-func newSlots(n int) *slots { return &slots{free: n, sets: map[cache.ObjectName]*share{}} }
+func newSlots(n int, window *window.Window) *slots {
+	return &slots{free: n, window: window, sets: map[cache.ObjectName]*share{}}
+}
 
 // take waits for a slot until the turn or the context ends. It has to be given back.
-func (s *slots) take(ctx context.Context, turn *turn, key cache.ObjectName) error {
-	granted := s.ask(key)
+func (s *slots) take(ctx context.Context, turn *turn, key cache.ObjectName) (*slot, error) {
+	asked := s.ask(key)
 	select {
-	case <-granted:
-		return nil
+	case <-asked.granted:
+		return asked, nil
 	default:
 	}
 	var err error
 	select {
-	case <-granted:
-		return nil
+	case <-asked.granted:
+		return asked, nil
 	case <-turn.over():
 		err = errTurnOver
 	case <-ctx.Done():
 		err = errTermOver
 	}
-	s.withdraw(key, granted)
-	return err
+	s.withdraw(asked)
+	return nil, err
 }
 
-// ask returns a channel that is closed when the set has got a slot.
-func (s *slots) ask(key cache.ObjectName) chan struct{} {
+// ask returns a slot that is the set's when its channel is closed.
+func (s *slots) ask(key cache.ObjectName) *slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sets[key] == nil {
 		s.sets[key] = &share{}
 	}
 	s.asked++
-	granted := make(chan struct{})
-	s.sets[key].waiting = append(s.sets[key].waiting, waiter{s.asked, granted})
+	asked := &slot{key: key, order: s.asked, granted: make(chan struct{})}
+	s.sets[key].waiting = append(s.sets[key].waiting, asked)
 	s.grant()
-	return granted
+	return asked
 }
 
-func (s *slots) give(key cache.ObjectName) {
+// answered notes that the host has answered a write, with the error, if any.
+func (s *slots) answered(taken *slot, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.window.Note(window.Answer{Began: taken.began, Ended: time.Now(), Err: err, Full: s.worked >= s.window.Size()})
+}
+
+func (s *slots) give(taken *slot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.release(taken)
+}
+
+func (s *slots) release(taken *slot) {
+	taken.aging.Stop()
+	if !taken.old {
+		s.worked--
+	}
 	s.free++
-	s.sets[key].used--
-	s.drop(key)
+	s.sets[taken.key].used--
+	s.drop(taken.key)
 	s.grant()
 }
 
 // withdraw takes back a question, and gives back the slot if it was answered meanwhile.
-func (s *slots) withdraw(key cache.ObjectName, granted chan struct{}) {
+func (s *slots) withdraw(asked *slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	share := s.sets[key]
-	for i, w := range share.waiting {
-		if w.granted == granted {
-			share.waiting = append(share.waiting[:i:i], share.waiting[i+1:]...)
-			s.drop(key)
-			return
-		}
+	share := s.sets[asked.key]
+	if i := slices.Index(share.waiting, asked); i >= 0 {
+		share.waiting = slices.Delete(share.waiting, i, i+1)
+		s.drop(asked.key)
+		return
 	}
-	s.free++
-	share.used--
-	s.drop(key)
-	s.grant()
+	s.release(asked)
 }
 
 func (s *slots) drop(key cache.ObjectName) {
@@ -119,13 +151,31 @@ func (s *slots) grant() {
 		next.waiting = next.waiting[1:]
 		next.used++
 		s.free--
+		s.worked++
+		first.began = time.Now()
+		first.aging = time.AfterFunc(window.Patience, func() { s.age(first) })
 		close(first.granted)
 	}
+}
+
+// age lets another write begin beside one that has outlasted the patience.
+func (s *slots) age(taken *slot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sets[taken.key] == nil || taken.old {
+		return
+	}
+	taken.old = true
+	s.worked--
+	s.grant()
 }
 
 // next is the set to be served next, nil for none: of those that may have a slot the
 // one that has fewest, and of several the one that has waited longest.
 func (s *slots) next() *share {
+	if s.worked >= s.window.Size() {
+		return nil
+	}
 	var next *share
 	for _, share := range s.sets {
 		if len(share.waiting) == 0 || !s.mayHaveAnother(share) {

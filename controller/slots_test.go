@@ -8,8 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"k8s.io/client-go/tools/cache"
+
+	"statefulset.dev/window"
 )
 
 // granted asks for n slots for a set, and returns how many it gets at once.
@@ -17,13 +21,16 @@ func granted(s *slots, set string, n int) int {
 	got := 0
 	for range n {
 		select {
-		case <-s.ask(cache.NewObjectName("shop", set)):
+		case <-s.ask(cache.NewObjectName("shop", set)).granted:
 			got++
 		default:
 		}
 	}
 	return got
 }
+
+// wideWindow is that of a host which is never too slow.
+func wideWindow() *window.Window { return window.New(writesAtOnce, writesAtOnce, writesAtOnce) }
 
 func TestSlotsAreSharedByHowManyWantThem(t *testing.T) {
 	cases := map[string]struct{ sets, asked, wantEach, wantLater int }{
@@ -34,7 +41,7 @@ func TestSlotsAreSharedByHowManyWantThem(t *testing.T) {
 	}
 	for sentence, test := range cases {
 		t.Run(sentence, func(t *testing.T) {
-			s, all := newSlots(writesAtOnce), 0
+			s, all := newSlots(writesAtOnce, wideWindow()), 0
 			for i := range test.sets {
 				all += granted(s, fmt.Sprint(i), test.asked)
 			}
@@ -49,20 +56,21 @@ func TestSlotsAreSharedByHowManyWantThem(t *testing.T) {
 }
 
 func TestSlotsThatAreGivenBackGoToWhoHasFewest(t *testing.T) {
-	s := newSlots(3)
+	s := newSlots(3, wideWindow())
 	greedy, modest, late := cache.NewObjectName("shop", "greedy"), cache.NewObjectName("shop", "modest"), cache.NewObjectName("shop", "late")
-	if got := granted(s, "greedy", 1) + granted(s, "modest", 1) + granted(s, "third", 1); got != 3 {
-		t.Fatalf("got %d slots, want 3", got)
+	given := s.ask(modest)
+	if got := granted(s, "greedy", 1) + granted(s, "third", 1); got != 2 {
+		t.Fatalf("got %d slots, want 2", got)
 	}
 	another, first := s.ask(greedy), s.ask(late)
-	s.give(modest)
+	s.give(given)
 	select {
-	case <-first:
+	case <-first.granted:
 	default:
 		t.Error("got no slot for the set that has none, want it to be served before the one that asked earlier and has one")
 	}
 	select {
-	case <-another:
+	case <-another.granted:
 		t.Error("got a second slot for a set while none is left, want none")
 	default:
 	}
@@ -83,17 +91,37 @@ func TestWaitingForASlotEndsWithTheTurnAndWithTheTerm(t *testing.T) {
 		"the term is over": {ended, running, errTermOver},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := newSlots(1)
-			if err := s.take(t.Context(), nil, key); err != nil {
+			s := newSlots(1, wideWindow())
+			taken, err := s.take(t.Context(), nil, key)
+			if err != nil {
 				t.Fatalf("taking the only slot: %v", err)
 			}
-			if err := s.take(test.ctx, test.turn, key); !errors.Is(err, test.want) {
+			if _, err := s.take(test.ctx, test.turn, key); !errors.Is(err, test.want) {
 				t.Errorf("got %v, want %v", err, test.want)
 			}
-			s.give(key)
-			if len(s.sets) != 0 || s.free != 1 {
-				t.Errorf("got %d sets remembered and %d slots free, want none and 1", len(s.sets), s.free)
+			s.give(taken)
+			if len(s.sets) != 0 || s.free != 1 || s.worked != 0 {
+				t.Errorf("got %d sets remembered, %d slots free and %d worked on, want 0, 1 and 0", len(s.sets), s.free, s.worked)
 			}
 		})
 	}
+}
+
+func TestAWriteThatHangsMakesRoomInTheWindowAndNotInTheBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots(40, window.New(4, 4, 4))
+		if got := granted(s, "hanging", 3) + granted(s, "other", 10); got != 4 {
+			t.Fatalf("got %d slots, want 4: the window", got)
+		}
+		time.Sleep(window.Patience + time.Millisecond)
+		synctest.Wait()
+		if s.worked != 4 || s.free != 32 {
+			t.Errorf("after %s got %d writes that count and %d slots free, want 4 more writes begun, so 4 and 32", window.Patience, s.worked, s.free)
+		}
+		time.Sleep(10 * window.Patience)
+		synctest.Wait()
+		if got := granted(s, "late", 1); got != 1 || s.free < 0 {
+			t.Errorf("got %d slots for a set that comes later with %d left, want 1", got, s.free)
+		}
+	})
 }

@@ -14,6 +14,8 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
+
+	"statefulset.dev/window"
 )
 
 // term is one period in which this replica controls. It has caches, a queue and a
@@ -55,7 +57,7 @@ func newTerm(config Config, all kinds, gauges *gauges, holds func() error) *term
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](shortestBackoff, longestBackoff),
 			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "statefulset", Clock: config.Clock}),
-		slots:      newSlots(writesAtOnce),
+		slots:      newSlots(writesAtOnce, window.New(leastWindow, firstWindow, writesAtOnce)),
 		unattended: make(chan struct{}, writesAtOnce),
 		writes:     newOwnWrites(),
 		retries:    newRetries(),

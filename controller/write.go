@@ -58,15 +58,17 @@ func (e *execution) do(ctx context.Context, verb verb, what subject, call func(c
 	if err := e.cover(ctx, e.key, e.set); err != nil {
 		return err
 	}
-	if err := e.slots.take(ctx, e.turn, e.key); err != nil {
+	slot, err := e.slots.take(ctx, e.turn, e.key)
+	if err != nil {
 		return err
 	}
-	defer e.slots.give(e.key)
+	defer e.slots.give(slot)
 	if err := e.unchanged(); err != nil {
 		return err
 	}
 	return e.write(ctx, func(ctx context.Context) error {
 		err := call(ctx)
+		e.slots.answered(slot, err)
 		switch {
 		case err == nil:
 			return nil
