@@ -32,6 +32,7 @@ func rules() map[string]rule {
 		"openapi is built on api alone":    {part: "openapi", mayUse: []string{"api"}},
 		"client is built on api alone":     {part: "client", mayUse: []string{"api"}},
 		"version is told, and asks nobody": {part: "version", mayUse: nothing, foreign: nothing},
+		"window knows answers alone":       {part: "window", mayUse: nothing, foreign: []string{"k8s.io/apimachinery"}},
 		"controller never serves":          {part: "controller", mustNotUse: []string{"registry", "apiserver", "cmd"}},
 		"registry knows neither clients nor its callers": {
 			part:       "registry",
