@@ -115,7 +115,7 @@ func (j *judged) recreatesAtOnce() {
 func (j *judged) chains() {
 	for _, chain := range j.plan.Chains {
 		update := !slices.ContainsFunc(chain, func(action Action) bool { a, ok := action.(DeletePod); return !ok || a.Reason != DeleteForUpdate })
-		if len(chain) > 1 && !(update && j.ordered() && j.strategy() == v1.RollingUpdateStatefulSetStrategyType) {
+		if inOrder := update && j.ordered() && j.strategy() == v1.RollingUpdateStatefulSetStrategyType; len(chain) > 1 && !inOrder {
 			j.broke("chains", "one refusal would hold up the rest of %v", chain)
 		}
 	}
