@@ -122,11 +122,23 @@ EXECS ?= 1000000
 test-fuzz: ## Run every fuzz target EXECS (1000000) times
 	@EXECS=$(EXECS) hack/fuzz.sh
 
+CASE ?=
+ROUNDS ?= 3
+SCALE ?= 1
+export BENCH_RESULTS = $(CURDIR)/.bench.json
 .PHONY: bench
-bench: ## Run the benchmarks
+bench: build ## Measure ours beside the built-in StatefulSet on a local cluster (CASE=parallel,ordered picks cases, ROUNDS=5, SCALE=0.1 for smaller sizes)
+	@CASE="$(CASE)" ROUNDS="$(ROUNDS)" SCALE="$(SCALE)" COMMIT="$$(git describe --always --dirty)" SUITE_TIMEOUT=6h hack/test-on-cluster.sh bench -test.run='^TestBench$$'
+
+.PHONY: bench-page
+bench-page: ## Write the last run of make bench into docs/performance.md
+	@go run ./test/bench/page "$$BENCH_RESULTS" docs/performance.md
+
+.PHONY: bench-go
+bench-go: ## Run the Go benchmarks of single packages
 	@go test -run='^$$' -bench=. -benchmem ./...
 
 .PHONY: clean
 clean: bin/cluster ## Stop the local clusters, and delete their data and bin
 	@for dir in .cluster .cluster-*; do [[ $$dir == *-logs || ! -d $$dir ]] || bin/cluster down --dir "$$dir" --purge; done
-	@rm -rf bin .cluster-*-logs .faults-table.jsonl
+	@rm -rf bin .cluster-*-logs .faults-table.jsonl .bench.json

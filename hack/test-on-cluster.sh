@@ -9,7 +9,8 @@
 #
 # A SUITE is a directory below test; its first part is the build tag of the tests in it. -test.short plays the quick part of
 # suites that have one. SUITE_TIMEOUT bounds the tests of each. KUBERNETES is the version of the cluster, such as 1.34;
-# without it, it is the newest that the local cluster has.
+# without it, it is the newest that the local cluster has. An audit-policy.yaml of the first suite is in the place of the
+# cluster's own.
 #
 # Suites of test/faults, test/kubectl/doctor, test/security and test/uninstall take the cluster apart: one of them has a
 # cluster of its own, or comes last.
@@ -22,7 +23,7 @@ while (($# > 0)) && [[ $1 != -* ]]; do
   shift
 done
 if ((${#SUITES[@]} == 0)); then
-  echo "name suites: e2e, differential, validation, kubectl, kubectl/doctor, migrate, uninstall, security, hosts or faults/NAME" >&2
+  echo "name suites: e2e, differential, validation, kubectl, kubectl/doctor, migrate, uninstall, security, hosts, bench or faults/NAME" >&2
   exit 2
 fi
 NAME=${SUITES[0]//\//-}
@@ -70,7 +71,9 @@ trap 'exit 143' TERM
 
 # What an interrupted run has left.
 remove
-bin/cluster up --dir "$DIR" ${KUBERNETES:+--kubernetes="$KUBERNETES"}
+POLICY=test/${SUITES[0]}/audit-policy.yaml
+[[ -e $POLICY ]] || POLICY=
+bin/cluster up --dir "$DIR" ${KUBERNETES:+--kubernetes="$KUBERNETES"} ${POLICY:+--audit-policy="$POLICY"}
 bin/cluster register --dir "$DIR" --server bin/statefulset-apiserver --manifests artifacts/base
 for suite in "${SUITES[@]}"; do
   begun=$SECONDS

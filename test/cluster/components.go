@@ -41,6 +41,8 @@ type layout struct {
 	dir        string
 	ports      map[string]int
 	kubernetes release
+	// auditPolicy is a file in the place of the usual policy, if not empty.
+	auditPolicy string
 }
 
 func (l layout) path(elem ...string) string {

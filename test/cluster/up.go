@@ -15,8 +15,9 @@ import (
 )
 
 func runUp(ctx context.Context, args []string, out io.Writer) error {
-	fs := newFlags("up", "[--kubernetes VERSION] [--dir DIR] [--modules DIR]", out)
+	fs := newFlags("up", "[--kubernetes VERSION] [--dir DIR] [--modules DIR] [--audit-policy FILE]", out)
 	dir, modules, version := dirFlag(fs), modulesFlag(fs), kubernetesFlag(fs, "that of the cluster that is there, else "+newestRelease().String())
+	audit := fs.String("audit-policy", "", "`file` that says what the audit log keeps, for a kube-apiserver that this starts (default: what changed, events and leases excepted)")
 	if err := parse(fs, args); err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func runUp(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer release()
-	s.kubernetes = r
+	s.kubernetes, s.auditPolicy = r, *audit
 	if err := s.up(ctx, bin, modulesDir); err != nil {
 		return s.abandon(err)
 	}
@@ -113,7 +114,7 @@ func (s *supervisor) writeConfiguration(ctx context.Context, bin binaries, modul
 	if err := s.writeClientConfig(s.adminConfig(), adminClient); err != nil {
 		return err
 	}
-	policy, err := manifests.ReadFile(auditPolicy)
+	policy, err := s.readAuditPolicy()
 	if err != nil {
 		return err
 	}
@@ -124,6 +125,17 @@ func (s *supervisor) writeConfiguration(ctx context.Context, bin binaries, modul
 		return err
 	}
 	return link(bin["kubectl"], s.kubectl())
+}
+
+func (s *supervisor) readAuditPolicy() ([]byte, error) {
+	if s.auditPolicy == "" {
+		return manifests.ReadFile(auditPolicy)
+	}
+	policy, err := os.ReadFile(s.auditPolicy)
+	if err != nil {
+		return nil, fmt.Errorf("reading --audit-policy: %w", err)
+	}
+	return policy, nil
 }
 
 func (s *supervisor) writeClientConfig(path, client string) error {

@@ -1,0 +1,87 @@
+//go:build bench
+
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"statefulset.dev/test/bench/measure"
+)
+
+// requesters is how many users ask for sets at the same time.
+const requesters = 16
+
+func setsCase() benchCase {
+	return benchCase{
+		name: "sets", title: "100 sets of 3 members are created at once", sides: controllers(),
+		results: []measure.Result{
+			{Measure: "members ready", Unit: "per second", Better: measure.More,
+				Goals: []measure.Goal{against(builtIn(), 2), beside(builtInDefault())}},
+			// A third of a write is for the revision that each set has.
+			hostWrites(1 + 1.0/3),
+		},
+		take: func(t *turn) samples { return t.createSets(t.size(100), 3) },
+	}
+}
+
+// createSets measures from the first request until the last pod is Ready.
+func (t *turn) createSets(n, replicas int) samples {
+	begun := time.Now()
+	var group errgroup.Group
+	group.SetLimit(requesters)
+	for i := range n {
+		group.Go(func() error { return t.post(t.ns, set(fmt.Sprintf("db%d", i), replicas)) })
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatalf("creating sets: %v", err)
+	}
+	took := t.await(&t.pods.ready, n*replicas).Sub(begun)
+	return samples{"members ready": float64(n*replicas) / took.Seconds(), "host writes": t.writesPer(n * replicas)}
+}
+
+// tries is how many small sets are created while the large one grows.
+const tries = 10
+
+func besideCase() benchCase {
+	return benchCase{
+		name: "beside", title: "sets of one member are created while a Parallel set of 5,000 members grows",
+		sides: []side{ours(), builtIn()},
+		results: []measure.Result{{Measure: "slowest first pod", Unit: "ms", Better: measure.Less,
+			Goals: []measure.Goal{atMost(1000), beside(builtIn())}}},
+		take: func(t *turn) samples { return t.createBeside(t.size(5000)) },
+	}
+}
+
+// createBeside measures from the request for a small set until its pod is there. The set
+// of many has to be still on its way when the last of the small ones has its pod.
+func (t *turn) createBeside(many int) samples {
+	other := t.namespace()
+	pods := watchMembers(t.T, t.host, other)
+	t.create(set("db", many, parallel))
+	t.await(&t.pods.created, max(1, many/50))
+	slowest := time.Duration(0)
+	for i := range tries {
+		begun := time.Now()
+		if err := t.post(other, set(fmt.Sprintf("small%d", i), 1)); err != nil {
+			t.Fatalf("creating a small set: %v", err)
+		}
+		at, err := pods.await(t.Context(), &pods.created, i+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slowest = max(slowest, at.Sub(begun))
+	}
+	if got := t.pods.count(&t.pods.created); got >= many {
+		t.Logf("all %d pods were there before the last small set had its own: the load was lighter than meant", got)
+	}
+	t.removeSets(other)
+	t.removeSets(t.ns)
+	t.sweep(t.T, t.ns, other)
+	return samples{"slowest first pod": milliseconds(slowest)}
+}

@@ -1,0 +1,48 @@
+//go:build bench
+
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import "statefulset.dev/test/bench/measure"
+
+// allCases are the cases in the order in which they are run.
+func allCases() []benchCase {
+	return []benchCase{
+		parallelCase("parallel", "a Parallel set of 1,000 members is created", 1000, 1),
+		parallelCase("parallel-claim", "a Parallel set of 300 members with a claim each is created", 300, 2, withClaim),
+		orderedCase("ordered", "a set of 100 members is created, one after the other", 1),
+		orderedCase("ordered-claim", "a set of 100 members with a claim each is created, one after the other", 2, withClaim),
+		updateCase(),
+		scaleDownCase(),
+		setsCase(),
+		besideCase(),
+	}
+}
+
+// against is a goal: so many times as good as another side.
+func against(other side, ratio float64) measure.Goal {
+	return measure.Goal{Against: other.name, Ratio: ratio}
+}
+
+// beside shows another side without a goal.
+func beside(other side) measure.Goal { return measure.Goal{Against: other.name} }
+
+// atMost is a goal that depends on nobody else.
+func atMost(limit float64) measure.Goal { return measure.Goal{Bounded: true, Limit: limit} }
+
+// hostWrites is the measure that the audit log gives. The floor is what cannot be saved:
+// one request for each pod and claim that is created, and for each pod that is deleted.
+func hostWrites(floor float64) measure.Result {
+	return measure.Result{Measure: "host writes", Unit: "per member", Better: measure.Less,
+		Goals: []measure.Goal{atMost(1.05 * floor), beside(builtIn()), beside(builtInDefault())}}
+}
+
+// perMember is how long a member takes, when one waits for the other. Nobody can be faster
+// than the bare client, so being close to it is the other half of the goal.
+func perMember(ratio float64) measure.Result {
+	return measure.Result{Measure: "time", Unit: "ms per member", Better: measure.Less, Goals: []measure.Goal{
+		against(builtIn(), ratio), beside(builtInDefault()), against(bareClient(), 1/1.15),
+	}}
+}

@@ -1,0 +1,86 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package measure
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+)
+
+// Requests counts what was asked of the host, by the verb and the resource.
+type Requests map[string]int
+
+// Total is how many requests there were.
+func (r Requests) Total() int {
+	total := 0
+	for _, n := range r {
+		total += n
+	}
+	return total
+}
+
+// Filter chooses from an audit log.
+type Filter struct {
+	// User is who has asked. If empty, anybody.
+	User string
+	// Namespace is where. If empty, anywhere.
+	Namespace string
+}
+
+// longestEvent bounds a line of the log: the policy of the benchmarks keeps no bodies.
+const longestEvent = 1 << 20
+
+// CountWrites counts the completed requests in an audit log that change something,
+// whatever their answer was. Dry runs change nothing, and are counted apart.
+func CountWrites(log io.Reader, filter Filter) (writes, dryRuns Requests, err error) {
+	writes, dryRuns = Requests{}, Requests{}
+	lines := bufio.NewScanner(log)
+	lines.Buffer(nil, longestEvent)
+	for number := 1; lines.Scan(); number++ {
+		var event auditv1.Event
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+			return nil, nil, fmt.Errorf("line %d of the audit log: %w", number, err)
+		}
+		if !filter.takes(&event) {
+			continue
+		}
+		if strings.Contains(event.RequestURI, "dryRun=") {
+			dryRuns[name(&event)]++
+		} else {
+			writes[name(&event)]++
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	return writes, dryRuns, nil
+}
+
+func (f Filter) takes(event *auditv1.Event) bool {
+	if event.ObjectRef == nil || event.Stage != auditv1.StageResponseComplete && event.Stage != auditv1.StagePanic {
+		return false
+	}
+	if f.User != "" && event.User.Username != f.User || f.Namespace != "" && event.ObjectRef.Namespace != f.Namespace {
+		return false
+	}
+	switch event.Verb {
+	case "create", "update", "patch", "delete", "deletecollection":
+		return true
+	default:
+		return false
+	}
+}
+
+func name(event *auditv1.Event) string {
+	resource := event.ObjectRef.Resource
+	if event.ObjectRef.Subresource != "" {
+		resource += "/" + event.ObjectRef.Subresource
+	}
+	return event.Verb + " " + resource
+}

@@ -1,0 +1,91 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package measure
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// Run is one run of the benchmarks.
+type Run struct {
+	Begun   time.Time `json:"begun"`
+	Commit  string    `json:"commit"`
+	Machine Machine   `json:"machine"`
+	Rounds  int       `json:"rounds"`
+	// Scale is which part of the usual sizes was run.
+	Scale float64 `json:"scale"`
+	// Busy is which part of the processors others had taken, before each case.
+	Busy    []float64 `json:"busy"`
+	Results []Result  `json:"results"`
+}
+
+// Machine is where the run took place.
+type Machine struct {
+	Processor  string `json:"processor"`
+	Cores      int    `json:"cores"`
+	Memory     string `json:"memory"`
+	System     string `json:"system"`
+	Kubernetes string `json:"kubernetes"`
+}
+
+// quiet is which part of the processors may be taken by others in a run whose figures
+// count.
+const quiet = 0.1
+
+// Provisional says why the figures are not to be relied on, and nothing if they are.
+func (r *Run) Provisional() string {
+	var reasons []string
+	if busy := SpreadOf(r.Busy); !(busy.Max <= quiet) {
+		reasons = append(reasons, fmt.Sprintf("other programs took %.0f %% to %.0f %% of the processors", 100*busy.Min, 100*busy.Max))
+	}
+	if r.Scale != 1 {
+		reasons = append(reasons, fmt.Sprintf("the sizes were %s of the usual ones", digits(r.Scale)))
+	}
+	if r.Rounds < 3 {
+		reasons = append(reasons, fmt.Sprintf("there were %d rounds", r.Rounds))
+	}
+	return strings.Join(reasons, ", ")
+}
+
+// Page is the run in Markdown: where and when, and the table.
+func (r *Run) Page() string {
+	var out strings.Builder
+	m := r.Machine
+	fmt.Fprintf(&out, "Commit %s, %s, %d rounds, on %d cores of %s with %s, %s, Kubernetes %s.\n",
+		r.Commit, r.Begun.UTC().Format(time.DateOnly), r.Rounds, m.Cores, m.Processor, m.Memory, m.System, m.Kubernetes)
+	if why := r.Provisional(); why != "" {
+		fmt.Fprintf(&out, "\n**Provisional**: %s.\n", why)
+	}
+	fmt.Fprintf(&out, "\n%s", r.Table())
+	return out.String()
+}
+
+// Save writes the run to a file that Load reads.
+func (r *Run) Save(path string) error {
+	raw, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the run: %w", err)
+	}
+	if err := os.WriteFile(path, append(raw, '\n'), 0o600); err != nil {
+		return fmt.Errorf("writing the run: %w", err)
+	}
+	return nil
+}
+
+// Load reads what Save wrote.
+func Load(path string) (*Run, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the run: %w", err)
+	}
+	var run Run
+	if err := json.Unmarshal(raw, &run); err != nil {
+		return nil, fmt.Errorf("reading the run in %s: %w", path, err)
+	}
+	return &run, nil
+}

@@ -1,0 +1,73 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package measure
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+)
+
+// Table is a row for each goal, in Markdown that is also readable as it is.
+func (r *Run) Table() string {
+	var out strings.Builder
+	table := tabwriter.NewWriter(&out, 0, 0, 1, ' ', 0)
+	fmt.Fprintln(table, "| case\t| measure\t| ours\t| against\t| theirs\t| ratio\t| target\t| verdict\t|")
+	fmt.Fprintln(table, "|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|")
+	for _, result := range r.Results {
+		for _, goal := range result.Goals {
+			fmt.Fprintf(table, "| %s\t|\n", strings.Join(result.row(goal), "\t| "))
+		}
+	}
+	// Writing to memory does not fail.
+	_ = table.Flush()
+	return out.String()
+}
+
+func (r Result) row(g Goal) []string {
+	ours := SpreadOf(r.Samples[Ours]).String()
+	row := []string{r.Case, r.Measure + ", " + r.Unit, cmp.Or(ours, "-")}
+	if g.Bounded {
+		sign := "<="
+		if r.Better == More {
+			sign = ">="
+		}
+		row = append(row, "-", "-", "-", sign+" "+digits(g.Limit))
+	} else {
+		theirs, ratio := SpreadOf(r.Samples[g.Against]).String(), SpreadOf(r.Ratios(g.Against)).String()
+		target := "-"
+		if g.Ratio != 0 {
+			target = ">= " + digits(g.Ratio) + "x"
+		}
+		row = append(row, g.Against, cmp.Or(theirs, "-"), cmp.Or(times(ratio), "-"), target)
+	}
+	return append(row, cmp.Or(string(r.Verdict(g)), "-"))
+}
+
+// times marks the median of a ratio as one.
+func times(ratio string) string {
+	median, rest, ranged := strings.Cut(ratio, " ")
+	switch {
+	case ratio == "":
+		return ""
+	case ranged:
+		return median + "x " + rest
+	default:
+		return median + "x"
+	}
+}
+
+// Missed are the comparisons that no round has met, and those that could not be made.
+func (r *Run) Missed() []string {
+	var missed []string
+	for _, result := range r.Results {
+		for _, goal := range result.Goals {
+			if v := result.Verdict(goal); v == Missed || v == Unmeasured {
+				missed = append(missed, strings.Join(result.row(goal), ", "))
+			}
+		}
+	}
+	return missed
+}

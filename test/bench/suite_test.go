@@ -1,0 +1,122 @@
+//go:build bench
+
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"statefulset.dev/test/bench/measure"
+)
+
+// TestBench runs the cases that CASE names, all if it is empty, in ROUNDS rounds. SCALE
+// makes the sizes smaller, to try things out. BENCH_RESULTS is where the run is kept.
+func TestBench(t *testing.T) {
+	chosen, err := choose(os.Getenv("CASE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t)
+	for _, c := range chosen {
+		b.run.Busy = append(b.run.Busy, b.busy(t))
+		t.Run(c.name, func(t *testing.T) { b.play(t, c) })
+		b.save(t)
+	}
+	fmt.Printf("\n%s\n", b.run.Page())
+	fmt.Println("make bench-page writes this into docs/performance.md.")
+	if missed := b.run.Missed(); len(missed) > 0 {
+		t.Errorf("%d targets were missed by more than the spread of the rounds:\n  %s", len(missed), strings.Join(missed, "\n  "))
+	}
+}
+
+// choose finds cases by a list of names.
+func choose(names string) ([]benchCase, error) {
+	if names == "" {
+		return allCases(), nil
+	}
+	var chosen []benchCase
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(allCases(), func(c benchCase) bool { return c.name == strings.TrimSpace(name) })
+		if i < 0 {
+			var known []string
+			for _, c := range allCases() {
+				known = append(known, c.name)
+			}
+			return nil, fmt.Errorf("CASE names %q, want some of %s", name, strings.Join(known, ", "))
+		}
+		chosen = append(chosen, allCases()[i])
+	}
+	return chosen, nil
+}
+
+// play lets the sides of a case take turns. Every second round is in the opposite order,
+// so that nobody has always the same neighbour.
+func (b *bench) play(t *testing.T, c benchCase) {
+	first := len(b.run.Results)
+	for _, result := range c.results {
+		result.Case, result.Title, result.Samples = c.name, c.title, map[string][]float64{}
+		b.run.Results = append(b.run.Results, result)
+	}
+	results := b.run.Results[first:]
+	for round := range b.run.Rounds {
+		order := slices.Clone(c.sides)
+		if round%2 == 1 {
+			slices.Reverse(order)
+		}
+		for _, s := range order {
+			t.Run(fmt.Sprintf("%d/%s", round+1, s.name), func(t *testing.T) {
+				begun := time.Now()
+				samples := b.takeTurn(t, c, s)
+				for _, result := range results {
+					if value, ok := samples[result.Measure]; ok {
+						result.Samples[s.name] = slices.Concat(result.Samples[s.name], []float64{value})
+					}
+				}
+				fmt.Printf("%s, round %d of %d, %s: %s (%s)\n", c.name, round+1, b.run.Rounds, s.name,
+					describe(results, samples), time.Since(begun).Round(time.Second))
+			})
+			if t.Failed() {
+				// Rounds are compared with each other, so all sides must have all of them.
+				t.Fatalf("%s: a turn has failed, so the case has no result", c.name)
+			}
+		}
+	}
+}
+
+func describe(results []measure.Result, samples samples) string {
+	var words []string
+	for _, r := range results {
+		if value, ok := samples[r.Measure]; ok {
+			words = append(words, fmt.Sprintf("%s %s %s", r.Measure, measure.SpreadOf([]float64{value}), r.Unit))
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
+func (b *bench) save(t *testing.T) {
+	t.Helper()
+	if path := os.Getenv("BENCH_RESULTS"); path != "" {
+		if err := b.run.Save(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// number is what an environment variable says, or what is usual.
+func number(t *testing.T, name string, usual float64) float64 {
+	t.Helper()
+	value, err := strconv.ParseFloat(cmp.Or(os.Getenv(name), fmt.Sprint(usual)), 64)
+	if err != nil || value <= 0 {
+		t.Fatalf("%s=%q: want a number above 0", name, os.Getenv(name))
+	}
+	return value
+}
