@@ -10,7 +10,7 @@
 # A SUITE is a directory below test; its first part is the build tag of the tests in it. -test.short plays the quick part of
 # suites that have one. SUITE_TIMEOUT bounds the tests of each. KUBERNETES is the version of the cluster, such as 1.34;
 # without it, it is the newest that the local cluster has. An audit-policy.yaml of the first suite is in the place of the
-# cluster's own.
+# cluster's own. PORT_OFFSET moves the cluster's ports up, for a suite that is run beside another one.
 #
 # Suites of test/faults, test/kubectl/doctor, test/security and test/uninstall take the cluster apart: one of them has a
 # cluster of its own, or comes last.
@@ -73,7 +73,7 @@ trap 'exit 143' TERM
 remove
 POLICY=test/${SUITES[0]}/audit-policy.yaml
 [[ -e $POLICY ]] || POLICY=
-bin/cluster up --dir "$DIR" ${KUBERNETES:+--kubernetes="$KUBERNETES"} ${POLICY:+--audit-policy="$POLICY"}
+bin/cluster up --dir "$DIR" ${KUBERNETES:+--kubernetes="$KUBERNETES"} ${POLICY:+--audit-policy="$POLICY"} ${PORT_OFFSET:+--port-offset="$PORT_OFFSET"}
 bin/cluster register --dir "$DIR" --server bin/statefulset-apiserver --manifests artifacts/base
 for suite in "${SUITES[@]}"; do
   begun=$SECONDS

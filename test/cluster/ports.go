@@ -25,6 +25,20 @@ func usualPorts() map[string]int {
 	}
 }
 
+// maxPortOffset leaves the ports below the range that the kernel gives to outgoing connections.
+const maxPortOffset = 12000
+
+// movePorts makes a new cluster look for ports further up, so that it takes none that another one gives up for a moment.
+func (s *supervisor) movePorts(offset int) error {
+	if offset < 0 || offset > maxPortOffset {
+		return usageError{fmt.Sprintf("--port-offset %d: want 0 to %d", offset, maxPortOffset)}
+	}
+	if len(s.state.Ports) == 0 {
+		s.state.PortOffset = offset
+	}
+	return nil
+}
+
 const (
 	portStep  = 100
 	portTries = 100

@@ -42,3 +42,32 @@ func TestRememberedPortSurvivesReload(t *testing.T) {
 		t.Errorf("port after reading the state again: got %d, want %d", got, want)
 	}
 }
+
+func TestMovedPorts(t *testing.T) {
+	dir := t.TempDir()
+	s := testSupervisor(t, dir)
+	if err := s.movePorts(2000); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.assignPort(t.Context(), kwokName); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.ports[kwokName], usualPorts()[kwokName]+2000; got < want {
+		t.Errorf("port of a cluster that was moved by 2000: got %d, want at least %d", got, want)
+	}
+	again := testSupervisor(t, dir)
+	if err := again.movePorts(0); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.assignPort(t.Context(), aggregatedName); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := again.ports[aggregatedName], usualPorts()[aggregatedName]+2000; got < want {
+		t.Errorf("port that the same cluster takes later: got %d, want at least %d", got, want)
+	}
+	for _, bad := range []int{-1, maxPortOffset + 1} {
+		if err := s.movePorts(bad); err == nil {
+			t.Errorf("--port-offset %d: got no error, want one", bad)
+		}
+	}
+}

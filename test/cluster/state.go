@@ -16,6 +16,8 @@ import (
 type state struct {
 	// Ports maps a listener's name to the port it was given, kept so that a restart comes back at the same address.
 	Ports map[string]int `json:"ports"`
+	// PortOffset is how far above the usual ports this cluster looks for its own.
+	PortOffset int `json:"portOffset,omitempty"`
 	// Processes maps a component's name to its process. A component that was stopped on purpose has none.
 	Processes map[string]process `json:"processes"`
 	// Kubernetes is the version that has written to this cluster's etcd, such as 1.37; empty before the first start.

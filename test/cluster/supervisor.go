@@ -70,7 +70,7 @@ func (s *supervisor) alive(name string) bool {
 func (s *supervisor) assignPort(ctx context.Context, name string) error {
 	wanted, remembered := s.ports[name]
 	if !remembered {
-		wanted = usualPorts()[name]
+		wanted = usualPorts()[name] + s.state.PortOffset
 	}
 	delete(s.ports, name)
 	port, err := choosePort(ctx, wanted, s.ports)

@@ -15,9 +15,10 @@ import (
 )
 
 func runUp(ctx context.Context, args []string, out io.Writer) error {
-	fs := newFlags("up", "[--kubernetes VERSION] [--dir DIR] [--modules DIR] [--audit-policy FILE]", out)
+	fs := newFlags("up", "[--kubernetes VERSION] [--dir DIR] [--modules DIR] [--audit-policy FILE] [--port-offset N]", out)
 	dir, modules, version := dirFlag(fs), modulesFlag(fs), kubernetesFlag(fs, "that of the cluster that is there, else "+newestRelease().String())
 	audit := fs.String("audit-policy", "", "`file` that says what the audit log keeps, for a kube-apiserver that this starts (default: what changed, events and leases excepted)")
+	offset := fs.Int("port-offset", 0, "how far above the usual ports a new cluster takes its own, so that `N` keeps it apart from clusters whose processes come and go")
 	if err := parse(fs, args); err != nil {
 		return err
 	}
@@ -43,6 +44,9 @@ func runUp(ctx context.Context, args []string, out io.Writer) error {
 	}
 	defer release()
 	s.kubernetes, s.auditPolicy = r, *audit
+	if err := s.movePorts(*offset); err != nil {
+		return err
+	}
 	if err := s.up(ctx, bin, modulesDir); err != nil {
 		return s.abandon(err)
 	}
