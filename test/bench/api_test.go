@@ -8,6 +8,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -67,7 +68,21 @@ func (a *api) do(ctx context.Context, verb, path, contentType string, body []byt
 		return nil, fmt.Errorf("%s %s: reading the answer: %w", verb, path, err)
 	}
 	if response.StatusCode >= http.StatusMultipleChoices {
-		return nil, fmt.Errorf("%s %s: got %s: %s", verb, path, response.Status, answer)
+		return nil, refusal{response.StatusCode, fmt.Sprintf("%s %s: got %s: %s", verb, path, response.Status, answer)}
 	}
 	return answer, nil
+}
+
+// refusal is an answer that is no success.
+type refusal struct {
+	code  int
+	words string
+}
+
+func (r refusal) Error() string { return r.words }
+
+// hasCode reports whether the error is an answer with a status code.
+func hasCode(err error, code int) bool {
+	var r refusal
+	return errors.As(err, &r) && r.code == code
 }

@@ -18,6 +18,7 @@ func allCases() []benchCase {
 		scaleDownCase(),
 		setsCase(),
 		besideCase(),
+		apiCase(),
 	}
 }
 

@@ -41,6 +41,10 @@ type bench struct {
 	// scale is which part of the usual sizes is run.
 	scale float64
 	run   *measure.Run
+	// empty is the port of the empty handler, and afterTurn what is to be put right when
+	// its turn has ended.
+	empty     string
+	afterTurn func()
 }
 
 func open(t *testing.T) *bench {

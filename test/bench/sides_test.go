@@ -27,9 +27,9 @@ type side struct {
 	start func(t *testing.T, b *bench) *lab.Process
 	// share is which part of a case's size it is given: a slow one would take forever.
 	share float64
+	// api is set if nobody works on the sets: there will be no pods.
+	api bool
 }
-
-const apiServiceURL = "/apis/apiregistration.k8s.io/v1/apiservices/v1.apps.statefulset.dev"
 
 func builtInSets() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
@@ -43,27 +43,26 @@ func ours() side {
 	return side{name: measure.Ours, user: "system:serviceaccount:statefulset-system:statefulset-apiserver", sets: ourSets(), share: 1,
 		start: func(t *testing.T, b *bench) *lab.Process {
 			p := b.Start(t, b.server)
-			b.awaitServed(t)
+			b.awaitServed(t, ourSets())
 			return p
 		},
 	}
 }
 
-// awaitServed waits until the host passes requests on to our server. The host looks ever
-// more rarely at one that was away, and at once when its registration changes.
-func (b *bench) awaitServed(t *testing.T) {
+// awaitServed waits until the host serves a group. It looks ever more rarely at a server
+// that was away, and at once when its registration changes.
+func (b *bench) awaitServed(t *testing.T, sets schema.GroupVersionResource) {
 	t.Helper()
 	asked := time.Now()
-	b.wait(t, "the host serves our group", func(ctx context.Context) (bool, error) {
-		if _, err := b.http.get(ctx, "/apis/apps.statefulset.dev/v1"); err == nil {
-			return true, nil
-		}
-		if time.Since(asked) < time.Second {
-			return false, nil
+	b.wait(t, "the host serves group "+sets.Group, func(ctx context.Context) (bool, error) {
+		_, err := b.http.get(ctx, "/apis/"+sets.GroupVersion().String())
+		if err == nil || time.Since(asked) < time.Second {
+			return err == nil, nil
 		}
 		asked = time.Now()
+		service := "/apis/apiregistration.k8s.io/v1/apiservices/" + sets.Version + "." + sets.Group
 		note := []byte(`{"metadata":{"annotations":{"bench/asked":"` + asked.Format(time.RFC3339Nano) + `"}}}`)
-		_, err := b.http.patch(ctx, apiServiceURL, note)
+		_, err = b.http.patch(ctx, service, note)
 		return false, err
 	})
 }

@@ -54,8 +54,8 @@ func (b *bench) takeTurn(t *testing.T, c benchCase, s side) samples {
 	turn := &turn{bench: b, T: t, side: s}
 	if s.start != nil {
 		turn.process = s.start(t, b)
-		turn.warmUp()
 	}
+	turn.warmUp()
 	turn.ns = turn.namespace()
 	turn.pods = watchMembers(t, b.host, turn.ns)
 	b.settle(t)
@@ -66,15 +66,24 @@ func (b *bench) takeTurn(t *testing.T, c benchCase, s side) samples {
 	if turn.process != nil {
 		turn.process.Stop(t, stopGrace)
 	}
+	if b.afterTurn != nil {
+		b.afterTurn()
+		b.afterTurn = nil
+	}
 	return got
 }
 
 func (t *turn) warmUp() {
 	t.Helper()
+	if t.bare() {
+		return
+	}
 	t.ns = t.namespace()
 	t.pods = watchMembers(t.T, t.host, t.ns)
 	t.create(set("warm-up", 1))
-	t.await(&t.pods.ready, 1)
+	if !t.side.api {
+		t.await(&t.pods.ready, 1)
+	}
 	t.removeSets(t.ns)
 	t.sweep(t.T, t.ns)
 }

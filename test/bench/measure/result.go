@@ -40,6 +40,8 @@ type Goal struct {
 	// Limit is the worst value that ours should have, if Bounded.
 	Limit   float64 `json:"limit,omitempty"`
 	Bounded bool    `json:"bounded,omitempty"`
+	// Or is another goal that is good enough in the place of this one.
+	Or *Goal `json:"or,omitempty"`
 }
 
 // Verdict is what has become of a goal.
@@ -70,8 +72,19 @@ func (r Result) Ratios(other string) []float64 {
 	return ratios
 }
 
-// Verdict judges one goal of the result.
+// Verdict judges one goal of the result, by the better one of its alternatives.
 func (r Result) Verdict(g Goal) Verdict {
+	verdict := r.verdict(g)
+	if g.Or == nil || verdict == Met {
+		return verdict
+	}
+	if other := r.Verdict(*g.Or); other == Met || other == Undecided {
+		return other
+	}
+	return verdict
+}
+
+func (r Result) verdict(g Goal) Verdict {
 	switch {
 	case g.Bounded && r.Better == More:
 		return judge(r.Samples[Ours], func(value float64) bool { return value >= g.Limit })

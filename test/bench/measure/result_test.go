@@ -44,3 +44,28 @@ func TestRatiosEndWithTheShorterSide(t *testing.T) {
 		t.Errorf("ratios: got %v, want %v", got, want)
 	}
 }
+
+func TestAnAlternativeIsGoodEnough(t *testing.T) {
+	goal := Goal{Against: "built-in", Ratio: 0.85, Or: &Goal{Against: "empty handler", Ratio: 0.87}}
+	for sentence, test := range map[string]struct {
+		builtIn, empty []float64
+		want           Verdict
+	}{
+		"the goal itself is met":          {[]float64{10}, []float64{99}, Met},
+		"the alternative is met":          {[]float64{99}, []float64{10}, Met},
+		"neither is":                      {[]float64{99}, []float64{99}, Missed},
+		"the alternative is undecided":    {[]float64{99, 99, 99}, []float64{10, 99, 99}, Undecided},
+		"the alternative is not measured": {[]float64{99}, nil, Missed},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			ours := make([]float64, len(test.builtIn))
+			for i := range ours {
+				ours[i] = 10
+			}
+			r := Result{Better: More, Samples: map[string][]float64{Ours: ours, "built-in": test.builtIn, "empty handler": test.empty}}
+			if got := r.Verdict(goal); got != test.want {
+				t.Errorf("built-in %v, empty handler %v: got %q, want %q", test.builtIn, test.empty, got, test.want)
+			}
+		})
+	}
+}

@@ -41,6 +41,9 @@ func (r Result) row(g Goal) []string {
 		if g.Ratio != 0 {
 			target = ">= " + digits(g.Ratio) + "x"
 		}
+		if g.Or != nil {
+			target += fmt.Sprintf(", or %s (is %s) of %s", digits(g.Or.Ratio)+"x", times(SpreadOf(r.Ratios(g.Or.Against)).String()), g.Or.Against)
+		}
 		row = append(row, g.Against, cmp.Or(theirs, "-"), cmp.Or(times(ratio), "-"), target)
 	}
 	return append(row, cmp.Or(string(r.Verdict(g)), "-"))
