@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"statefulset.dev/test/bench/measure"
-	"statefulset.dev/test/faults/lab"
+	"statefulset.dev/test/harness/lab"
 )
 
 const (
