@@ -33,12 +33,12 @@ type Config struct {
 	// later process: "<hostname>_<uuid>".
 	Identity string
 
-	// Covered returns when it is certain that a store which does not have this
+	// WaitDurable returns when it is certain that a store which does not have this
 	// resource version of a set will not be served again without an operator's
 	// decision. It is asked before the first write to the host for each generation of
 	// a set; without it, a store that was lost could make the host's garbage collector
 	// delete what was written. Nil stands for a store that cannot be lost.
-	Covered func(ctx context.Context, resourceVersion string) error
+	WaitDurable func(ctx context.Context, resourceVersion string) error
 	// Events receives the events; nil stands for the host.
 	Events record.EventSink
 	// Clock tells the time; nil stands for the real one.

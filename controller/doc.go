@@ -20,8 +20,9 @@
 // what the planner may see (observe.go, and view.go, which previews share), lets the
 // planner decide, carries the plan out chain by chain (execute.go, chains.go and their
 // siblings; every write goes through write.go), writes the set's status once
-// (status.go), and tells what it did (events.go). A sync whose turn is over
-// (turns.go) ends without a worker; writes share slots (slots.go), and are begun
+// (status.go), and tells what it did (events.go). What has to be known at its next sync
+// is in one memo (memory.go), which is dropped when the set is gone. A sync whose turn is
+// over (turns.go) ends without a worker; writes share slots (slots.go), and are begun
 // slowly after a refusal (pace.go).
 //
 // Three rules keep a stale view from doing harm:

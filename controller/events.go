@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -74,50 +73,35 @@ func listed(kind string, names []string) string {
 
 func (e event) message() string { return e.text + e.object + e.rest }
 
-// untoldEvents keeps the events of a set until its status could be written, and
-// remembers which warnings have been told: they hold until they are no longer given,
-// and to tell them at every look would be noise.
-type untoldEvents struct {
-	mu       sync.Mutex
-	events   map[cache.ObjectName][]event
-	warnings map[cache.ObjectName][]plan.Warning
+// pendingEvents are the events of a set that are told when its status could be written,
+// and the warnings that have been told: they hold until they are no longer given, and to
+// tell them at every look would be noise.
+type pendingEvents struct {
+	events   []event
+	warnings []plan.Warning
 }
 
-func newUntoldEvents() *untoldEvents {
-	return &untoldEvents{events: map[cache.ObjectName][]event{}, warnings: map[cache.ObjectName][]plan.Warning{}}
-}
-
-// add keeps events, and those of the warnings that were not given at the look before.
-func (u *untoldEvents) add(key cache.ObjectName, warnings []plan.Warning, events []event) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+// addEvents keeps events, and those of the warnings that were not given at the look
+// before.
+func (m *memo) addEvents(warnings []plan.Warning, events []event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := &m.pending
 	for _, w := range warnings {
-		if !slices.Contains(u.warnings[key], w) {
-			u.events[key] = append(u.events[key], event{kind: corev1.EventTypeWarning, reason: w.Reason, text: w.Message})
+		if !slices.Contains(p.warnings, w) {
+			p.events = append(p.events, event{kind: corev1.EventTypeWarning, reason: w.Reason, text: w.Message})
 		}
 	}
-	if len(warnings) > 0 {
-		u.warnings[key] = warnings
-	} else {
-		delete(u.warnings, key)
-	}
-	if len(events) > 0 {
-		u.events[key] = append(u.events[key], events...)
-	}
+	p.warnings = warnings
+	p.events = append(p.events, events...)
 }
 
-func (u *untoldEvents) take(key cache.ObjectName) []event {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	events := u.events[key]
-	delete(u.events, key)
+func (m *memo) takeEvents() []event {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	events := m.pending.events
+	m.pending.events = nil
 	return events
-}
-
-// forget drops what is remembered of a set that is gone.
-func (u *untoldEvents) forget(key cache.ObjectName) {
-	u.take(key)
-	u.add(key, nil, nil)
 }
 
 // tell sends the set's events to the host.
@@ -130,7 +114,7 @@ func (t *term) tell(set *v1.StatefulSet) {
 		UID:             set.UID,
 		ResourceVersion: set.ResourceVersion,
 	}
-	for _, e := range summarized(t.untold.take(cache.MetaObjectToName(set))) {
+	for _, e := range summarized(t.memory.of(cache.MetaObjectToName(set)).takeEvents()) {
 		t.recorder.Event(about, e.kind, e.reason, e.message())
 	}
 }

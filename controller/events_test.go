@@ -61,7 +61,7 @@ func eventsOf(t *testing.T, set *v1.StatefulSet, syncs int, prepare func(*fake.C
 	prepare(host)
 	ended := recording(t, term, host)
 	for range syncs {
-		term.writes.forget(cache.MetaObjectToName(set)) // the caches do not run
+		term.memory.of(cache.MetaObjectToName(set)).footprint = footprint{} // the caches do not run
 		if _, err := term.sync(t.Context(), nil, cache.MetaObjectToName(set)); err != nil && !saysLookAgain(err) {
 			t.Fatalf("syncing: %v", err)
 		}
@@ -106,13 +106,12 @@ func TestAQuotaThatRefusesFiveHundredMembersIsOneEvent(t *testing.T) {
 }
 
 func TestAWarningIsToldOnceAsLongAsItHolds(t *testing.T) {
-	untold := newUntoldEvents()
-	key := cache.NewObjectName("shop", "web")
+	known := &memo{}
 	warning := []plan.Warning{{Reason: "ConflictingController", Message: "claim www-web-0 has another controller"}}
 	var told []int
 	for _, warnings := range [][]plan.Warning{warning, warning, nil, warning} {
-		untold.add(key, warnings, nil)
-		told = append(told, len(untold.take(key)))
+		known.addEvents(warnings, nil)
+		told = append(told, len(known.takeEvents()))
 	}
 	if want := []int{1, 0, 0, 1}; !slices.Equal(told, want) {
 		t.Errorf("got %v events at the looks, want %v", told, want)

@@ -74,7 +74,7 @@ type report struct {
 func (t *term) execute(ctx context.Context, turn *turn, set *v1.StatefulSet, p plan.Plan) report {
 	e := &execution{
 		term: t, set: set, key: cache.MetaObjectToName(set), turn: turn, began: t.Clock.Now(),
-		earlier: t.retries.of(set), failed: map[string]attempt{}, paces: map[string]*pace{},
+		earlier: t.memory.of(cache.MetaObjectToName(set)).failed(set.UID), failed: map[string]attempt{}, paces: map[string]*pace{},
 	}
 	if e.walk(ctx, p.First) {
 		e.walk(ctx, p.Chains...)
@@ -82,7 +82,7 @@ func (t *term) execute(ctx context.Context, turn *turn, set *v1.StatefulSet, p p
 	if e.done.stopped == nil {
 		e.walk(ctx, p.Aside...)
 	}
-	t.retries.replace(set, e.toRemember())
+	t.memory.of(e.key).keepFailures(set.UID, e.toRemember())
 	return e.done
 }
 

@@ -25,6 +25,7 @@ import (
 type busyHost struct {
 	endpoint
 
+	term  *term
 	hangs time.Duration
 	// share is how much longer a create takes for each that is under way: the host makes
 	// so many a second, however many it is asked for.
@@ -94,6 +95,7 @@ func startBusyTermOn(t *testing.T, busy *busyHost, sets ...runtime.Object) (*bus
 	busy.endpoint = all.of(podsResource).endpoint
 	all.of(podsResource).create = busy.createPod
 	term := newTerm(config, all, gauges, func() error { return nil })
+	busy.term = term
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); term.run(ctx) }()

@@ -26,7 +26,7 @@ func (t *term) handlerOf(kind *kind) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) { t.enqueue(kind.setsOf(t.view, object)) },
 		UpdateFunc: func(before, after any) {
-			if !kind.changed(t.writes, before, after) {
+			if !kind.changed(t.memory, before, after) {
 				t.enqueueWaiting(kind.setsOf(t.view, after))
 				return
 			}
@@ -50,7 +50,7 @@ func (t *term) enqueue(keys []cache.ObjectName) {
 
 func (t *term) enqueueWaiting(keys []cache.ObjectName) {
 	for _, key := range keys {
-		if t.writes.awaited(key) {
+		if t.memory.find(key).awaits() {
 			t.queue.Add(key)
 		}
 	}

@@ -62,14 +62,14 @@ func setsOfSet(v view, object metav1.Object) []*v1.StatefulSet {
 // setChanged is false for the status that we wrote ourselves, unless it changed
 // what the planner reads of a status: a completed update leaves a revision behind
 // that may have to go.
-func setChanged(writes *ownWrites, before, after any) bool {
+func setChanged(memory *memory, before, after any) bool {
 	earlier, was := before.(*v1.StatefulSet)
 	later, is := after.(*v1.StatefulSet)
 	if !was || !is {
 		return true
 	}
 	return earlier.Status.CurrentRevision != later.Status.CurrentRevision ||
-		!writes.isOwnStatus(cache.MetaObjectToName(later), later.ResourceVersion)
+		!memory.find(cache.MetaObjectToName(later)).isOwnStatus(later.ResourceVersion)
 }
 
 // claimBases are what the names of a set's claims begin with, by claim template.

@@ -51,7 +51,7 @@ type kind struct {
 	// concerns are the sets that an object concerns besides the one that controls it.
 	concerns func(v view, object metav1.Object) []*v1.StatefulSet
 	// changed reports whether two states of an object are different for the planner.
-	changed func(writes *ownWrites, before, after any) bool
+	changed func(memory *memory, before, after any) bool
 	// endpoint is how the host is asked for objects and told to change them. What it
 	// cannot do is never done: nothing removes claims but the host's garbage collector.
 	endpoint
@@ -116,8 +116,8 @@ func trimmed[T any](trim func(v view, object T) any) func(v view, object any) an
 
 // differing makes a comparison of one type one of any. A stub that stays one is the
 // same; what becomes one, or was one, is not.
-func differing[T any](differ func(before, after T) bool) func(writes *ownWrites, before, after any) bool {
-	return func(_ *ownWrites, before, after any) bool {
+func differing[T any](differ func(before, after T) bool) func(memory *memory, before, after any) bool {
+	return func(_ *memory, before, after any) bool {
 		b, was := before.(T)
 		a, is := after.(T)
 		if was && is {

@@ -157,13 +157,13 @@ func TestAnotherKindsWritesAreWaitedForOnceItHasARow(t *testing.T) {
 		if err := step.write(); err != nil {
 			t.Fatalf("%s: %v", step.sentence, err)
 		}
-		if got, want := term.writes.unseen(key, term.view), []resource{configResource}; !slices.Equal(got, want) || !term.writes.awaited(key) {
-			t.Errorf("%s: got %v unseen and awaited %t, want %v and true", step.sentence, got, term.writes.awaited(key), want)
+		if got, want := term.memory.of(key).unseen(term.view), []resource{configResource}; !slices.Equal(got, want) || !term.memory.of(key).awaits() {
+			t.Errorf("%s: got %v unseen and awaited %t, want %v and true", step.sentence, got, term.memory.of(key).awaits(), want)
 		}
 		if err := step.thenShown(); err != nil {
 			t.Fatalf("%s: %v", step.sentence, err)
 		}
-		if got := term.writes.unseen(key, term.view); len(got) > 0 {
+		if got := term.memory.of(key).unseen(term.view); len(got) > 0 {
 			t.Errorf("%s that the cache has shown: got %v unseen, want none", step.sentence, got)
 		}
 	}

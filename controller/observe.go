@@ -19,13 +19,14 @@ import (
 
 // observe gathers what the planner may see of a set.
 func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, error) {
-	hidden, err := t.readHidden(ctx, cache.MetaObjectToName(set))
+	known := t.memory.of(cache.MetaObjectToName(set))
+	unlabeled, err := t.readUnlabeledPods(ctx, known)
 	if err != nil {
 		return plan.World{}, err
 	}
 	world := t.view.world(set, t.Clock.Now())
-	world.Records = t.records.of(cache.MetaObjectToName(set))
-	world.Pods = append(world.Pods, hidden...)
+	world.Records = known.lastReads()
+	world.Pods = append(world.Pods, unlabeled...)
 	unseen, err := t.readRevisions(ctx, set, missingRevisions(set, world.Pods, world.Revisions))
 	if err != nil {
 		return plan.World{}, err

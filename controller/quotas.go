@@ -5,6 +5,7 @@ package controller
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -19,6 +20,11 @@ import (
 // reason to ask the host again: where pods come and go, it appears all the time.
 const roomInterval = 4 * time.Second
 
+// roomKept is for how long at least it is remembered that a namespace has had room
+// although nobody waits for it: longer than a write takes, which may be refused for what
+// was there when it began.
+const roomKept = 2 * writeTimeout
+
 // quotas remembers when the quotas of each namespace last got room. Quotas are watched
 // from the first refusal of a term on that one of them caused.
 type quotas struct {
@@ -27,8 +33,10 @@ type quotas struct {
 
 	mu sync.Mutex
 	// room is when a namespace had room; in the future if it has it now and had it just
-	// before.
+	// before. A namespace in which nobody waits is dropped some time after.
 	room map[string]time.Time
+	// swept is when that was done last.
+	swept time.Time
 }
 
 func newQuotas(host kubernetes.Interface) *quotas {
@@ -91,13 +99,34 @@ func hasMoreRoom(before, after corev1.ResourceQuotaStatus) bool {
 
 // wakeForRoom makes the sets of a namespace that wait for room ask the host again.
 func (t *term) wakeForRoom(namespace string) {
+	t.quotas.sweep(t.Clock.Now(), t.memory)
 	at, news := t.quotas.gotRoom(namespace, t.Clock.Now())
 	if !news {
 		return
 	}
-	for _, key := range t.retries.withoutRoom(namespace) {
-		t.queue.AddAfter(key, at.Sub(t.Clock.Now()))
+	for _, known := range t.memory.all() {
+		if known.key.Namespace == namespace && known.waitsForRoom() {
+			t.queue.AddAfter(known.key, at.Sub(t.Clock.Now()))
+		}
 	}
+}
+
+// sweep drops, now and then, the namespaces in which nobody waits: a cluster may have any
+// number in which pods come and go.
+func (q *quotas) sweep(now time.Time, memory *memory) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if now.Sub(q.swept) < roomKept {
+		return
+	}
+	q.swept = now
+	waiting := map[string]bool{}
+	for _, known := range memory.all() {
+		if known.waitsForRoom() {
+			waiting[known.key.Namespace] = true
+		}
+	}
+	maps.DeleteFunc(q.room, func(namespace string, at time.Time) bool { return !waiting[namespace] && now.Sub(at) >= roomKept })
 }
 
 // gotRoom notes room, and returns from when on it counts, and whether that is news.

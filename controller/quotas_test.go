@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
 
 	setsfake "statefulset.dev/client/clientset/versioned/fake"
 )
@@ -167,5 +168,29 @@ func TestOneMemberThatIsRefusedDoesNotKeepTheOthersFromBeingTried(t *testing.T) 
 				}
 			})
 		})
+	}
+}
+
+func TestRoomIsRememberedWhereSomebodyMayWaitForIt(t *testing.T) {
+	const many = 10_000
+	quotas, memory, now := newQuotas(fake.NewClientset()), newMemory(), time.Now()
+	waiting := memory.of(cache.NewObjectName("shop", "web"))
+	waiting.keepFailures("web-uid", failures{paces: map[string]pace{"create": {attempt: attempt{
+		err: apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-0", errors.New("exceeded quota: q"))}}}})
+	note := func(namespace string) {
+		quotas.sweep(now, memory)
+		quotas.gotRoom(namespace, now)
+	}
+	note("shop")
+	for i := range many {
+		note(fmt.Sprintf("other-%d", i))
+	}
+	if got := len(quotas.room); got != many+1 {
+		t.Fatalf("got %d namespaces while a write may be under way in each, want %d", got, many+1)
+	}
+	now = now.Add(roomKept)
+	note("other-0")
+	if _, kept := quotas.room["shop"]; len(quotas.room) != 2 || !kept {
+		t.Errorf("got %d namespaces a while later, and that of the set that waits: %t; want it and the one that has just got room", len(quotas.room), kept)
 	}
 }

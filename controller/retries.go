@@ -4,15 +4,11 @@
 package controller
 
 import (
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
-
-	v1 "statefulset.dev/api/apps/v1"
 )
 
 // The delay before something that failed is tried again grows from the shortest
@@ -22,17 +18,11 @@ const (
 	longestBackoff  = 5 * time.Minute
 )
 
-// retries remembers for each set which actions have failed and when each may be
-// tried again, and how fast actions are begun. Between, the set goes on being synced,
+// failures are the actions of a set that have failed, with when each may be tried again,
+// and how fast actions are begun, by their kind. Between, the set goes on being synced,
 // because other things happen to it; but an event is no reason to ask the host again
-// for what it has just refused.
-type retries struct {
-	mu   sync.Mutex
-	sets map[cache.ObjectName]failures
-}
-
-// failures are the failed attempts of one set by what they tried, and the paces by
-// kind of action. They count for this set only and not for a later one of its name.
+// for what it has just refused. They count for this set only and not for a later one of
+// its name.
 type failures struct {
 	set      types.UID
 	attempts map[string]attempt
@@ -48,53 +38,39 @@ type attempt struct {
 	until     time.Time
 }
 
-func newRetries() *retries {
-	return &retries{sets: map[cache.ObjectName]failures{}}
-}
-
-// of returns what has failed for a set. It must not be changed.
-func (r *retries) of(set *v1.StatefulSet) failures {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known := r.sets[cache.MetaObjectToName(set)]; known.set == set.UID {
-		return known
+// failed returns what has failed for a set. It must not be changed.
+func (m *memo) failed(set types.UID) failures {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failures.set == set {
+		return m.failures
 	}
 	return failures{}
 }
 
-// replace notes what failed in the last sync of a set; an action that was not among it
-// begins anew.
-func (r *retries) replace(set *v1.StatefulSet, failed failures) {
+// keepFailures notes what failed in the last sync of a set; an action that was not among
+// it begins anew.
+func (m *memo) keepFailures(set types.UID, failed failures) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if len(failed.attempts) == 0 && len(failed.paces) == 0 {
-		r.forget(cache.MetaObjectToName(set))
+		m.failures = failures{}
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	failed.set = set.UID
-	r.sets[cache.MetaObjectToName(set)] = failed
+	failed.set = set
+	m.failures = failed
 }
 
-// withoutRoom are the sets of a namespace that wait for room in a quota.
-func (r *retries) withoutRoom(namespace string) []cache.ObjectName {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var keys []cache.ObjectName
-	for key, known := range r.sets {
-		for _, p := range known.paces {
-			if key.Namespace == namespace && isQuota(p.err) {
-				keys = append(keys, key)
-				break
-			}
+// waitsForRoom reports whether the set waits for room in a quota.
+func (m *memo) waitsForRoom() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.failures.paces {
+		if isQuota(p.err) {
+			return true
 		}
 	}
-	return keys
-}
-
-func (r *retries) forget(key cache.ObjectName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.sets, key)
+	return false
 }
 
 // again is the attempt that follows a failure. A namespace that is going away does

@@ -30,7 +30,7 @@ func (t *term) writeStatus(ctx context.Context, set *v1.StatefulSet, status v1.S
 		case err != nil:
 			return fmt.Errorf("writing status: %w", err)
 		}
-		t.writes.wrote(cache.MetaObjectToName(set), setsResource, written.ResourceVersion)
+		t.memory.of(cache.MetaObjectToName(set)).wrote(setsResource, written.ResourceVersion)
 		return nil
 	})
 }

@@ -65,7 +65,8 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 		klog.FromContext(ctx).Info("Leaving a damaged set alone", "set", key, "UID", set.UID)
 		return 0, nil
 	}
-	if unseen := t.writes.unseen(key, t.view); len(unseen) > 0 {
+	known := t.memory.of(key)
+	if unseen := known.unseen(t.view); len(unseen) > 0 {
 		t.gauges.skipped(t.kinds, unseen)
 		klog.FromContext(ctx).V(4).Info("Waiting to see own writes", "set", key, "unseen", unseen)
 		return staleViewInterval, nil
@@ -78,10 +79,10 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 		return 0, err
 	}
 	decided := plan.Compute(world)
-	t.records.keep(key, decided.Records)
+	known.keepReads(decided.Records)
 	t.gauges.show(set, decided)
 	done := t.execute(ctx, turn, set, decided)
-	t.untold.add(key, decided.Warnings, done.events)
+	known.addEvents(decided.Warnings, done.events)
 
 	status := decided.Status
 	if len(done.failures) > 0 {
@@ -97,7 +98,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	if done.unfinished {
 		t.queue.Add(key)
 	}
-	return soonest(decided.RequeueAfter, done.retryAfter, t.hidden.nextLook(key)), nil
+	return soonest(decided.RequeueAfter, done.retryAfter, known.nextLookAtUnlabeledPods()), nil
 }
 
 // soonest is the shortest of the delays that are not zero, and zero if all are.
@@ -112,11 +113,6 @@ func soonest(delays ...time.Duration) time.Duration {
 // forget drops all that is remembered of a set that is gone.
 func (t *term) forget(key cache.ObjectName) {
 	t.gauges.forget(key)
-	t.writes.forget(key)
-	t.retries.forget(key)
-	t.hidden.forget(key)
-	t.covered.forget(key)
-	t.records.forget(key)
-	t.untold.forget(key)
+	t.memory.forget(key)
 	t.queue.Forget(key)
 }

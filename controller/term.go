@@ -34,14 +34,9 @@ type term struct {
 	unattended chan struct{}
 	// syncs are those under way, and what else the term has to wait for.
 	syncs    sync.WaitGroup
-	writes   *ownWrites
-	retries  *retries
+	memory   *memory
 	quotas   *quotas
-	hidden   *hiddenPods
-	covered  *coveredSets
-	records  *readRecords
 	gauges   *gauges
-	untold   *untoldEvents
 	recorder record.EventRecorder
 }
 
@@ -59,13 +54,8 @@ func newTerm(config Config, all kinds, gauges *gauges, holds func() error) *term
 			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "statefulset", Clock: config.Clock}),
 		slots:      newSlots(writesAtOnce, window.New(leastWindow, firstWindow, writesAtOnce)),
 		unattended: make(chan struct{}, writesAtOnce),
-		writes:     newOwnWrites(),
-		retries:    newRetries(),
+		memory:     newMemory(),
 		quotas:     newQuotas(config.Host),
-		hidden:     newHiddenPods(),
-		covered:    newCoveredSets(),
-		records:    newReadRecords(),
-		untold:     newUntoldEvents(),
 	}
 }
 

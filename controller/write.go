@@ -26,7 +26,7 @@ func (e *execution) add(ctx context.Context, kind resource, what subject, object
 		if err != nil {
 			return err
 		}
-		e.writes.wrote(e.key, kind, version)
+		e.memory.of(e.key).wrote(kind, version)
 		return nil
 	})
 }
@@ -37,7 +37,7 @@ func (e *execution) change(ctx context.Context, kind resource, what subject, obj
 		if err != nil {
 			return err
 		}
-		e.writes.wrote(e.key, kind, version)
+		e.memory.of(e.key).wrote(kind, version)
 		return nil
 	})
 }
@@ -47,7 +47,7 @@ func (e *execution) remove(ctx context.Context, kind resource, what subject, obj
 		if err := e.kinds.of(kind).delete(ctx, e.set.Namespace, object); err != nil {
 			return err
 		}
-		e.writes.removed(e.key, kind, object)
+		e.memory.of(e.key).removed(kind, object)
 		return nil
 	})
 }
@@ -55,7 +55,7 @@ func (e *execution) remove(ctx context.Context, kind resource, what subject, obj
 // do begins a write to the host when it has a slot, unless the term or the turn is over
 // or the set is not what the plan was made for, and tells refusals from answers that mean look again.
 func (e *execution) do(ctx context.Context, verb verb, what subject, call func(context.Context) error) error {
-	if err := e.cover(ctx, e.key, e.set); err != nil {
+	if err := e.waitDurable(ctx, e.set); err != nil {
 		return err
 	}
 	slot, err := e.slots.take(ctx, e.turn, e.key)
@@ -73,7 +73,7 @@ func (e *execution) do(ctx context.Context, verb verb, what subject, call func(c
 		case err == nil:
 			return nil
 		case saysOutdated(verb, err):
-			e.hidden.outdated(e.key, what.name)
+			e.memory.of(e.key).unlabeledPodChanged(what.name)
 			return &outdated{fmt.Errorf("%s %s: %w", verb.doing(), what, err)}
 		}
 		// A namespace that is going away takes the set with it: nothing to tell.

@@ -4,29 +4,20 @@
 package controller
 
 import (
-	"sync"
-
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	"k8s.io/client-go/tools/cache"
 
 	"statefulset.dev/controller/plan"
 )
 
-// ownWrites remembers for each set what was written for it, until the caches show
-// it. A set must not be decided on earlier: on a view without the pod that was
-// just created, it would be created again.
+// footprint is what is to be seen of a set's own writes. It is remembered until the
+// caches show it, because a set must not be decided on earlier: on a view without the pod
+// that was just created, it would be created again.
 //
 // A cache shows a write when it has come to the resource version that the write
 // was answered with. That holds whatever has happened to the object since, and a
 // bookmark is enough. Versions are compared within one kind of object only, since
 // the host and our own store count on their own.
-type ownWrites struct {
-	mu   sync.Mutex
-	sets map[cache.ObjectName]*footprint
-}
-
-// footprint is what is to be seen of one set's writes.
 type footprint struct {
 	// versions are the highest resource versions written, by kind of object.
 	versions map[resource]string
@@ -44,17 +35,16 @@ type removal struct {
 	uid  types.UID
 }
 
-func newOwnWrites() *ownWrites {
-	return &ownWrites{sets: map[cache.ObjectName]*footprint{}}
-}
-
 // wrote notes that a create or an update was answered with the resource version.
-func (w *ownWrites) wrote(key cache.ObjectName, kind resource, version string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f := w.of(key)
+func (m *memo) wrote(kind resource, version string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := &m.footprint
 	if kind == setsResource {
 		f.status = version
+	}
+	if f.versions == nil {
+		f.versions = map[resource]string{}
 	}
 	if before, ok := f.versions[kind]; !ok || !reached(before, version) {
 		f.versions[kind] = version
@@ -62,22 +52,19 @@ func (w *ownWrites) wrote(key cache.ObjectName, kind resource, version string) {
 }
 
 // removed notes that the host has accepted a delete.
-func (w *ownWrites) removed(key cache.ObjectName, kind resource, object plan.Target) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f := w.of(key)
+func (m *memo) removed(kind resource, object plan.Target) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := &m.footprint
 	f.removals = append(f.removals, removal{kind, object.Name, object.UID})
 }
 
 // unseen returns the kinds of objects of which the caches do not show our writes
 // yet. If there are any, the next event that could show them wakes the set.
-func (w *ownWrites) unseen(key cache.ObjectName, v view) []resource {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f, ok := w.sets[key]
-	if !ok {
-		return nil
-	}
+func (m *memo) unseen(v view) []resource {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := &m.footprint
 	var unseen []resource
 	for kind, version := range f.versions {
 		if reached(v.version(kind), version) {
@@ -87,10 +74,10 @@ func (w *ownWrites) unseen(key cache.ObjectName, v view) []resource {
 		}
 	}
 	var left []removal
-	for _, r := range f.removals {
-		if v.hasLive(r.kind, key.Namespace, r.name, r.uid) {
-			left = append(left, r)
-			unseen = append(unseen, r.kind)
+	for _, gone := range f.removals {
+		if v.hasLive(gone.kind, m.key.Namespace, gone.name, gone.uid) {
+			left = append(left, gone)
+			unseen = append(unseen, gone.kind)
 		}
 	}
 	f.removals = left
@@ -98,36 +85,24 @@ func (w *ownWrites) unseen(key cache.ObjectName, v view) []resource {
 	return unseen
 }
 
-// awaited reports whether a sync of the set has been put off.
-func (w *ownWrites) awaited(key cache.ObjectName) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f, ok := w.sets[key]
-	return ok && f.awaited
+// awaits reports whether a sync of the set has been put off until its writes are seen.
+func (m *memo) awaits() bool {
+	if m == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.footprint.awaited
 }
 
 // isOwnStatus reports whether the version is that of the status written last.
-func (w *ownWrites) isOwnStatus(key cache.ObjectName, version string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f, ok := w.sets[key]
-	return ok && f.status == version
-}
-
-// forget drops what is known of a set that is gone.
-func (w *ownWrites) forget(key cache.ObjectName) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.sets, key)
-}
-
-func (w *ownWrites) of(key cache.ObjectName) *footprint {
-	f, ok := w.sets[key]
-	if !ok {
-		f = &footprint{versions: map[resource]string{}}
-		w.sets[key] = f
+func (m *memo) isOwnStatus(version string) bool {
+	if m == nil {
+		return false
 	}
-	return f
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.footprint.status == version
 }
 
 // reached reports whether a view at version a shows what was written at b.

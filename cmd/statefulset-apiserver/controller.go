@@ -61,7 +61,7 @@ func (c *colocated) config(access apiserver.Access) (controller.Config, error) {
 		Options:        c.options,
 		RegisterMetric: legacyregistry.Register,
 		Identity:       hostname + "_" + string(uuid.NewUUID()),
-		Covered:        access.Covered,
+		WaitDurable:    access.Covered,
 		Tracer:         access.Tracing.Tracer("statefulset.dev/controller"),
 	}
 	access.Host.Wrap(controller.TraceRequests(access.Tracing))

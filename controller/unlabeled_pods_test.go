@@ -36,17 +36,17 @@ func TestAPodThatCannotBeWatchedIsReadFromTheHost(t *testing.T) {
 	if err != nil || len(world.Pods) != 1 || world.Pods[0].Name != "web-0" {
 		t.Fatalf("got pods %v and error %v, want the pod that was in the way", world.Pods, err)
 	}
-	if got := term.hidden.nextLook(key); got != hiddenPodsInterval {
-		t.Errorf("got next look %s, want %s", got, hiddenPodsInterval)
+	if got := term.memory.of(key).nextLookAtUnlabeledPods(); got != unlabeledPodsInterval {
+		t.Errorf("got next look %s, want %s", got, unlabeledPodsInterval)
 	}
 
 	if err := host.Tracker().Delete(corev1.SchemeGroupVersion.WithResource("pods"), "shop", "web-0"); err != nil {
 		t.Fatal(err)
 	}
-	clock.Step(hiddenPodsInterval)
+	clock.Step(unlabeledPodsInterval)
 	world, err = term.observe(t.Context(), set)
-	if err != nil || len(world.Pods) != 0 || term.hidden.nextLook(key) != 0 {
-		t.Errorf("got pods %v, next look %s and error %v; want none", world.Pods, term.hidden.nextLook(key), err)
+	if err != nil || len(world.Pods) != 0 || term.memory.of(key).nextLookAtUnlabeledPods() != 0 {
+		t.Errorf("got pods %v, next look %s and error %v; want none", world.Pods, term.memory.of(key).nextLookAtUnlabeledPods(), err)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestPodsThatCannotBeWatchedAreNotReadAtEverySync(t *testing.T) {
 		if err := host.Tracker().Add(pod); err != nil {
 			t.Fatal(err)
 		}
-		term.hidden.add(key, pod.Name)
+		term.memory.of(key).addUnlabeledPod(pod.Name)
 	}
 	look := func() (int, error) {
 		world, err := term.observe(t.Context(), set)
@@ -89,18 +89,18 @@ func TestPodsThatCannotBeWatchedAreNotReadAtEverySync(t *testing.T) {
 	for _, step := range []struct {
 		when      string
 		after     time.Duration
-		outdated  int
+		changed   int
 		wantReads int
 	}{
 		{"first", 0, 0, many},
 		{"at the next event", time.Second, 0, 0},
 		{"when two were not as they were seen", time.Second, 2, 2},
-		{"after a while", hiddenPodsInterval, 0, hiddenPodsPerLook},
-		{"at the event after that, those that are still due", time.Second, 0, hiddenPodsPerLook},
+		{"after a while", unlabeledPodsInterval, 0, unlabeledPodsPerLook},
+		{"at the event after that, those that are still due", time.Second, 0, unlabeledPodsPerLook},
 	} {
 		clock.Step(step.after)
-		for ordinal := range step.outdated {
-			term.hidden.outdated(key, fmt.Sprintf("web-%d", ordinal))
+		for ordinal := range step.changed {
+			term.memory.of(key).unlabeledPodChanged(fmt.Sprintf("web-%d", ordinal))
 		}
 		reads, told := readsOf(t, host, look)
 		t.Logf("%s: %d reads, %d pods told of", step.when, reads, told)
@@ -110,7 +110,7 @@ func TestPodsThatCannotBeWatchedAreNotReadAtEverySync(t *testing.T) {
 	}
 }
 
-func TestAHiddenPodThatHasChangedIsLookedAtAgain(t *testing.T) {
+func TestAnUnlabeledPodThatHasChangedIsLookedAtAgain(t *testing.T) {
 	set := newSet("web")
 	unlabelled := newPod(set, 0)
 	unlabelled.Labels = map[string]string{"app": "web"}
@@ -119,13 +119,13 @@ func TestAHiddenPodThatHasChangedIsLookedAtAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := cache.MetaObjectToName(set)
-	term.hidden.add(key, unlabelled.Name)
+	term.memory.of(key).addUnlabeledPod(unlabelled.Name)
 	if _, err := term.observe(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
 	refuse(host, "patch", "web-0", apierrors.NewConflict(corev1.Resource("pods"), "web-0", fmt.Errorf("changed")))
 	term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.RepairPod{Pod: targetOf(metav1.Object(unlabelled))}}}})
-	if due := term.hidden.due(key, term.Clock.Now()); len(due) != 1 {
+	if due := term.memory.of(key).unlabeledPodsDue(term.Clock.Now()); len(due) != 1 {
 		t.Errorf("got %v to be looked at after a conflict, want the pod", due)
 	}
 }

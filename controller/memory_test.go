@@ -4,8 +4,11 @@
 package controller
 
 import (
+	"fmt"
 	"testing"
+	"testing/synctest"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 )
@@ -41,7 +44,27 @@ func TestWhatASyncReadsOfRevisionsIsThereForTheNextUntilTheSetIsGone(t *testing.
 	if _, err := term.sync(t.Context(), nil, key); err != nil {
 		t.Fatalf("syncing: %v", err)
 	}
-	if handedOn() || len(term.records.sets) > 0 {
-		t.Errorf("when the set is gone: got %d sets with something that was read, want none", len(term.records.sets))
+	if got := len(term.memory.sets); got > 0 {
+		t.Errorf("when the set is gone: got %d records, want none", got)
 	}
+}
+
+func TestAsMuchIsRememberedAsThereAreSets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many, left = 50, 3
+		busy, client := startBusyTerm(t, 0)
+		for i := range many {
+			set := parallelSet(fmt.Sprintf("web-%d", i), 2)
+			if _, err := client.AppsV1().StatefulSets("shop").Create(t.Context(), set, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		eventually(t, "there is a memo of each set", func() bool { return len(busy.term.memory.all()) == many })
+		for i := range many - left {
+			if err := client.AppsV1().StatefulSets("shop").Delete(t.Context(), fmt.Sprintf("web-%d", i), metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		eventually(t, "the sets that are gone are forgotten", func() bool { return len(busy.term.memory.all()) == left })
+	})
 }

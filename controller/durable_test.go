@@ -11,16 +11,15 @@ import (
 	"testing"
 
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
 
-// coverage plays the store: it notes for which resource versions it was asked, and
+// noting plays the store: it notes for which resource versions it was asked, and
 // what had been written to the host by then.
-type coverage struct {
+type noting struct {
 	host   *fake.Clientset
 	answer error
 
@@ -29,7 +28,7 @@ type coverage struct {
 	before int
 }
 
-func (c *coverage) covered(_ context.Context, version string) error {
+func (c *noting) waitDurable(_ context.Context, version string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked = append(c.asked, version)
@@ -44,8 +43,8 @@ func createPod(set *v1.StatefulSet, ordinal int) plan.Plan {
 func TestNothingIsWrittenForAGenerationThatMayGetLost(t *testing.T) {
 	set := newSet("web")
 	term, host := newTestTerm(t, set)
-	store := &coverage{host: host}
-	term.Covered = store.covered
+	store := &noting{host: host}
+	term.WaitDurable = store.waitDurable
 
 	for ordinal := range 2 {
 		term.execute(t.Context(), nil, set, createPod(set, ordinal))
@@ -68,8 +67,8 @@ func TestNothingIsWrittenForAGenerationThatMayGetLost(t *testing.T) {
 func TestASetThatMayGetLostWaits(t *testing.T) {
 	set := newSet("web")
 	term, host := newTestTerm(t, set)
-	store := &coverage{host: host, answer: errors.New("the store was exchanged")}
-	term.Covered = store.covered
+	store := &noting{host: host, answer: errors.New("the store was exchanged")}
+	term.WaitDurable = store.waitDurable
 
 	done := term.execute(t.Context(), nil, set, createPod(set, 0))
 	if len(done.failures) != 1 || !errors.Is(done.failures[0].Err, store.answer) {
@@ -81,7 +80,7 @@ func TestASetThatMayGetLostWaits(t *testing.T) {
 
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := term.cover(ended, cache.MetaObjectToName(set), set); !errors.Is(err, errTermOver) {
+	if err := term.waitDurable(ended, set); !errors.Is(err, errTermOver) {
 		t.Errorf("after the end of the term: got %v, want %v", err, errTermOver)
 	}
 }

@@ -1,0 +1,135 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+const (
+	// unlabeledPodsInterval is how often a pod that cannot be watched is looked at.
+	unlabeledPodsInterval = 15 * time.Second
+	// unlabeledPodsPerLook is how many such pods of a set are looked at again at once, those
+	// first that were not for the longest time.
+	unlabeledPodsPerLook = 32
+	// unlabeledPodsAtOnce is how many of these requests are under way.
+	unlabeledPodsAtOnce = 16
+)
+
+// sighting is a pod as it was seen last; before the first look it has no time. The name
+// of such a pod was taken when a pod of the set was to be created. If the cache has no
+// pod of that name, the pod lacks the label that we watch by: somebody took the label
+// off, or the pod was never a member. The planner has to know it all the same, to repair
+// it or to say what is in the way, so it is read from the host, now and then, until it is
+// gone or in the cache.
+type sighting struct {
+	pod *corev1.Pod
+	at  time.Time
+}
+
+// addUnlabeledPod notes that a name is taken by a pod that has yet to be looked at.
+func (m *memo) addUnlabeledPod(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.unlabeled == nil {
+		m.unlabeled = map[string]sighting{}
+	}
+	m.unlabeled[name] = sighting{}
+}
+
+// unlabeledPodChanged makes a pod be looked at again that is not as it was seen. Of
+// other names nothing is noted.
+func (m *memo) unlabeledPodChanged(name string) { m.sawUnlabeledPod(name, nil, time.Time{}) }
+
+// sawUnlabeledPod notes what a look has shown.
+func (m *memo) sawUnlabeledPod(name string, pod *corev1.Pod, at time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.unlabeled[name]; ok {
+		m.unlabeled[name] = sighting{pod, at}
+	}
+}
+
+// unlabeledPodsDue are the names to look at now, in the order of need: all that were
+// never, and the first of those that were not for long.
+func (m *memo) unlabeledPodsDue(now time.Time) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var due, again []string
+	for name, last := range m.unlabeled {
+		switch {
+		case last.at.IsZero():
+			due = append(due, name)
+		case now.Sub(last.at) >= unlabeledPodsInterval:
+			again = append(again, name)
+		}
+	}
+	slices.SortFunc(again, func(a, b string) int { return m.unlabeled[a].at.Compare(m.unlabeled[b].at) })
+	return append(due, again[:min(len(again), unlabeledPodsPerLook)]...)
+}
+
+// unlabeledPods are the pods as they were seen last, by name.
+func (m *memo) unlabeledPods() map[string]*corev1.Pod {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	pods := make(map[string]*corev1.Pod, len(m.unlabeled))
+	for name, last := range m.unlabeled {
+		pods[name] = last.pod
+	}
+	return pods
+}
+
+// nextLookAtUnlabeledPods is when to look at the pods again, zero if there are none.
+func (m *memo) nextLookAtUnlabeledPods() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.unlabeled) == 0 {
+		return 0
+	}
+	return unlabeledPodsInterval
+}
+
+func (m *memo) dropUnlabeledPod(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.unlabeled, name)
+}
+
+// readUnlabeledPods are the pods that took a set's names and are not in the cache. Those
+// that it is time for are read from the host.
+func (t *term) readUnlabeledPods(ctx context.Context, m *memo) ([]*corev1.Pod, error) {
+	for name := range m.unlabeledPods() {
+		if _, ok := get[*corev1.Pod](t.view, podsResource, m.key.Namespace, name); ok {
+			m.dropUnlabeledPod(name)
+		}
+	}
+	due := m.unlabeledPodsDue(t.Clock.Now())
+	errs := inParallel(ctx, len(due), unlabeledPodsAtOnce, func(i int) error { return t.lookAtUnlabeledPod(ctx, m, due[i]) })
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return slices.Collect(maps.Values(m.unlabeledPods())), nil
+}
+
+func (t *term) lookAtUnlabeledPod(ctx context.Context, m *memo, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	pod, err := lookUp[*corev1.Pod](ctx, t.kinds.of(podsResource), m.key.Namespace, name)
+	switch {
+	case apierrors.IsNotFound(err):
+		m.dropUnlabeledPod(name)
+	case err != nil:
+		return err
+	default:
+		m.sawUnlabeledPod(name, pod, t.Clock.Now())
+	}
+	return nil
+}
