@@ -29,6 +29,11 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 		create(f, d, m)
 		return false
 	case isFinished(m.pod):
+		if until, pauses := f.pauses(m); pauses {
+			d.wait("pod %s has ended (%s) %d times in a row, soon after its creation; it is recreated at %s", m.pod.Name, m.pod.Status.Phase, f.endings[m.ordinal].inARow, clock(until))
+			d.again(until.Sub(f.Now))
+			return false
+		}
 		if !isTerminating(m.pod) {
 			d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteFinished})
 		}

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"time"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -23,6 +24,10 @@ type draft struct {
 	repairing bool
 	// replaced is how many pods of the current revision are removed for an update.
 	replaced int32
+
+	// retry is how long it takes until something may be done that was put off, zero if
+	// nothing was.
+	retry time.Duration
 
 	warnings []Warning
 	// waiting says what the set waits for, stalled what somebody has to do before it can
@@ -55,6 +60,9 @@ func (d *draft) inOrder(actions ...Action) {
 		d.chains = append(d.chains, actions)
 	}
 }
+
+// again sees to it that the set is looked at again after a time.
+func (d *draft) again(after time.Duration) { d.retry = soonest(d.retry, after) }
 
 // warn notes what somebody should know.
 func (d *draft) warn(reason, format string, args ...any) {

@@ -5,6 +5,8 @@ package plan
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -133,7 +135,10 @@ func (j *judged) nextLook() {
 	if left := j.deadline(); j.mustProgress() && left > 0 {
 		sooner(left)
 	}
-	if j.plan.RequeueAfter != next {
+	// Of the pauses the planner knows those that it has come to.
+	waits := strings.Contains(j.plan.Waiting, "in a row")
+	known := slices.ContainsFunc(j.pauses(), func(left time.Duration) bool { return j.plan.RequeueAfter == soonest(next, left) })
+	if !known && (waits || j.plan.RequeueAfter != next) {
 		j.broke("next look", "the next look is due in %s, and planned in %s", next, j.plan.RequeueAfter)
 	}
 }

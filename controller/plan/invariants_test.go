@@ -26,6 +26,7 @@ var invariants = []func(*judged){
 	(*judged).recreateWaits,
 	(*judged).recreatesAtOnce,
 	(*judged).chains,
+	(*judged).backOff,
 	(*judged).membership,
 	(*judged).deletes,
 	(*judged).deletesInOrder,
@@ -48,6 +49,7 @@ var invariants = []func(*judged){
 type judged struct {
 	evidence
 	plan   Plan
+	ended  map[int]ended
 	broken []string
 }
 
@@ -73,11 +75,14 @@ func planned[A Action](j *judged) (all []A) {
 // invariant, when it is not a function of its world, or when it changes its world.
 func inspected(t tester, compute func(World) Plan) func(World) Plan {
 	names := map[string]string{}
+	var endings endings
 	return func(world World) Plan {
 		t.Helper()
 		before := deepCopy(world)
 		p := compute(world)
 		j := &judged{evidence: gather(before), plan: p}
+		endings.see(j)
+		j.ended = endings.members
 		for _, invariant := range invariants {
 			invariant(j)
 		}
@@ -85,7 +90,7 @@ func inspected(t tester, compute func(World) Plan) func(World) Plan {
 		if !reflect.DeepEqual(before, world) {
 			j.broke("pure", "the planner has changed its world")
 		}
-		before.Records = Records{}
+		before.Records = Records{set: before.Records.set, endings: before.Records.endings}
 		if again := compute(backwards(before)); !reflect.DeepEqual(p, again) {
 			j.broke("pure", "the same world gets the plan %v %v and the plan %v %v", p.All(), p.Status, again.All(), again.Status)
 		}
@@ -118,7 +123,7 @@ func (j *judged) sameName(names map[string]string) {
 
 func deepCopy(world World) World {
 	return World{Set: world.Set.DeepCopy(), Revisions: copies(world.Revisions), Pods: copies(world.Pods), Claims: copies(world.Claims), Rivals: world.Rivals, Now: world.Now,
-		Records: Records{digests: maps.Clone(world.Records.digests), templates: maps.Clone(world.Records.templates)}}
+		Records: Records{digests: maps.Clone(world.Records.digests), templates: maps.Clone(world.Records.templates), set: world.Records.set, endings: maps.Clone(world.Records.endings)}}
 }
 
 func copies[T interface{ DeepCopy() T }](objects []T) []T {

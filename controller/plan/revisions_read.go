@@ -14,9 +14,10 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Records are what has been read of revisions. A plan hands on those that it needed, so
-// that the next plan of the same set need not read them again, which is most of what a
-// look costs during an update. Nothing else depends on them; the zero value has none.
+// Records are what a plan hands on to the next plan of the same set: how often in a row
+// the pods of its members have ended, and what it has read of revisions. The latter is
+// so that it need not be read again, which is most of what a look costs during an update,
+// and no decision depends on it. The zero value has none.
 //
 // Of a revision that is only compared with the present template no more than a digest is
 // kept: there may be as many as there are members, and a template may have a thousand
@@ -24,10 +25,20 @@ import (
 type Records struct {
 	digests   map[version]digest
 	templates map[version]*corev1.PodTemplateSpec
+	// endings are those of the set with this UID.
+	endings map[int]ending
+	set     types.UID
 }
 
-// None reports whether nothing has been read.
-func (r Records) None() bool { return len(r.digests)+len(r.templates) == 0 }
+// None reports whether there is nothing to hand on.
+func (r Records) None() bool { return len(r.digests)+len(r.templates)+len(r.endings) == 0 }
+
+func (r Records) with(set types.UID, endings map[int]ending) Records {
+	if len(endings) > 0 {
+		r.set, r.endings = set, endings
+	}
+	return r
+}
 
 // version is a revision as it was seen. What it records is the same as long as it is.
 type version struct {

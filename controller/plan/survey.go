@@ -48,6 +48,8 @@ type facts struct {
 	// awaiting is a revision that somebody else has to give up before anything can be
 	// decided, nil if there is none.
 	awaiting *appsv1.ControllerRevision
+	// endings are how often in a row the pods of members have ended.
+	endings map[int]ending
 	// unreached is the number of members that an update without a partition has yet to
 	// reach.
 	unreached int
@@ -69,6 +71,7 @@ func survey(world World, reads *reader) *facts {
 	f.findRevisions(selector, reads)
 	f.freezeRevisions()
 	f.countUnreached()
+	f.countEndings()
 	return f
 }
 

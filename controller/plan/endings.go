@@ -1,0 +1,81 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// firstPause is how long the second pod of a member that ends soon is left as it is
+	// before it is replaced. Each further one is left twice as long as the one before, as
+	// the kubelet does with containers, up to longestPause.
+	firstPause   = 10 * time.Second
+	longestPause = 5 * time.Minute
+	// soon is the age up to which a pod that ends counts as one more in a row.
+	soon = 10 * time.Minute
+)
+
+// ending is the last pod of a member that has ended.
+type ending struct {
+	pod types.UID
+	// seen is when it was first seen to have ended.
+	seen time.Time
+	// inARow is how many of the member's pods have ended soon one after the other, this
+	// one among them.
+	inARow int
+}
+
+// due is from when on the pod may be replaced.
+func (e ending) due() time.Time {
+	if e.inARow < 2 {
+		return e.seen
+	}
+	pause := longestPause
+	if doublings := e.inARow - 2; doublings < 5 {
+		pause = firstPause << doublings
+	}
+	return e.seen.Add(min(pause, longestPause))
+}
+
+// countEndings finds out how often in a row each member's pod has ended. Members whose
+// pod has run for long are forgotten, and so are those that are not wanted.
+func (f *facts) countEndings() {
+	if f.Records.set != f.Set.UID {
+		f.Records.endings = nil
+	}
+	for _, m := range f.members {
+		last, known := f.Records.endings[m.ordinal]
+		switch {
+		case m.pod == nil || isTerminating(m.pod) || !isFinished(m.pod):
+			if !known || m.pod != nil && f.Now.Sub(m.pod.CreationTimestamp.Time) >= soon {
+				continue
+			}
+		case last.pod != m.pod.UID:
+			if f.Now.Sub(m.pod.CreationTimestamp.Time) >= soon {
+				last.inARow = 0
+			}
+			last = ending{pod: m.pod.UID, seen: f.Now, inARow: last.inARow + 1}
+		}
+		if f.endings == nil {
+			f.endings = map[int]ending{}
+		}
+		f.endings[m.ordinal] = last
+	}
+}
+
+// pauses reports until when the pod of a member, which has ended, is left as it is: one
+// that ends as soon as it runs would be recreated as fast as the host can. A pod that
+// an update would replace is not: the update may be what mends it. A clock that was set
+// back does not make it longer.
+func (f *facts) pauses(m member) (until time.Time, pauses bool) {
+	if _, how := f.target(m); how == recreate {
+		return time.Time{}, false
+	}
+	last := f.endings[m.ordinal]
+	until = last.due()
+	return until, f.Now.Before(until) && !f.Now.Before(last.seen)
+}
