@@ -5,7 +5,7 @@
 // claims, and the time) and says what to do about it, what the set's status is,
 // and when to look again. It is a pure function: it has no client, no clock, no
 // logger and no memory, and the same world always gives the same plan. (What it has
-// read of revisions it hands on as data, so that it is read once.)
+// read of revisions, and how often pods have ended, it hands on as data.)
 //
 // A survey finds out what is so: which pod is which member, which revisions are the
 // set's (facts). Then rules say, one after the other, what to do about it (draft). The
