@@ -4,14 +4,12 @@
 package differential
 
 import (
+	"errors"
 	"fmt"
-	"os"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
-	"sigs.k8s.io/yaml"
+	"statefulset.dev/test/harness"
 )
 
 // difference is something that one side has done otherwise than the other.
@@ -43,31 +41,15 @@ func (e explanation) explains(scenario string, d difference) int {
 	if !slices.Contains(e.Scenarios, scenario) {
 		return -1
 	}
-	return slices.IndexFunc(e.What, func(pattern string) bool { return matches(pattern, d.what) })
-}
-
-func matches(pattern, text string) bool {
-	parts := strings.Split(pattern, "*")
-	for i := range parts {
-		parts[i] = regexp.QuoteMeta(parts[i])
-	}
-	return regexp.MustCompile("(?s)^" + strings.Join(parts, ".*") + "$").MatchString(text)
+	return slices.IndexFunc(e.What, func(pattern string) bool { return harness.Pattern(pattern).MatchString(d.what) })
 }
 
 func readExplanations(t *testing.T) []explanation {
 	t.Helper()
-	content, err := os.ReadFile("differences.yaml")
-	if err != nil {
-		t.Fatalf("reading the explained differences: %v", err)
-	}
-	var all []explanation
-	if err := yaml.UnmarshalStrict(content, &all); err != nil {
-		t.Fatalf("reading differences.yaml: %v", err)
-	}
-	for i, e := range all {
+	return harness.Explanations(t, func(e explanation) error {
 		if len(e.Scenarios) == 0 || len(e.What) == 0 || e.Reason == "" {
-			t.Fatalf("differences.yaml: entry %d (%+v) must have scenarios, what and reason", i+1, e)
+			return errors.New("it needs scenarios, what and reason")
 		}
-	}
-	return all
+		return nil
+	})
 }

@@ -8,8 +8,6 @@ package differential
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -21,14 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/clientcmd"
 	watchtools "k8s.io/client-go/tools/watch"
 
-	"statefulset.dev/test/warmup"
+	"statefulset.dev/test/harness"
 )
 
 // node is where the pods of the scenarios run. It has no annotation that would make
@@ -40,9 +34,7 @@ const patience = time.Minute
 
 // lab is the cluster, watched. All sides share its watches.
 type lab struct {
-	config *rest.Config
-	host   kubernetes.Interface
-	dyn    dynamic.Interface
+	*harness.Cluster
 
 	mu sync.Mutex
 	// sides are those under observation, by namespace.
@@ -51,30 +43,19 @@ type lab struct {
 
 func openLab(t *testing.T) *lab {
 	t.Helper()
-	dir := os.Getenv("STATEFULSET_CLUSTER_DIR")
-	if dir == "" {
-		t.Fatal("STATEFULSET_CLUSTER_DIR is not set: run make test-differential, or name the directory of a cluster that bin/cluster started")
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(dir, "kubeconfig"))
+	cluster, err := harness.Open()
 	if err != nil {
-		t.Fatalf("reading the cluster's kubeconfig: %v", err)
+		t.Fatal(err)
 	}
-	config.QPS = -1
-	l := &lab{config: config, sides: map[string]*side{}}
-	if l.host, err = kubernetes.NewForConfig(config); err != nil {
-		t.Fatalf("creating the host client: %v", err)
-	}
-	if l.dyn, err = dynamic.NewForConfig(config); err != nil {
-		t.Fatalf("creating the dynamic client: %v", err)
-	}
+	l := &lab{Cluster: cluster, sides: map[string]*side{}}
 	l.makeNode(t)
 	for kind, resource := range hostResources() {
 		l.watch(t, kind, resource)
 	}
 	l.watch(t, sets, builtinSets)
 	l.watch(t, sets, ourSets)
-	if err := warmup.Wait(t.Context(), config); err != nil {
-		t.Fatalf("waiting for the cluster's controllers: %v", err)
+	if err := l.WarmUp(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	return l
 }
@@ -83,7 +64,7 @@ func openLab(t *testing.T) *lab {
 // exist would be collected as garbage.
 func (l *lab) makeNode(t *testing.T) {
 	t.Helper()
-	_, err := l.host.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, metav1.CreateOptions{})
+	_, err := l.Host.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatalf("creating node %s: %v", node, err)
 	}
@@ -92,7 +73,7 @@ func (l *lab) makeNode(t *testing.T) {
 // watch tells the sides of every change of a resource from now on.
 func (l *lab) watch(t *testing.T, kind string, resource schema.GroupVersionResource) {
 	t.Helper()
-	all := l.dyn.Resource(resource)
+	all := l.Dynamic.Resource(resource)
 	list, err := all.List(t.Context(), metav1.ListOptions{Limit: 1})
 	if err != nil {
 		t.Fatalf("listing %s: %v", resource, err)
@@ -133,7 +114,7 @@ func (l *lab) tell(kind string, resource schema.GroupVersionResource, event watc
 
 // open makes a namespace for one side of a scenario.
 func (l *lab) open(ctx context.Context, scenario, suffix string, sets schema.GroupVersionResource) (*side, error) {
-	ns, err := l.host.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{
+	ns, err := l.Host.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: scenario + "-" + suffix + "-"},
 	}, metav1.CreateOptions{})
 	if err != nil {
@@ -148,7 +129,7 @@ func (l *lab) open(ctx context.Context, scenario, suffix string, sets schema.Gro
 	l.mu.Unlock()
 	// Without its service account no pod could be created in the namespace.
 	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		_, err := l.host.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
+		_, err := l.Host.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
 		return err == nil, nil
 	})
 	if err != nil {
@@ -162,5 +143,5 @@ func (l *lab) close(ctx context.Context, s *side) {
 	l.mu.Lock()
 	delete(l.sides, s.namespace)
 	l.mu.Unlock()
-	_ = l.host.CoreV1().Namespaces().Delete(ctx, s.namespace, metav1.DeleteOptions{})
+	_ = l.Host.CoreV1().Namespaces().Delete(ctx, s.namespace, metav1.DeleteOptions{})
 }

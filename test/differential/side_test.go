@@ -67,7 +67,7 @@ func newSide(l *lab, namespace string, resource schema.GroupVersionResource) (*s
 	s := &side{namespace: namespace, sets: resource, warnings: &warnings{}, remembered: map[string]string{},
 		live: map[string]map[string]*unstructured.Unstructured{}, names: map[string]string{}, counts: map[string]int{},
 		stirred: time.Now(), woken: make(chan struct{})}
-	config := rest.CopyConfig(l.config)
+	config := rest.CopyConfig(l.Config)
 	config.WarningHandlerWithContext = s.warnings
 	var err error
 	if s.client, err = dynamic.NewForConfig(config); err != nil {

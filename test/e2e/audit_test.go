@@ -44,7 +44,7 @@ func TestHostRequests(t *testing.T) {
 
 func eachAuditEvent(t *testing.T, do func(*auditv1.Event)) {
 	t.Helper()
-	file, err := os.Open(filepath.Join(suite.dir, "logs", "audit.log"))
+	file, err := os.Open(filepath.Join(suite.Dir, "logs", "audit.log"))
 	if err != nil {
 		t.Fatalf("opening the audit log: %v", err)
 	}

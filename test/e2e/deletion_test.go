@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 // TestCascades deletes a set in each of the three ways that kubectl offers.
@@ -21,7 +23,7 @@ func TestCascades(t *testing.T) {
 	t.Parallel()
 	for cascade, check := range map[string]func(t *testing.T, ns string, uids map[string]string){
 		"orphan": func(t *testing.T, ns string, uids map[string]string) {
-			eventually(t, "the pods have no owner", func(ctx context.Context) error {
+			harness.Eventually(t, "the pods have no owner", func(ctx context.Context) error {
 				return eachPod(ctx, ns, func(pod *corev1.Pod) error {
 					if len(pod.OwnerReferences) > 0 || pod.DeletionTimestamp != nil {
 						return fmt.Errorf("pod %s is owned by %v, deletion %v", pod.Name, pod.OwnerReferences, pod.DeletionTimestamp)
@@ -47,7 +49,7 @@ func TestCascades(t *testing.T) {
 			uids, claims := podUIDs(t, ns), claimUIDs(t, ns)
 
 			kubectl(t, "delete", kind, "db", "-n", ns, "--cascade="+cascade)
-			_, err := suite.sets.AppsV1().StatefulSets(ns).Get(t.Context(), "db", metav1.GetOptions{})
+			_, err := suite.Sets.AppsV1().StatefulSets(ns).Get(t.Context(), "db", metav1.GetOptions{})
 			if !apierrors.IsNotFound(err) {
 				t.Errorf("getting the deleted set: %v, want not found", err)
 			}
@@ -60,13 +62,13 @@ func TestCascades(t *testing.T) {
 }
 
 func expectNoPods(t *testing.T, ns string, _ map[string]string) {
-	eventually(t, "all pods are gone", func(ctx context.Context) error {
+	harness.Eventually(t, "all pods are gone", func(ctx context.Context) error {
 		return eachPod(ctx, ns, func(pod *corev1.Pod) error { return fmt.Errorf("pod %s is there", pod.Name) })
 	})
 }
 
 func eachPod(ctx context.Context, ns string, check func(*corev1.Pod) error) error {
-	pods, err := suite.host.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{})
+	pods, err := suite.Host.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
@@ -106,7 +108,7 @@ func TestNamespaceDeletion(t *testing.T) {
 			ns := namespace(t)
 			prepare(ns)
 			kubectl(t, "delete", "namespace", ns, "--timeout="+limit.String())
-			if _, err := suite.host.CoreV1().Namespaces().Get(t.Context(), ns, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			if _, err := suite.Host.CoreV1().Namespaces().Get(t.Context(), ns, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 				t.Errorf("getting the deleted namespace: %v, want not found", err)
 			}
 		})

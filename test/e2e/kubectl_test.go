@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 func TestTables(t *testing.T) {
@@ -39,7 +41,7 @@ func TestBuiltInKindIsLeftAlone(t *testing.T) {
 	ns := namespace(t)
 	create(t, ns, newSet("ours", 0))
 	for _, name := range []string{"sts", "statefulsets", "all"} {
-		stdout, stderr, err := tryKubectl(t, "", "get", name, "-n", ns)
+		stdout, stderr, err := suite.Kubectl(t.Context(), "", "get", name, "-n", ns)
 		if err != nil || strings.Contains(stdout, "ours") || strings.Contains(stderr, "Warning") {
 			t.Errorf("kubectl get %s: %v\n%s%s\nwant neither a warning nor a set of ours", name, err, stdout, stderr)
 		}
@@ -89,7 +91,7 @@ func TestServerSideApply(t *testing.T) {
 	manifest := strings.Replace(example(t), "replicas: 3", "replicas: 0", 1)
 	kubectlApply(t, manifest, "-n", ns, "--server-side", "--field-manager=one")
 	changed := strings.Replace(manifest, "nginx-slim:0.24", "nginx-slim:0.25", 1)
-	_, stderr, err := tryKubectl(t, changed, "apply", "-f", "-", "-n", ns, "--server-side", "--field-manager=two")
+	_, stderr, err := suite.Kubectl(t.Context(), changed, "apply", "-f", "-", "-n", ns, "--server-side", "--field-manager=two")
 	if err == nil || !strings.Contains(stderr, `"one"`) || !strings.Contains(stderr, ".spec.template.spec.containers[name=\"nginx\"].image") {
 		t.Errorf("applying another image as another manager: %v\n%s\nwant a conflict with \"one\" about the image", err, stderr)
 	}
@@ -118,14 +120,14 @@ func TestEverydayVerbs(t *testing.T) {
 	} {
 		kubectl(t, append(strings.Fields(command), "-n", ns)...)
 	}
-	eventually(t, "the events of the set can be read", func(context.Context) error {
+	harness.Eventually(t, "the events of the set can be read", func(context.Context) error {
 		got := kubectl(t, "events", "--for", kind+"/db", "-n", ns)
 		if !strings.Contains(got, "SuccessfulCreate") {
 			return fmt.Errorf("kubectl events printed %q", got)
 		}
 		return nil
 	})
-	list, err := suite.sets.AppsV1().StatefulSets(ns).List(t.Context(), metav1.ListOptions{})
+	list, err := suite.Sets.AppsV1().StatefulSets(ns).List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(list.Items) > 0 {
 		t.Errorf("sets after delete --all: %v, %d of them; want none", err, len(list.Items))
 	}

@@ -15,6 +15,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 // TestLifeOfTheExample walks through what the demo shows, and compares every step.
@@ -85,8 +87,8 @@ func expectMember(t *testing.T, ns string, ordinal int, revision string) {
 	if owner == nil || owner.APIVersion != "apps.statefulset.dev/v1" || owner.Kind != "StatefulSet" || owner.Name != "web" {
 		t.Errorf("controller of pod %s is %v, want StatefulSet web of apps.statefulset.dev/v1", name, owner)
 	}
-	eventually(t, "claim "+claim+" is bound", func(ctx context.Context) error {
-		got, err := suite.host.CoreV1().PersistentVolumeClaims(ns).Get(ctx, claim, metav1.GetOptions{})
+	harness.Eventually(t, "claim "+claim+" is bound", func(ctx context.Context) error {
+		got, err := suite.Host.CoreV1().PersistentVolumeClaims(ns).Get(ctx, claim, metav1.GetOptions{})
 		if err == nil && got.Status.Phase != corev1.ClaimBound {
 			err = fmt.Errorf("it is %s", got.Status.Phase)
 		}
@@ -108,11 +110,11 @@ func TestDeletedAndFailedPods(t *testing.T) {
 		do  func(pod *corev1.Pod) error
 	}{
 		{"a pod that a user deletes", func(pod *corev1.Pod) error {
-			return suite.host.CoreV1().Pods(ns).Delete(t.Context(), pod.Name, metav1.DeleteOptions{})
+			return suite.Host.CoreV1().Pods(ns).Delete(t.Context(), pod.Name, metav1.DeleteOptions{})
 		}},
 		{"a pod that fails", func(pod *corev1.Pod) error {
 			pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
-			_, err := suite.host.CoreV1().Pods(ns).UpdateStatus(t.Context(), pod, metav1.UpdateOptions{})
+			_, err := suite.Host.CoreV1().Pods(ns).UpdateStatus(t.Context(), pod, metav1.UpdateOptions{})
 			return err
 		}},
 	} {
@@ -120,8 +122,8 @@ func TestDeletedAndFailedPods(t *testing.T) {
 		if err := lose.do(before.DeepCopy()); err != nil {
 			t.Fatalf("%s: %v", lose.how, err)
 		}
-		eventually(t, lose.how+" is replaced", func(ctx context.Context) error {
-			after, err := suite.host.CoreV1().Pods(ns).Get(ctx, "db-1", metav1.GetOptions{})
+		harness.Eventually(t, lose.how+" is replaced", func(ctx context.Context) error {
+			after, err := suite.Host.CoreV1().Pods(ns).Get(ctx, "db-1", metav1.GetOptions{})
 			if err == nil && after.UID == before.UID {
 				err = fmt.Errorf("pod %s is still there", before.UID)
 			}

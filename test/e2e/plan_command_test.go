@@ -25,7 +25,7 @@ import (
 func planCommand(t *testing.T, ns, stdin string, args ...string) (string, error) {
 	t.Helper()
 	flags := genericclioptions.NewConfigFlags(false)
-	kubeconfig := filepath.Join(suite.dir, "kubeconfig")
+	kubeconfig := filepath.Join(suite.Dir, "kubeconfig")
 	flags.KubeConfig, flags.Namespace = &kubeconfig, &ns
 	streams, in, out, _ := genericiooptions.NewTestIOStreams()
 	in.WriteString(stdin)

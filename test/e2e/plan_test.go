@@ -18,12 +18,13 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/test/harness"
 )
 
 // podsOf are the pods of a namespace by name and UID.
 func podsOf(t *testing.T, ns string) []string {
 	t.Helper()
-	list, err := suite.host.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
+	list, err := suite.Host.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatalf("listing pods: %v", err)
 	}
@@ -55,7 +56,7 @@ func TestPlanOfAnImageChangesNothing(t *testing.T) {
 	ns := namespace(t)
 	create(t, ns, newSet("web", 2))
 	kubectl(t, "wait", "--for=condition=Ready", kind+"/web", "-n", ns, "--timeout=90s")
-	sets, before := suite.sets.AppsV1().StatefulSets(ns), podsOf(t, ns)
+	sets, before := suite.Sets.AppsV1().StatefulSets(ns), podsOf(t, ns)
 
 	now, err := sets.GetPlan(t.Context(), "web", metav1.GetOptions{})
 	if err != nil || now.Outcome != v1.PlanConverged || len(podActions(now)) > 0 {
@@ -92,7 +93,7 @@ func TestPlanIsForThoseWhoMayAskForIt(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	create(t, ns, newSet("web", 0))
-	config := rest.CopyConfig(suite.config)
+	config := rest.CopyConfig(suite.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: "nobody-in-particular", Groups: []string{"system:authenticated"}}
 	stranger, err := versioned.NewForConfig(config)
 	if err != nil {
@@ -105,7 +106,7 @@ func TestPlanIsForThoseWhoMayAskForIt(t *testing.T) {
 		t.Errorf("POST by a user without a role: got %v, want forbidden", err)
 	}
 	kubectl(t, "create", "rolebinding", "viewer", "-n", ns, "--clusterrole=view", "--user=nobody-in-particular")
-	eventually(t, "a viewer may ask for the plan of a set as it is", func(ctx context.Context) error {
+	harness.Eventually(t, "a viewer may ask for the plan of a set as it is", func(ctx context.Context) error {
 		_, err := stranger.AppsV1().StatefulSets(ns).GetPlan(ctx, "web", metav1.GetOptions{})
 		return err
 	})
@@ -113,7 +114,7 @@ func TestPlanIsForThoseWhoMayAskForIt(t *testing.T) {
 		t.Errorf("POST by a viewer: got %v, want forbidden", err)
 	}
 	kubectl(t, "create", "rolebinding", "editor", "-n", ns, "--clusterrole=edit", "--user=nobody-in-particular")
-	eventually(t, "an editor may ask for the plan of a proposed set", func(ctx context.Context) error {
+	harness.Eventually(t, "an editor may ask for the plan of a proposed set", func(ctx context.Context) error {
 		_, err := stranger.AppsV1().StatefulSets(ns).CreatePlan(ctx, "web", newSet("web", 1), metav1.CreateOptions{})
 		return err
 	})
@@ -128,7 +129,7 @@ func TestHoldKeepsTheControllerFromActing(t *testing.T) {
 	kubectl(t, "wait", "--for=jsonpath={.status.conditions[?(@.type==\"Ready\")].reason}=Held", kind+"/web", "-n", ns, "--timeout=60s")
 	kubectl(t, "patch", kind, "web", "-n", ns, "--subresource=status", "--type=merge", "-p", `{"status":{"currentRevision":"web-1","updateRevision":"web-2","collisionCount":3}}`)
 	kubectl(t, "label", kind, "web", "-n", ns, "seen=again")
-	if p, err := suite.sets.AppsV1().StatefulSets(ns).GetPlan(t.Context(), "web", metav1.GetOptions{}); err != nil || p.Outcome != v1.PlanHeld {
+	if p, err := suite.Sets.AppsV1().StatefulSets(ns).GetPlan(t.Context(), "web", metav1.GetOptions{}); err != nil || p.Outcome != v1.PlanHeld {
 		t.Errorf("plan of a held set: %+v, %v; want held", p, err)
 	}
 	if pods := podsOf(t, ns); len(pods) > 0 {

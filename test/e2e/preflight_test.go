@@ -22,6 +22,8 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"statefulset.dev/test/harness"
 )
 
 // TestInvalidTemplatesAreRefused checks that what no pod can be created from is
@@ -39,14 +41,14 @@ func TestInvalidTemplatesAreRefused(t *testing.T) {
 		"a claim of an unknown source": {"  selector:", "  volumeClaimTemplates: [{metadata: {name: a}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, volumeAttributesClassName: 'A B'}}]\n  selector:",
 			`spec.volumeClaimTemplates[0].spec.volumeAttributesClassName: Invalid value: "A B"`},
 	} {
-		stdout, stderr, err := tryKubectl(t, strings.Replace(manifestOf("db"), c.old, c.new, 1), "apply", "-n", ns, "-f", "-")
+		stdout, stderr, err := suite.Kubectl(t.Context(), strings.Replace(manifestOf("db"), c.old, c.new, 1), "apply", "-n", ns, "-f", "-")
 		if err == nil || !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: got %v, %q and %q, want a refusal with %q", name, err, stdout, stderr, c.want)
 		}
 	}
 
 	create(t, ns, newSet("db", 0))
-	_, stderr, err := tryKubectl(t, "", "patch", kind, "db", "-n", ns, "-p", `{"spec":{"template":{"spec":{"dnsPolicy":"Guess"}}}}`)
+	_, stderr, err := suite.Kubectl(t.Context(), "", "patch", kind, "db", "-n", ns, "-p", `{"spec":{"template":{"spec":{"dnsPolicy":"Guess"}}}}`)
 	if want := `spec.template.spec.dnsPolicy: Unsupported value: "Guess"`; err == nil || !strings.Contains(stderr, want) {
 		t.Errorf("patching the template: got %v and %q, want a refusal with %q", err, stderr, want)
 	}
@@ -60,7 +62,7 @@ func TestPoliciesAreWarnedOf(t *testing.T) {
 	limit(t, full, "pods", "0")
 	restricted := readyNamespace(t)
 	enforce := []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`)
-	if _, err := suite.host.CoreV1().Namespaces().Patch(t.Context(), restricted, types.MergePatchType, enforce, metav1.PatchOptions{}); err != nil {
+	if _, err := suite.Host.CoreV1().Namespaces().Patch(t.Context(), restricted, types.MergePatchType, enforce, metav1.PatchOptions{}); err != nil {
 		t.Fatalf("restricting a namespace: %v", err)
 	}
 	absent := strings.Replace(manifestOf("db"), "containers:", "serviceAccountName: absent, containers:", 1)
@@ -69,12 +71,12 @@ func TestPoliciesAreWarnedOf(t *testing.T) {
 		"pod security":               {restricted, manifestOf("db"), `violates PodSecurity "restricted:latest"`},
 		"an account that is missing": {readyNamespace(t), absent, `serviceaccount "absent" not found`},
 	} {
-		stdout, stderr, err := tryKubectl(t, c.manifest, "apply", "-n", c.ns, "-f", "-")
+		stdout, stderr, err := suite.Kubectl(t.Context(), c.manifest, "apply", "-n", c.ns, "-f", "-")
 		if want := "Warning: spec.template: a pod could not be created now: "; err != nil || !strings.Contains(stderr, want) || !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: got %v, %q and %q, want it to be accepted with a warning that has %q and %q", name, err, stdout, stderr, want, c.want)
 		}
 	}
-	quota, err := suite.host.CoreV1().ResourceQuotas(full).Get(t.Context(), "limit", metav1.GetOptions{})
+	quota, err := suite.Host.CoreV1().ResourceQuotas(full).Get(t.Context(), "limit", metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("getting the quota: %v", err)
 	}
@@ -91,7 +93,7 @@ const preflightUser = "system:serviceaccount:statefulset-system:statefulset-pref
 func TestThePreflightCreatesInDryRunsOnly(t *testing.T) {
 	t.Parallel()
 	ns := readyNamespace(t)
-	config := rest.CopyConfig(suite.config)
+	config := rest.CopyConfig(suite.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: preflightUser}
 	preflight, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -125,7 +127,7 @@ func TestThePreflightCreatesInDryRunsOnly(t *testing.T) {
 	for account, want := range map[string]bool{"statefulset-preflight": true, "default": false, "statefulset-apiserver": false} {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: serverUser, ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Namespace: "statefulset-system", Verb: "impersonate", Resource: "serviceaccounts", Name: account}}}
-		answer, err := suite.host.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{})
+		answer, err := suite.Host.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{})
 		if err != nil || answer.Status.Allowed != want {
 			t.Errorf("the server may speak for %s: got %+v and error %v, want %t", account, answer.Status, err, want)
 		}
@@ -138,13 +140,13 @@ func TestThePreflightCreatesInDryRunsOnly(t *testing.T) {
 func TestThePreflightIsAFlowOfItsOwn(t *testing.T) {
 	t.Parallel()
 	ns := readyNamespace(t)
-	config := rest.CopyConfig(suite.config)
+	config := rest.CopyConfig(suite.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: preflightUser}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, err := suite.host.FlowcontrolV1().FlowSchemas().Get(t.Context(), "service-accounts", metav1.GetOptions{})
+	schema, err := suite.Host.FlowcontrolV1().FlowSchemas().Get(t.Context(), "service-accounts", metav1.GetOptions{})
 	if err != nil || schema.Spec.DistinguisherMethod == nil || schema.Spec.DistinguisherMethod.Type != flowcontrolv1.FlowDistinguisherMethodByUserType {
 		t.Fatalf("got flow schema %+v and error %v, want one that tells users apart", schema, err)
 	}
@@ -180,7 +182,7 @@ spec: {clusterIP: %s, selector: {app: x}, ports: [{port: 80}]}
 		if clusterIP != "" {
 			manifest = fmt.Sprintf(service, clusterIP) + manifest
 		}
-		_, stderr, err := tryKubectl(t, manifest, "apply", "-n", ns, "-f", "-")
+		_, stderr, err := suite.Kubectl(t.Context(), manifest, "apply", "-n", ns, "-f", "-")
 		text := fmt.Sprintf("Warning: spec.serviceName: namespace %q has no headless Service \"x\" now", ns)
 		if got := strings.Contains(stderr, text); err != nil || got != want {
 			t.Errorf("with clusterIP %s: got %q and error %v, want %t for a warning with %q", clusterIP, stderr, err, want, text)
@@ -196,16 +198,16 @@ func TestAQuotaComesBeforeTheDryRuns(t *testing.T) {
 	full, empty := readyNamespace(t), readyNamespace(t)
 	limit(t, full, count, "0")
 	limit(t, empty, count, "5")
-	if _, stderr, err := tryKubectl(t, manifestOf("db"), "apply", "-n", full, "-f", "-"); err == nil || !strings.Contains(stderr, "exceeded quota") {
+	if _, stderr, err := suite.Kubectl(t.Context(), manifestOf("db"), "apply", "-n", full, "-f", "-"); err == nil || !strings.Contains(stderr, "exceeded quota") {
 		t.Errorf("a set beyond the quota: got %v and %q, want it refused", err, stderr)
 	}
 	invalid := strings.Replace(manifestOf("db"), "image:", "imagePullPolicy: Sometimes, image:", 1)
 	for range 5 {
-		if _, stderr, err := tryKubectl(t, invalid, "create", "-n", empty, "-f", "-"); err == nil || !strings.Contains(stderr, "imagePullPolicy") {
+		if _, stderr, err := suite.Kubectl(t.Context(), invalid, "create", "-n", empty, "-f", "-"); err == nil || !strings.Contains(stderr, "imagePullPolicy") {
 			t.Errorf("an invalid set: got %v and %q, want it refused by the host", err, stderr)
 		}
 	}
-	quota, err := suite.host.CoreV1().ResourceQuotas(empty).Get(t.Context(), "limit", metav1.GetOptions{})
+	quota, err := suite.Host.CoreV1().ResourceQuotas(empty).Get(t.Context(), "limit", metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("getting the quota: %v", err)
 	}
@@ -238,7 +240,7 @@ func TestWhatADryRunIsSpentOn(t *testing.T) {
 // namespace. One too many is found at the latest when the next are expected.
 func expectDryRuns(t *testing.T, ns, when string, want map[string]int) {
 	t.Helper()
-	eventually(t, "the audit log shows the dry runs "+when, func(context.Context) error {
+	harness.Eventually(t, "the audit log shows the dry runs "+when, func(context.Context) error {
 		got := map[string]int{}
 		eachAuditEvent(t, func(event *auditv1.Event) {
 			if event.User.Username == serverUser && event.ImpersonatedUser != nil && event.ImpersonatedUser.Username == preflightUser && event.ObjectRef != nil && event.ObjectRef.Namespace == ns &&
@@ -257,8 +259,8 @@ func expectDryRuns(t *testing.T, ns, when string, want map[string]int) {
 func readyNamespace(t *testing.T) string {
 	t.Helper()
 	ns := namespace(t)
-	eventually(t, "the namespace has its service account", func(ctx context.Context) error {
-		_, err := suite.host.CoreV1().ServiceAccounts(ns).Get(ctx, "default", metav1.GetOptions{})
+	harness.Eventually(t, "the namespace has its service account", func(ctx context.Context) error {
+		_, err := suite.Host.CoreV1().ServiceAccounts(ns).Get(ctx, "default", metav1.GetOptions{})
 		return err
 	})
 	return ns

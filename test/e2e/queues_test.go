@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"statefulset.dev/test/harness"
 )
 
 // Our work is in queues of the host that load of others does not fill.
@@ -23,8 +25,8 @@ func TestTheHostQueuesOurWorkApart(t *testing.T) {
 		"statefulset-apiserver-leases": "leader-election",
 		"statefulset-apiserver":        "workload-high",
 	} {
-		eventually(t, fmt.Sprintf("the host has put requests of ours into %s by %s", level, schema), func(ctx context.Context) error {
-			raw, err := suite.host.Discovery().RESTClient().Get().AbsPath("/metrics").Do(ctx).Raw()
+		harness.Eventually(t, fmt.Sprintf("the host has put requests of ours into %s by %s", level, schema), func(ctx context.Context) error {
+			raw, err := suite.Host.Discovery().RESTClient().Get().AbsPath("/metrics").Do(ctx).Raw()
 			if err != nil {
 				return fmt.Errorf("reading the metrics of the host: %w", err)
 			}

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/harness"
 )
 
 // TestRefusals checks that what a user cannot have is refused in the words that
@@ -46,7 +47,7 @@ func TestRefusals(t *testing.T) {
 		"a policy that does not exist": {strings.Replace(manifestOf("first"), "replicas: 0", "podManagementPolicy: Chaotic", 1), []string{"-n", ns},
 			[]string{"spec.podManagementPolicy", "Chaotic", "OrderedReady", "Parallel"}},
 	} {
-		stdout, stderr, err := tryKubectl(t, c.manifest, append([]string{"apply", "-f", "-"}, c.args...)...)
+		stdout, stderr, err := suite.Kubectl(t.Context(), c.manifest, append([]string{"apply", "-f", "-"}, c.args...)...)
 		if err == nil {
 			t.Errorf("%s was accepted: %s", name, stdout)
 		}
@@ -78,11 +79,11 @@ func limit(t *testing.T, ns, what, amount string) {
 	t.Helper()
 	hard := corev1.ResourceList{corev1.ResourceName(what): resource.MustParse(amount)}
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "limit"}, Spec: corev1.ResourceQuotaSpec{Hard: hard}}
-	if _, err := suite.host.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
+	if _, err := suite.Host.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a quota: %v", err)
 	}
-	eventually(t, "the quota is in force", func(ctx context.Context) error {
-		got, err := suite.host.CoreV1().ResourceQuotas(ns).Get(ctx, "limit", metav1.GetOptions{})
+	harness.Eventually(t, "the quota is in force", func(ctx context.Context) error {
+		got, err := suite.Host.CoreV1().ResourceQuotas(ns).Get(ctx, "limit", metav1.GetOptions{})
 		if err == nil && len(got.Status.Used) == 0 {
 			err = fmt.Errorf("its status is %+v", got.Status)
 		}
@@ -96,16 +97,16 @@ func terminatingNamespace(t *testing.T) string {
 	t.Helper()
 	ns := namespace(t)
 	keeper := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "keeper", Finalizers: []string{"example.test/keep"}}}
-	if _, err := suite.host.CoreV1().ConfigMaps(ns).Create(t.Context(), keeper, metav1.CreateOptions{}); err != nil {
+	if _, err := suite.Host.CoreV1().ConfigMaps(ns).Create(t.Context(), keeper, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a config map: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 		defer cancel()
 		keeper.Finalizers = nil
-		_, _ = suite.host.CoreV1().ConfigMaps(ns).Update(ctx, keeper, metav1.UpdateOptions{})
+		_, _ = suite.Host.CoreV1().ConfigMaps(ns).Update(ctx, keeper, metav1.UpdateOptions{})
 	})
-	if err := suite.host.CoreV1().Namespaces().Delete(t.Context(), ns, metav1.DeleteOptions{}); err != nil {
+	if err := suite.Host.CoreV1().Namespaces().Delete(t.Context(), ns, metav1.DeleteOptions{}); err != nil {
 		t.Fatalf("deleting namespace %s: %v", ns, err)
 	}
 	return ns
@@ -118,8 +119,8 @@ func TestRefusedByTheHost(t *testing.T) {
 	ns := namespace(t)
 	limit(t, ns, "pods", "1")
 	create(t, ns, newSet("db", 2))
-	eventually(t, "the set says that its second pod was refused", func(ctx context.Context) error {
-		set, err := suite.sets.AppsV1().StatefulSets(ns).Get(ctx, "db", metav1.GetOptions{})
+	harness.Eventually(t, "the set says that its second pod was refused", func(ctx context.Context) error {
+		set, err := suite.Sets.AppsV1().StatefulSets(ns).Get(ctx, "db", metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -131,14 +132,14 @@ func TestRefusedByTheHost(t *testing.T) {
 		}
 		return nil
 	})
-	eventually(t, "an event says so too", func(context.Context) error {
+	harness.Eventually(t, "an event says so too", func(context.Context) error {
 		got := kubectl(t, "events", "--for", kind+"/db", "-n", ns)
 		if !strings.Contains(got, "FailedCreate") || !strings.Contains(got, "exceeded quota") {
 			return fmt.Errorf("kubectl events printed %q", got)
 		}
 		return nil
 	})
-	if err := suite.host.CoreV1().ResourceQuotas(ns).Delete(t.Context(), "limit", metav1.DeleteOptions{}); err != nil {
+	if err := suite.Host.CoreV1().ResourceQuotas(ns).Delete(t.Context(), "limit", metav1.DeleteOptions{}); err != nil {
 		t.Fatalf("deleting the quota: %v", err)
 	}
 	set := waitReady(t, ns, "db", 2)
@@ -158,17 +159,17 @@ func TestASetAtItsQuotaGoesOnWhenThereIsRoom(t *testing.T) {
 	set.Spec.PodManagementPolicy = v1.ParallelPodManagement
 	create(t, ns, set)
 	pods := func(ctx context.Context, want int) error {
-		list, err := suite.host.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{})
+		list, err := suite.Host.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{})
 		if err == nil && len(list.Items) != want {
 			err = fmt.Errorf("there are %d pods, want %d", len(list.Items), want)
 		}
 		return err
 	}
-	eventually(t, "the set has been at its quota for 20 seconds", func(ctx context.Context) error {
+	harness.Eventually(t, "the set has been at its quota for 20 seconds", func(ctx context.Context) error {
 		if err := pods(ctx, allowed); err != nil {
 			return err
 		}
-		got, err := suite.sets.AppsV1().StatefulSets(ns).Get(ctx, "db", metav1.GetOptions{})
+		got, err := suite.Sets.AppsV1().StatefulSets(ns).Get(ctx, "db", metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -178,18 +179,18 @@ func TestASetAtItsQuotaGoesOnWhenThereIsRoom(t *testing.T) {
 		return nil
 	})
 	patch := fmt.Appendf(nil, `{"spec":{"hard":{"pods":"%d"}}}`, allowed+more)
-	if _, err := suite.host.CoreV1().ResourceQuotas(ns).Patch(t.Context(), "limit", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+	if _, err := suite.Host.CoreV1().ResourceQuotas(ns).Patch(t.Context(), "limit", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatalf("raising the quota: %v", err)
 	}
-	eventually(t, "the quota's controller has seen it", func(ctx context.Context) error {
-		got, err := suite.host.CoreV1().ResourceQuotas(ns).Get(ctx, "limit", metav1.GetOptions{})
+	harness.Eventually(t, "the quota's controller has seen it", func(ctx context.Context) error {
+		got, err := suite.Host.CoreV1().ResourceQuotas(ns).Get(ctx, "limit", metav1.GetOptions{})
 		if hard := got.Status.Hard[corev1.ResourcePods]; err == nil && hard.Value() != allowed+more {
 			err = fmt.Errorf("its status says %s pods", hard.String())
 		}
 		return err
 	})
 	room := time.Now()
-	eventually(t, "there are as many pods as the quota allows", func(ctx context.Context) error { return pods(ctx, allowed+more) })
+	harness.Eventually(t, "there are as many pods as the quota allows", func(ctx context.Context) error { return pods(ctx, allowed+more) })
 	took := time.Since(room)
 	t.Logf("%d more pods %s after there was room", more, took)
 	// By itself it would ask again 16 seconds after the last time, or later.

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/harness"
 )
 
 // TestRevisionsAreThoseOfTheBuiltInKind gives the same templates to a built-in set
@@ -60,7 +61,7 @@ func TestRevisionsAreThoseOfTheBuiltInKind(t *testing.T) {
 			set.Annotations = map[string]string{"kept": "in the revision"}
 			change(&set.Spec.Template)
 			create(t, ours, set)
-			if _, err := suite.host.AppsV1().StatefulSets(theirs).Create(t.Context(), asBuiltIn(t, set), metav1.CreateOptions{}); err != nil {
+			if _, err := suite.Host.AppsV1().StatefulSets(theirs).Create(t.Context(), asBuiltIn(t, set), metav1.CreateOptions{}); err != nil {
 				t.Fatalf("creating the built-in set: %v", err)
 			}
 			got, want := onlyRevision(t, ours), onlyRevision(t, theirs)
@@ -90,7 +91,7 @@ func asBuiltIn(t *testing.T, set *v1.StatefulSet) *appsv1.StatefulSet {
 func onlyRevision(t *testing.T, ns string) appsv1.ControllerRevision {
 	t.Helper()
 	var revisions []appsv1.ControllerRevision
-	eventually(t, "a revision is recorded in "+ns, func(context.Context) error {
+	harness.Eventually(t, "a revision is recorded in "+ns, func(context.Context) error {
 		if revisions = revisionsOf(t, ns); len(revisions) != 1 {
 			return fmt.Errorf("there are %d", len(revisions))
 		}

@@ -17,6 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
+
+	"statefulset.dev/test/harness"
 )
 
 // TestScaleIsFoundByOthers checks that a disruption budget and an autoscaler find
@@ -27,7 +29,7 @@ func TestScaleIsFoundByOthers(t *testing.T) {
 	set := create(t, ns, newSet("db", 3))
 	waitReady(t, ns, "db", 3)
 
-	scale, err := suite.sets.AppsV1().StatefulSets(ns).GetScale(t.Context(), "db", metav1.GetOptions{})
+	scale, err := suite.Sets.AppsV1().StatefulSets(ns).GetScale(t.Context(), "db", metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("getting the scale: %v", err)
 	}
@@ -38,11 +40,11 @@ func TestScaleIsFoundByOthers(t *testing.T) {
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Spec: policyv1.PodDisruptionBudgetSpec{
 		Selector: set.Spec.Selector, MaxUnavailable: new(intstr.FromString("34%")),
 	}}
-	if _, err := suite.host.PolicyV1().PodDisruptionBudgets(ns).Create(t.Context(), budget, metav1.CreateOptions{}); err != nil {
+	if _, err := suite.Host.PolicyV1().PodDisruptionBudgets(ns).Create(t.Context(), budget, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a disruption budget: %v", err)
 	}
-	eventually(t, "the disruption budget counts the members", func(ctx context.Context) error {
-		got, err := suite.host.PolicyV1().PodDisruptionBudgets(ns).Get(ctx, "db", metav1.GetOptions{})
+	harness.Eventually(t, "the disruption budget counts the members", func(ctx context.Context) error {
+		got, err := suite.Host.PolicyV1().PodDisruptionBudgets(ns).Get(ctx, "db", metav1.GetOptions{})
 		if err == nil && (got.Status.ExpectedPods != 3 || got.Status.DisruptionsAllowed != 2) {
 			err = fmt.Errorf("its status is %+v", got.Status)
 		}
@@ -53,11 +55,11 @@ func TestScaleIsFoundByOthers(t *testing.T) {
 		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps.statefulset.dev/v1", Kind: "StatefulSet", Name: "db"},
 		MinReplicas:    ptr.To[int32](4), MaxReplicas: 5,
 	}}
-	if _, err := suite.host.AutoscalingV2().HorizontalPodAutoscalers(ns).Create(t.Context(), scaler, metav1.CreateOptions{}); err != nil {
+	if _, err := suite.Host.AutoscalingV2().HorizontalPodAutoscalers(ns).Create(t.Context(), scaler, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating an autoscaler: %v", err)
 	}
-	eventually(t, "the autoscaler has scaled the set to its minimum", func(ctx context.Context) error {
-		got, err := suite.host.AutoscalingV2().HorizontalPodAutoscalers(ns).Get(ctx, "db", metav1.GetOptions{})
+	harness.Eventually(t, "the autoscaler has scaled the set to its minimum", func(ctx context.Context) error {
+		got, err := suite.Host.AutoscalingV2().HorizontalPodAutoscalers(ns).Get(ctx, "db", metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -77,7 +79,7 @@ func TestStaleScale(t *testing.T) {
 	ns := namespace(t)
 	create(t, ns, newSet("db", 0))
 	waitReady(t, ns, "db", 0)
-	sets := suite.sets.AppsV1().StatefulSets(ns)
+	sets := suite.Sets.AppsV1().StatefulSets(ns)
 	stale, err := sets.GetScale(t.Context(), "db", metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("getting the scale: %v", err)

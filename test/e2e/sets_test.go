@@ -13,10 +13,10 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/harness"
 )
 
 const kind = "statefulsets.apps.statefulset.dev"
@@ -34,36 +34,14 @@ func example(t *testing.T) string {
 
 // newSet is a set with the given number of members that each have one claim.
 func newSet(name string, replicas int32) *v1.StatefulSet {
-	labels := map[string]string{"app": name}
-	return &v1.StatefulSet{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: v1.StatefulSetSpec{
-			Replicas:    new(replicas),
-			ServiceName: name,
-			Selector:    &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec: corev1.PodSpec{Containers: []corev1.Container{{
-					Name: "main", Image: "example.test/main:1",
-					VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}},
-				}}},
-			},
-			VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{
-				ObjectMeta: metav1.ObjectMeta{Name: "data"},
-				Spec: corev1.PersistentVolumeClaimSpec{
-					AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-					Resources: corev1.VolumeResourceRequirements{
-						Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
-					},
-				},
-			}},
-		},
-	}
+	set := harness.WithClaim(harness.NewSet(name, replicas))
+	set.Spec.ServiceName = name
+	return set
 }
 
 func create(t *testing.T, ns string, set *v1.StatefulSet) *v1.StatefulSet {
 	t.Helper()
-	created, err := suite.sets.AppsV1().StatefulSets(ns).Create(t.Context(), set, metav1.CreateOptions{})
+	created, err := suite.Sets.AppsV1().StatefulSets(ns).Create(t.Context(), set, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating set %s: %v", set.Name, err)
 	}
@@ -75,8 +53,8 @@ func create(t *testing.T, ns string, set *v1.StatefulSet) *v1.StatefulSet {
 func waitReady(t *testing.T, ns, name string, replicas int32) *v1.StatefulSet {
 	t.Helper()
 	var set *v1.StatefulSet
-	eventually(t, fmt.Sprintf("set %s is ready with %d members", name, replicas), func(ctx context.Context) (err error) {
-		set, err = suite.sets.AppsV1().StatefulSets(ns).Get(ctx, name, metav1.GetOptions{})
+	harness.Eventually(t, fmt.Sprintf("set %s is ready with %d members", name, replicas), func(ctx context.Context) (err error) {
+		set, err = suite.Sets.AppsV1().StatefulSets(ns).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -101,7 +79,7 @@ func conditionOf(set *v1.StatefulSet, kind v1.StatefulSetConditionType) *v1.Stat
 
 func getPod(t *testing.T, ns, name string) *corev1.Pod {
 	t.Helper()
-	pod, err := suite.host.CoreV1().Pods(ns).Get(t.Context(), name, metav1.GetOptions{})
+	pod, err := suite.Host.CoreV1().Pods(ns).Get(t.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("getting pod %s: %v", name, err)
 	}
@@ -111,7 +89,7 @@ func getPod(t *testing.T, ns, name string) *corev1.Pod {
 // claimUIDs are the UIDs of all claims of a namespace by their names.
 func claimUIDs(t *testing.T, ns string) map[string]string {
 	t.Helper()
-	claims, err := suite.host.CoreV1().PersistentVolumeClaims(ns).List(t.Context(), metav1.ListOptions{})
+	claims, err := suite.Host.CoreV1().PersistentVolumeClaims(ns).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatalf("listing claims: %v", err)
 	}
@@ -124,7 +102,7 @@ func claimUIDs(t *testing.T, ns string) map[string]string {
 
 func revisionsOf(t *testing.T, ns string) []appsv1.ControllerRevision {
 	t.Helper()
-	revisions, err := suite.host.AppsV1().ControllerRevisions(ns).List(t.Context(), metav1.ListOptions{})
+	revisions, err := suite.Host.AppsV1().ControllerRevisions(ns).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatalf("listing revisions: %v", err)
 	}

@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
+
+	"statefulset.dev/test/harness"
 )
 
 // journal writes down, in their order, the creations and removals of the pods of a
@@ -29,7 +31,7 @@ type journal struct {
 
 func watchPods(t *testing.T, ns string) *journal {
 	t.Helper()
-	pods := suite.host.CoreV1().Pods(ns)
+	pods := suite.Host.CoreV1().Pods(ns)
 	list, err := pods.List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatalf("listing pods: %v", err)
@@ -74,7 +76,7 @@ func (j *journal) since(mark int) []string {
 // expect waits until as many entries are there as are wanted, and compares them.
 func (j *journal) expect(t *testing.T, mark int, want ...string) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%d things have happened to pods", len(want)), func(context.Context) error {
+	harness.Eventually(t, fmt.Sprintf("%d things have happened to pods", len(want)), func(context.Context) error {
 		if got := j.since(mark); len(got) < len(want) {
 			return fmt.Errorf("so far %v", got)
 		}

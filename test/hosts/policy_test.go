@@ -13,6 +13,8 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"statefulset.dev/test/harness"
 )
 
 const policyName = "mark-sets"
@@ -20,10 +22,10 @@ const policyName = "mark-sets"
 // createPolicy makes the host label every set that is created.
 func createPolicy(t *testing.T) {
 	t.Helper()
-	policies := suite.host.AdmissionregistrationV1().MutatingAdmissionPolicies()
-	bindings := suite.host.AdmissionregistrationV1().MutatingAdmissionPolicyBindings()
+	policies := suite.Host.AdmissionregistrationV1().MutatingAdmissionPolicies()
+	bindings := suite.Host.AdmissionregistrationV1().MutatingAdmissionPolicyBindings()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 		defer cancel()
 		_ = bindings.Delete(ctx, policyName, metav1.DeleteOptions{})
 		_ = policies.Delete(ctx, policyName, metav1.DeleteOptions{})
@@ -59,9 +61,9 @@ func createPolicy(t *testing.T) {
 // expectPolicyApplied waits until a set that is created, in a dry run, is labelled.
 func expectPolicyApplied(t *testing.T) {
 	t.Helper()
-	ns := namespace(t)
-	eventually(t, "the policy is applied to sets", func(ctx context.Context) error {
-		set, err := suite.sets.AppsV1().StatefulSets(ns).Create(ctx, newSet("tried", 1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	ns := suite.Namespace(t, "hosts")
+	harness.Eventually(t, "the policy is applied to sets", func(ctx context.Context) error {
+		set, err := suite.Sets.AppsV1().StatefulSets(ns).Create(ctx, harness.NewSet("tried", 1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
 			return err
 		}

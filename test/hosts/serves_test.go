@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 // What a host does not serve must be said where people look, and nowhere else.
@@ -23,7 +25,7 @@ func TestServesAndSaysWhatIsLeftOut(t *testing.T) {
 		t.Errorf("the server's log on %s: %v", whole, err)
 	}
 	// On a new cluster doctor finds things that are just starting, so its verdict is waited for.
-	eventually(t, "doctor finds no failure", func(context.Context) error {
+	harness.Eventually(t, "doctor finds no failure", func(context.Context) error {
 		text, err := plugin(t, "doctor")
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, text)
@@ -50,8 +52,8 @@ func TestServesAndSaysWhatIsLeftOut(t *testing.T) {
 func TestServesMutatingPoliciesWhereTheHostHasThem(t *testing.T) {
 	minor, whole := hostMinor(t)
 	if minor < policiesSince {
-		ns := namespace(t)
-		set, err := suite.sets.AppsV1().StatefulSets(ns).Create(t.Context(), newSet("web", 1), metav1.CreateOptions{})
+		ns := suite.Namespace(t, "hosts")
+		set, err := suite.Sets.AppsV1().StatefulSets(ns).Create(t.Context(), harness.NewSet("web", 1), metav1.CreateOptions{})
 		if err != nil {
 			t.Fatalf("creating a set on %s, which has no mutating policies: %v", whole, err)
 		}

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +18,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"statefulset.dev/test/harness"
 )
 
 // The host is upgraded, one version after the other as UPGRADE_TO names them, while our
@@ -31,18 +32,18 @@ func TestUpgradedHost(t *testing.T) {
 		t.Skip("UPGRADE_TO is not set: name versions of Kubernetes above the cluster's")
 	}
 	minor, whole := hostMinor(t)
-	ns := namespace(t)
+	ns := suite.Namespace(t, "hosts")
 	for name, replicas := range map[string]int32{"ordered": 3, "other": 2} {
-		if _, err := suite.sets.AppsV1().StatefulSets(ns).Create(t.Context(), newSet(name, replicas), metav1.CreateOptions{}); err != nil {
+		if _, err := suite.Sets.AppsV1().StatefulSets(ns).Create(t.Context(), harness.NewSet(name, replicas), metav1.CreateOptions{}); err != nil {
 			t.Fatalf("creating set %s on %s: %v", name, whole, err)
 		}
 		waitReady(t, ns, name)
 	}
-	pods, pid := podsOf(t, ns), serverPID(t)
+	pods, pid := podsOf(t, ns), suite.Component(t, "statefulset-apiserver").PID
 	w := startWriter(t, ns, "ordered")
 	for _, version := range path {
 		w.expectDown()
-		if out, err := program(t, "cluster", "up", "--dir", suite.dir, "--kubernetes", version); err != nil {
+		if out, err := program(t, "cluster", "up", "--dir", suite.Dir, "--kubernetes", version); err != nil {
 			t.Fatalf("upgrading from %s to %s: %v: %s", whole, version, err, out)
 		}
 		w.expectUp(t)
@@ -51,7 +52,7 @@ func TestUpgradedHost(t *testing.T) {
 			t.Fatalf("pods after the upgrade to %s: got %v, want %v as before", whole, got, pods)
 		}
 	}
-	if got := serverPID(t); got != pid {
+	if got := suite.Component(t, "statefulset-apiserver").PID; got != pid {
 		t.Errorf("our server has process %d, want %d as before the upgrade", got, pid)
 	}
 	after, _ := hostMinor(t)
@@ -74,7 +75,7 @@ func TestUpgradedHost(t *testing.T) {
 // podsOf tells, of each pod of a namespace, all by which a restart is seen.
 func podsOf(t *testing.T, ns string) map[string]string {
 	t.Helper()
-	pods, err := suite.host.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
+	pods, err := suite.Host.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatalf("listing the pods of %s: %v", ns, err)
 	}
@@ -89,26 +90,6 @@ func podsOf(t *testing.T, ns string) map[string]string {
 	return seen
 }
 
-// serverPID is the process of our server.
-func serverPID(t *testing.T) int {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(suite.dir, "state.json"))
-	if err != nil {
-		t.Fatalf("reading the cluster's state: %v", err)
-	}
-	var state struct {
-		Processes map[string]struct{ PID int }
-	}
-	if err := json.Unmarshal(raw, &state); err != nil {
-		t.Fatalf("reading the cluster's state: %v", err)
-	}
-	pid := state.Processes["statefulset-apiserver"].PID
-	if pid == 0 {
-		t.Fatalf("the cluster's state names no process of our server: %s", raw)
-	}
-	return pid
-}
-
 // expectAtWork changes a set, and waits for its members to follow.
 func expectAtWork(t *testing.T, ns string) {
 	t.Helper()
@@ -120,8 +101,8 @@ func expectAtWork(t *testing.T, ns string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the set is changed", func(ctx context.Context) error {
-		_, err := suite.sets.AppsV1().StatefulSets(ns).Patch(ctx, "ordered", types.MergePatchType, patch, metav1.PatchOptions{})
+	harness.Eventually(t, "the set is changed", func(ctx context.Context) error {
+		_, err := suite.Sets.AppsV1().StatefulSets(ns).Patch(ctx, "ordered", types.MergePatchType, patch, metav1.PatchOptions{})
 		return err
 	})
 	waitReady(t, ns, "ordered")

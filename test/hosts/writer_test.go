@@ -17,6 +17,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"statefulset.dev/test/harness"
 )
 
 const (
@@ -66,13 +68,13 @@ func startWriter(t *testing.T, ns, set string) *writer {
 func (w *writer) write(ctx context.Context, ns, set string, n int) {
 	limited, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	sets := suite.sets.AppsV1().StatefulSets(ns)
+	sets := suite.Sets.AppsV1().StatefulSets(ns)
 	what, err := "patch", error(nil)
 	excused := w.isDown()
 	switch name := fmt.Sprintf("made-%d", n/3); n % 3 {
 	case 0:
 		what = "create " + name
-		_, err = sets.Create(limited, newSet(name, 0), metav1.CreateOptions{})
+		_, err = sets.Create(limited, harness.NewSet(name, 0), metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) { // by the attempt that lost its connection
 			err = nil
 		}
@@ -132,7 +134,7 @@ func (w *writer) expectUp(t *testing.T) {
 	w.mu.Lock()
 	good, lost := w.good, w.lost
 	w.mu.Unlock()
-	eventually(t, "writes succeed again", func(context.Context) error {
+	harness.Eventually(t, "writes succeed again", func(context.Context) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.lost != lost {

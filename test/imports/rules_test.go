@@ -39,6 +39,7 @@ func rules() map[string]rule {
 			mustNotUse: []string{"controller", "client", "apiserver", "cmd"},
 		},
 		"apiserver gets the controller as a func": {part: "apiserver", mustNotUse: []string{"controller", "cmd"}},
+		"programs are built without the tests":    {part: "cmd", mustNotUse: []string{"test"}},
 		"the plugin is a client":                  {part: "cmd/kubectl-sts", mustNotUse: []string{"registry", "apiserver", "controller", "cmd/statefulset-apiserver"}},
 		"identity touches no client, clock, context or logger": {
 			part:        "identity",

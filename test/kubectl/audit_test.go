@@ -38,7 +38,7 @@ func askedOfMembers(t *testing.T, namespace string, atLeast int) string {
 }
 
 func readAudit(namespace string) ([]string, error) {
-	file, err := os.Open(filepath.Join(suite.dir, "logs", "audit.log"))
+	file, err := os.Open(filepath.Join(suite.Dir, "logs", "audit.log"))
 	if err != nil {
 		return nil, fmt.Errorf("opening the audit log: %w", err)
 	}

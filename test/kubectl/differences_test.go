@@ -4,14 +4,14 @@
 package kubectl
 
 import (
+	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"sigs.k8s.io/yaml"
+	"statefulset.dev/test/harness"
 )
 
 // explanation is an entry of differences.yaml: lines that one side prints and the other does not, and why that is right.
@@ -26,24 +26,16 @@ type explanation struct {
 
 func readExplanations(t *testing.T) []explanation {
 	t.Helper()
-	content, err := os.ReadFile("differences.yaml")
-	if err != nil {
-		t.Fatalf("reading the explained differences: %v", err)
-	}
-	var all []explanation
-	if err := yaml.UnmarshalStrict(content, &all); err != nil {
-		t.Fatalf("reading differences.yaml: %v", err)
-	}
 	rows := readRows(t)
-	for i, e := range all {
+	return harness.Explanations(t, func(e explanation) error {
 		if !slices.ContainsFunc(rows, func(r row) bool { return r.Name == e.Row }) {
-			t.Fatalf("differences.yaml: entry %d: there is no row %q", i+1, e.Row)
+			return fmt.Errorf("there is no row %q", e.Row)
 		}
 		if len(e.Sides) == 0 || len(e.Lines) == 0 || e.Reason == "" {
-			t.Fatalf("differences.yaml: entry %d (%q) needs sides, lines and a reason", i+1, e.Row)
+			return errors.New("it needs sides, lines and a reason")
 		}
-	}
-	return all
+		return nil
+	})
 }
 
 // explains tells whether a differing line of a row is expected on a side.

@@ -110,7 +110,7 @@ func (r row) differences(t *testing.T, s side, builtIn, ours played) []string {
 // takeServerDown makes our API unavailable, by a service that does not exist, until the test has ended.
 func takeServerDown(t *testing.T) {
 	t.Helper()
-	services := suite.dynamic.Resource(schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"})
+	services := suite.Dynamic.Resource(schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"})
 	const name = "v1.apps.statefulset.dev"
 	set := func(ctx context.Context, service, available string) error {
 		patch := fmt.Sprintf(`{"spec":{"service":{"name":%q}}}`, service)

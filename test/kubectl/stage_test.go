@@ -33,21 +33,13 @@ type stage struct {
 
 func newStage(t *testing.T, r row, s side) *stage {
 	t.Helper()
-	ns, err := suite.host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "kubectl-"}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatalf("creating a namespace: %v", err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		_ = suite.host.CoreV1().Namespaces().Delete(ctx, ns.Name, metav1.DeleteOptions{})
-	})
+	ns := suite.Namespace(t, "kubectl")
 	// Without it our kind warns, and apps/v1 does not.
 	headless := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone}}
-	if _, err := suite.host.CoreV1().Services(ns.Name).Create(t.Context(), headless, metav1.CreateOptions{}); err != nil {
+	if _, err := suite.Host.CoreV1().Services(ns).Create(t.Context(), headless, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a service: %v", err)
 	}
-	g := &stage{side: s, namespace: ns.Name, kubeconfigs: kubeconfigs(t, ns.Name)}
+	g := &stage{side: s, namespace: ns, kubeconfigs: kubeconfigs(t, ns)}
 	if replicas := ptr.Deref(r.Replicas, 2); replicas >= 0 {
 		g.createSet(t, int64(replicas))
 	}
@@ -59,7 +51,7 @@ func kubeconfigs(t *testing.T, namespace string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	for _, as := range []string{"", nobody, unreachable} {
-		config, err := clientcmd.LoadFromFile(filepath.Join(suite.dir, "kubeconfig"))
+		config, err := clientcmd.LoadFromFile(filepath.Join(suite.Dir, "kubeconfig"))
 		if err != nil {
 			t.Fatalf("reading the cluster's kubeconfig: %v", err)
 		}
@@ -100,7 +92,7 @@ func (g *stage) createSet(t *testing.T, replicas int64) {
 			},
 		},
 	}}
-	sets := suite.dynamic.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: "statefulsets"}).Namespace(g.namespace)
+	sets := suite.Dynamic.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: "statefulsets"}).Namespace(g.namespace)
 	if _, err := sets.Create(t.Context(), set, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("%s: creating the set: %v", g.side.name, err)
 	}

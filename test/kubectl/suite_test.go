@@ -13,21 +13,15 @@ import (
 	"path/filepath"
 	"testing"
 
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
-
-	"statefulset.dev/test/warmup"
+	"statefulset.dev/test/harness"
 )
 
 // suite is what every row uses. It is set once, before the first test runs.
 var suite struct {
-	dir     string
+	*harness.Cluster
 	plugins string // a directory with the plugin, under the names that kubectl looks for
 	cache   string // what kubectl remembers of the cluster
 	sides   []side
-	host    kubernetes.Interface
-	dynamic dynamic.Interface
 }
 
 func TestMain(m *testing.M) {
@@ -45,35 +39,20 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func connect(scratch string) error {
-	suite.dir = os.Getenv("STATEFULSET_CLUSTER_DIR")
-	if suite.dir == "" {
-		return fmt.Errorf("STATEFULSET_CLUSTER_DIR is not set: run the rows with make test-kubectl, or name the directory of a cluster that bin/cluster started")
+func connect(scratch string) (err error) {
+	if suite.Cluster, err = harness.Open(); err != nil {
+		return err
 	}
 	suite.cache, suite.plugins = filepath.Join(scratch, "cache"), filepath.Join(scratch, "bin")
 	if err := linkPlugin(); err != nil {
 		return err
 	}
-	found, err := releases(context.Background(), suite.dir)
+	found, err := releases(context.Background(), suite.Dir)
 	if err != nil {
 		return err
 	}
 	suite.sides = sides(found)
-	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(suite.dir, "kubeconfig"))
-	if err != nil {
-		return fmt.Errorf("reading the cluster's kubeconfig: %w", err)
-	}
-	config.QPS = -1
-	if suite.host, err = kubernetes.NewForConfig(config); err != nil {
-		return fmt.Errorf("creating the host client: %w", err)
-	}
-	if suite.dynamic, err = dynamic.NewForConfig(config); err != nil {
-		return fmt.Errorf("creating the dynamic client: %w", err)
-	}
-	if err := warmup.Wait(context.Background(), config); err != nil {
-		return fmt.Errorf("waiting for the cluster's controllers: %w", err)
-	}
-	return nil
+	return suite.WarmUp(context.Background())
 }
 
 // linkPlugin makes the plugin known to kubectl, under the name of a command and under that of its completion. It is the

@@ -153,7 +153,7 @@ func killed(t *testing.T, ns string, lines int, args ...string) {
 	if err != nil {
 		t.Fatalf("finding the test binary: %v", err)
 	}
-	command := exec.CommandContext(t.Context(), self, append(args, "--kubeconfig", suite.kubeconfig, "--namespace", ns)...)
+	command := exec.CommandContext(t.Context(), self, append(args, "--kubeconfig", suite.Kubeconfig(), "--namespace", ns)...)
 	command.Env = append(os.Environ(), asPlugin+"=1")
 	out, err := command.StdoutPipe()
 	if err == nil {

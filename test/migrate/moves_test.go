@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"statefulset.dev/identity"
+	"statefulset.dev/test/harness"
 )
 
 const (
@@ -47,7 +48,7 @@ func TestWhatWasUnderWayGoesOn(t *testing.T) {
 		stuck(t, ns)
 		migrate(t, ns, "web")
 		patchOurs(t, ns, `{"spec":{"template":{"spec":{"nodeSelector":null}}}}`)
-		if err := suite.host.CoreV1().Pods(ns).Delete(t.Context(), "web-4", metav1.DeleteOptions{}); err != nil {
+		if err := suite.Host.CoreV1().Pods(ns).Delete(t.Context(), "web-4", metav1.DeleteOptions{}); err != nil {
 			t.Fatalf("deleting the stuck pod: %v", err)
 		}
 		waitOursReady(t, ns, 5, 5)
@@ -62,7 +63,7 @@ func TestWhatWasUnderWayGoesOn(t *testing.T) {
 			if back {
 				migrate(t, ns, "web", "--back")
 			}
-			if err := suite.host.CoreV1().Pods(ns).Delete(t.Context(), "web-0", metav1.DeleteOptions{}); err != nil {
+			if err := suite.Host.CoreV1().Pods(ns).Delete(t.Context(), "web-0", metav1.DeleteOptions{}); err != nil {
 				t.Fatalf("deleting a pod: %v", err)
 			}
 			waitRevisionOf(t, ns, "web-0", revisions[0])
@@ -73,8 +74,8 @@ func TestWhatWasUnderWayGoesOn(t *testing.T) {
 // waitRevisionOf waits until the pod exists, does not terminate, and runs the revision.
 func waitRevisionOf(t *testing.T, ns, name, revision string) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("pod %s runs revision %s", name, revision), func(ctx context.Context) error {
-		pod, err := suite.host.CoreV1().Pods(ns).Get(ctx, name, metav1.GetOptions{})
+	harness.Eventually(t, fmt.Sprintf("pod %s runs revision %s", name, revision), func(ctx context.Context) error {
+		pod, err := suite.Host.CoreV1().Pods(ns).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -87,8 +88,8 @@ func waitRevisionOf(t *testing.T, ns, name, revision string) {
 
 func waitOursReady(t *testing.T, ns string, ready, updated int32) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%d members of our set are ready and %d updated", ready, updated), func(ctx context.Context) error {
-		set, err := suite.sets.AppsV1().StatefulSets(ns).Get(ctx, "web", metav1.GetOptions{})
+	harness.Eventually(t, fmt.Sprintf("%d members of our set are ready and %d updated", ready, updated), func(ctx context.Context) error {
+		set, err := suite.Sets.AppsV1().StatefulSets(ns).Get(ctx, "web", metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -113,7 +114,7 @@ func TestAllSelectedSetsAreMoved(t *testing.T) {
 	}
 	migrate(t, ns, "-l", "app=web")
 	for _, name := range []string{"one", "two"} {
-		if _, err := suite.sets.AppsV1().StatefulSets(ns).Get(t.Context(), name, metav1.GetOptions{}); err != nil {
+		if _, err := suite.Sets.AppsV1().StatefulSets(ns).Get(t.Context(), name, metav1.GetOptions{}); err != nil {
 			t.Errorf("getting set %s: %v, want it to be moved", name, err)
 		}
 	}

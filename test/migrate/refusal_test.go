@@ -53,7 +53,7 @@ func TestASetIsNotMoved(t *testing.T) {
 		ours := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 		ours.Spec.Selector, ours.Spec.Template, ours.Spec.Replicas = web(0).Spec.Selector, web(0).Spec.Template, new(int32(0))
 		ours.Spec.Template.Spec.Containers[0].VolumeMounts = nil
-		if _, err := suite.sets.AppsV1().StatefulSets(r.namespace).Create(t.Context(), ours, metav1.CreateOptions{}); err != nil {
+		if _, err := suite.Sets.AppsV1().StatefulSets(r.namespace).Create(t.Context(), ours, metav1.CreateOptions{}); err != nil {
 			t.Fatalf("creating our set: %v", err)
 		}
 		expectRefusal(t, r, "there is also a set of this name", "web")
@@ -62,7 +62,7 @@ func TestASetIsNotMoved(t *testing.T) {
 	t.Run("that another object controls", func(t *testing.T) {
 		t.Parallel()
 		r := run{namespace: namespace(t)}
-		owner, err := suite.host.CoreV1().ConfigMaps(r.namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "operator"}}, metav1.CreateOptions{})
+		owner, err := suite.Host.CoreV1().ConfigMaps(r.namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "operator"}}, metav1.CreateOptions{})
 		if err != nil {
 			t.Fatalf("creating an owner: %v", err)
 		}
@@ -80,7 +80,7 @@ func TestASetIsNotMoved(t *testing.T) {
 		create(t, r.namespace, set)
 		waitReady(t, r.namespace, 0, 0)
 		expectRefusal(t, r, "example.test/stay", "web")
-		if err := suite.host.AppsV1().StatefulSets(r.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		if err := suite.Host.AppsV1().StatefulSets(r.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
 			t.Fatalf("deleting the set: %v", err)
 		}
 		expectRefusal(t, r, "the apps/v1 set is being deleted", "web")
@@ -130,7 +130,7 @@ func TestAutoscalersArePointedOut(t *testing.T) {
 			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "StatefulSet", Name: "web"},
 		},
 	}
-	if _, err := suite.host.AutoscalingV2().HorizontalPodAutoscalers(ns).Create(t.Context(), scaler, metav1.CreateOptions{}); err != nil {
+	if _, err := suite.Host.AutoscalingV2().HorizontalPodAutoscalers(ns).Create(t.Context(), scaler, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating an autoscaler: %v", err)
 	}
 	for _, args := range [][]string{{"web", "--dry-run"}, {"web"}} {

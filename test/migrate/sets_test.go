@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"statefulset.dev/identity"
+	"statefulset.dev/test/harness"
 )
 
 // web is a set of apps/v1 with that many members, each with a claim.
@@ -51,21 +52,21 @@ func web(replicas int32) *appsv1.StatefulSet {
 
 func create(t *testing.T, ns string, set *appsv1.StatefulSet) {
 	t.Helper()
-	if _, err := suite.host.AppsV1().StatefulSets(ns).Create(t.Context(), set, metav1.CreateOptions{}); err != nil {
+	if _, err := suite.Host.AppsV1().StatefulSets(ns).Create(t.Context(), set, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating set %s: %v", set.Name, err)
 	}
 }
 
 func patch(t *testing.T, ns, change string) {
 	t.Helper()
-	if _, err := suite.host.AppsV1().StatefulSets(ns).Patch(t.Context(), "web", types.StrategicMergePatchType, []byte(change), metav1.PatchOptions{}); err != nil {
+	if _, err := suite.Host.AppsV1().StatefulSets(ns).Patch(t.Context(), "web", types.StrategicMergePatchType, []byte(change), metav1.PatchOptions{}); err != nil {
 		t.Fatalf("patching set web with %s: %v", change, err)
 	}
 }
 
 func patchOurs(t *testing.T, ns, change string) {
 	t.Helper()
-	if _, err := suite.sets.AppsV1().StatefulSets(ns).Patch(t.Context(), "web", types.StrategicMergePatchType, []byte(change), metav1.PatchOptions{}); err != nil {
+	if _, err := suite.Sets.AppsV1().StatefulSets(ns).Patch(t.Context(), "web", types.StrategicMergePatchType, []byte(change), metav1.PatchOptions{}); err != nil {
 		t.Fatalf("patching our set web with %s: %v", change, err)
 	}
 }
@@ -74,8 +75,8 @@ func patchOurs(t *testing.T, ns, change string) {
 // present template.
 func waitReady(t *testing.T, ns string, ready, updated int32) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%d members of set web are ready and %d updated", ready, updated), func(ctx context.Context) error {
-		set, err := suite.host.AppsV1().StatefulSets(ns).Get(ctx, "web", metav1.GetOptions{})
+	harness.Eventually(t, fmt.Sprintf("%d members of set web are ready and %d updated", ready, updated), func(ctx context.Context) error {
+		set, err := suite.Host.AppsV1().StatefulSets(ns).Get(ctx, "web", metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -100,21 +101,21 @@ func look(t *testing.T, ns string) snapshot {
 
 func snap(ctx context.Context, ns string) (snapshot, error) {
 	seen := snapshot{}
-	pods, err := suite.host.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{})
+	pods, err := suite.Host.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("listing pods: %w", err)
 	}
 	for _, pod := range pods.Items {
 		seen["pod "+pod.Name] = fmt.Sprintf("%s at %s, started %v, terminating %t", pod.UID, pod.Labels[identity.RevisionLabel], pod.Status.StartTime, pod.DeletionTimestamp != nil)
 	}
-	claims, err := suite.host.CoreV1().PersistentVolumeClaims(ns).List(ctx, metav1.ListOptions{})
+	claims, err := suite.Host.CoreV1().PersistentVolumeClaims(ns).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("listing claims: %w", err)
 	}
 	for _, claim := range claims.Items {
 		seen["claim "+claim.Name] = fmt.Sprintf("%s, terminating %t", claim.UID, claim.DeletionTimestamp != nil)
 	}
-	revisions, err := suite.host.AppsV1().ControllerRevisions(ns).List(ctx, metav1.ListOptions{LabelSelector: "app=web"})
+	revisions, err := suite.Host.AppsV1().ControllerRevisions(ns).List(ctx, metav1.ListOptions{LabelSelector: "app=web"})
 	if err != nil {
 		return nil, fmt.Errorf("listing revisions: %w", err)
 	}
@@ -143,8 +144,8 @@ func expectSame(t *testing.T, when string, before, after snapshot) {
 // and to say of the revisions what the other one said.
 func expectOwner(t *testing.T, when, ns, apiVersion string, revisions [3]string) {
 	t.Helper()
-	theirs, theirErr := suite.host.AppsV1().StatefulSets(ns).Get(t.Context(), "web", metav1.GetOptions{})
-	ours, ourErr := suite.sets.AppsV1().StatefulSets(ns).Get(t.Context(), "web", metav1.GetOptions{})
+	theirs, theirErr := suite.Host.AppsV1().StatefulSets(ns).Get(t.Context(), "web", metav1.GetOptions{})
+	ours, ourErr := suite.Sets.AppsV1().StatefulSets(ns).Get(t.Context(), "web", metav1.GetOptions{})
 	var uid types.UID
 	var got [3]string
 	switch {
@@ -162,7 +163,7 @@ func expectOwner(t *testing.T, when, ns, apiVersion string, revisions [3]string)
 	if got != revisions {
 		t.Errorf("%s: current and update revision and collision count are %q, want %q", when, got, revisions)
 	}
-	pods, err := suite.host.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
+	pods, err := suite.Host.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatalf("listing pods: %v", err)
 	}
@@ -183,7 +184,7 @@ func revisionsOf(current, update string, collisions *int32) [3]string {
 
 func theirRevisions(t *testing.T, ns string) [3]string {
 	t.Helper()
-	set, err := suite.host.AppsV1().StatefulSets(ns).Get(t.Context(), "web", metav1.GetOptions{})
+	set, err := suite.Host.AppsV1().StatefulSets(ns).Get(t.Context(), "web", metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("getting set web: %v", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"statefulset.dev/identity"
+	"statefulset.dev/test/harness"
 )
 
 // nowhere makes new pods unschedulable, so that an update gets stuck at the first.
@@ -88,7 +89,7 @@ func states() map[string]state {
 				ObjectMeta: metav1.ObjectMeta{Name: "two"},
 				Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("2")}},
 			}
-			if _, err := suite.host.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
+			if _, err := suite.Host.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
 				t.Fatalf("creating a quota: %v", err)
 			}
 			create(t, ns, web(3))
@@ -125,7 +126,7 @@ func collided(t *testing.T, ns string) {
 	forget(t, ns, name)
 	decoy := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: name}, Revision: 1}
 	decoy.Data.Raw = []byte(`{"spec":{}}`)
-	if _, err := suite.host.AppsV1().ControllerRevisions(ns).Create(t.Context(), decoy, metav1.CreateOptions{}); err != nil {
+	if _, err := suite.Host.AppsV1().ControllerRevisions(ns).Create(t.Context(), decoy, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating revision %s: %v", name, err)
 	}
 	create(t, ns, web(2))
@@ -140,7 +141,7 @@ func recordedLongAgo(t *testing.T, ns string) {
 	create(t, ns, web(2))
 	waitReady(t, ns, 2, 2)
 	name := theirRevisions(t, ns)[1]
-	old, err := suite.host.AppsV1().ControllerRevisions(ns).Get(t.Context(), name, metav1.GetOptions{})
+	old, err := suite.Host.AppsV1().ControllerRevisions(ns).Get(t.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("getting revision %s: %v", name, err)
 	}
@@ -156,12 +157,12 @@ func recordedLongAgo(t *testing.T, ns string) {
 	if revision.Data.Raw, err = json.Marshal(data); err != nil {
 		t.Fatalf("encoding revision %s: %v", name, err)
 	}
-	if _, err := suite.host.AppsV1().ControllerRevisions(ns).Create(t.Context(), revision, metav1.CreateOptions{}); err != nil {
+	if _, err := suite.Host.AppsV1().ControllerRevisions(ns).Create(t.Context(), revision, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating revision %s: %v", revision.Name, err)
 	}
 	label := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, identity.RevisionLabel, revision.Name)
 	for _, pod := range []string{"web-0", "web-1"} {
-		if _, err := suite.host.CoreV1().Pods(ns).Patch(t.Context(), pod, types.MergePatchType, label, metav1.PatchOptions{}); err != nil {
+		if _, err := suite.Host.CoreV1().Pods(ns).Patch(t.Context(), pod, types.MergePatchType, label, metav1.PatchOptions{}); err != nil {
 			t.Fatalf("labelling pod %s: %v", pod, err)
 		}
 	}
@@ -176,11 +177,11 @@ func recordedLongAgo(t *testing.T, ns string) {
 func forget(t *testing.T, ns, revision string) {
 	t.Helper()
 	orphan := metav1.DeletePropagationOrphan
-	sets := suite.host.AppsV1().StatefulSets(ns)
+	sets := suite.Host.AppsV1().StatefulSets(ns)
 	if err := sets.Delete(t.Context(), "web", metav1.DeleteOptions{PropagationPolicy: &orphan}); err != nil {
 		t.Fatalf("deleting set web: %v", err)
 	}
-	eventually(t, "set web is gone", func(ctx context.Context) error {
+	harness.Eventually(t, "set web is gone", func(ctx context.Context) error {
 		_, err := sets.Get(ctx, "web", metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
@@ -191,7 +192,7 @@ func forget(t *testing.T, ns, revision string) {
 			return errors.New("it is still there")
 		}
 	})
-	if err := suite.host.AppsV1().ControllerRevisions(ns).Delete(t.Context(), revision, metav1.DeleteOptions{}); err != nil {
+	if err := suite.Host.AppsV1().ControllerRevisions(ns).Delete(t.Context(), revision, metav1.DeleteOptions{}); err != nil {
 		t.Fatalf("deleting revision %s: %v", revision, err)
 	}
 }

@@ -8,53 +8,32 @@ package migrate
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
-	"statefulset.dev/client/clientset/versioned"
 	sts "statefulset.dev/cmd/kubectl-sts/migrate"
 	"statefulset.dev/cmd/kubectl-sts/tree"
-	"statefulset.dev/test/warmup"
+	"statefulset.dev/test/harness"
 )
-
-// patience is how long a test waits for what the cluster does by itself.
-const patience = 2 * time.Minute
 
 // asPlugin makes the test binary be a command itself, so that it can be killed or have a
 // terminal: tree if it is "tree", migrate with any other value.
 const asPlugin = "MIGRATE_AS_PLUGIN"
 
 // suite is what every test uses. It is set once, before the first test runs.
-var suite struct {
-	kubeconfig string
-	host       kubernetes.Interface
-	sets       versioned.Interface
-}
+var suite struct{ *harness.Cluster }
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asPlugin) != "" {
 		os.Exit(plugin())
 	}
-	if err := connect(); err != nil {
-		fmt.Fprintf(os.Stderr, "migrate: %v\n", err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
+	os.Exit(harness.Main(m, &suite.Cluster))
 }
 
 func plugin() int {
@@ -71,43 +50,9 @@ func plugin() int {
 	return 0
 }
 
-func connect() error {
-	dir := os.Getenv("STATEFULSET_CLUSTER_DIR")
-	if dir == "" {
-		return errors.New("STATEFULSET_CLUSTER_DIR is not set: run make test-migrate, or name the directory of a cluster that bin/cluster started")
-	}
-	suite.kubeconfig = filepath.Join(dir, "kubeconfig")
-	config, err := clientcmd.BuildConfigFromFlags("", suite.kubeconfig)
-	if err != nil {
-		return fmt.Errorf("reading the cluster's kubeconfig: %w", err)
-	}
-	config.QPS = -1
-	if suite.host, err = kubernetes.NewForConfig(config); err != nil {
-		return fmt.Errorf("creating the host client: %w", err)
-	}
-	if suite.sets, err = versioned.NewForConfig(config); err != nil {
-		return fmt.Errorf("creating the client of our group: %w", err)
-	}
-	if err := warmup.Wait(context.Background(), config); err != nil {
-		return fmt.Errorf("waiting for the cluster's controllers: %w", err)
-	}
-	return nil
-}
-
 func namespace(t *testing.T) string {
 	t.Helper()
-	ns, err := suite.host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "migrate-"},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatalf("creating a namespace: %v", err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		_ = suite.host.CoreV1().Namespaces().Delete(ctx, ns.Name, metav1.DeleteOptions{})
-	})
-	return ns.Name
+	return suite.Namespace(t, "migrate")
 }
 
 // run is one run of the command.
@@ -124,9 +69,9 @@ type run struct {
 // migrate runs the command in this process. It returns what was printed.
 func (r run) migrate(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	flags := genericclioptions.NewConfigFlags(true)
-	flags.KubeConfig, flags.Namespace, flags.Impersonate, flags.WrapConfigFn = &suite.kubeconfig, &r.namespace, &r.user, r.wrap
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	flags, kubeconfig := genericclioptions.NewConfigFlags(true), suite.Kubeconfig()
+	flags.KubeConfig, flags.Namespace, flags.Impersonate, flags.WrapConfigFn = &kubeconfig, &r.namespace, &r.user, r.wrap
+	ctx, cancel := context.WithTimeout(t.Context(), harness.Patience)
 	defer cancel()
 	out := &lines{after: r.after, stop: cancel}
 	command := sts.NewCommand(flags, genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: out})
@@ -165,18 +110,4 @@ func (l *lines) Write(line []byte) (int, error) {
 		l.stop()
 	}
 	return len(line), nil
-}
-
-// eventually waits until check is satisfied; if it never is, the test fails with what
-// check said last.
-func eventually(t *testing.T, what string, check func(ctx context.Context) error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = check(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("waiting until %s: %v; last seen: %v", what, err, last)
-	}
 }

@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/harness"
 )
 
 // treeCommand is the command as a process of its own.
@@ -28,7 +29,7 @@ func treeCommand(t *testing.T, ns string, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatalf("finding the test binary: %v", err)
 	}
-	command := exec.CommandContext(t.Context(), self, append(args, "--kubeconfig", suite.kubeconfig, "--namespace", ns)...)
+	command := exec.CommandContext(t.Context(), self, append(args, "--kubeconfig", suite.Kubeconfig(), "--namespace", ns)...)
 	command.Env = append(os.Environ(), asPlugin+"=tree", "TERM=xterm-256color")
 	return command
 }
@@ -83,10 +84,10 @@ func TestTheTreeIsKeptUpToDate(t *testing.T) {
 			}
 			shows(t, screen, ns, other, "Unschedulable")
 
-			if err := suite.sets.AppsV1().StatefulSets(ns).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+			if err := suite.Sets.AppsV1().StatefulSets(ns).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
 				t.Fatalf("deleting the set: %v", err)
 			}
-			eventually(t, "the screen shows that the set is deleted", func(context.Context) error {
+			harness.Eventually(t, "the screen shows that the set is deleted", func(context.Context) error {
 				if text := screen.text(); !strings.Contains(text, "the set has been deleted") {
 					return fmt.Errorf("it shows\n%s", text)
 				}
@@ -105,7 +106,7 @@ func TestTheTreeIsKeptUpToDate(t *testing.T) {
 // shows waits until the screen shows words, and what the command shows without --watch.
 func shows(t *testing.T, screen *terminal, ns string, width uint16, words string) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("the screen shows %q, and what the command shows once", words), func(context.Context) error {
+	harness.Eventually(t, fmt.Sprintf("the screen shows %q, and what the command shows once", words), func(context.Context) error {
 		want, got := once(t, ns, width), screen.text()
 		if got != want || !strings.Contains(got, words) {
 			return fmt.Errorf("it shows\n%s\nwant\n%s", got, want)
@@ -120,7 +121,7 @@ func createOurs(t *testing.T, ns string, replicas int32) {
 	ours := &v1.StatefulSet{ObjectMeta: theirs.ObjectMeta}
 	ours.Spec.Replicas, ours.Spec.Selector, ours.Spec.Template = theirs.Spec.Replicas, theirs.Spec.Selector, theirs.Spec.Template
 	ours.Spec.ServiceName, ours.Spec.VolumeClaimTemplates = theirs.Spec.ServiceName, theirs.Spec.VolumeClaimTemplates
-	if _, err := suite.sets.AppsV1().StatefulSets(ns).Create(t.Context(), ours, metav1.CreateOptions{}); err != nil {
+	if _, err := suite.Sets.AppsV1().StatefulSets(ns).Create(t.Context(), ours, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating our set: %v", err)
 	}
 }
@@ -150,7 +151,7 @@ func TestTheTreeIsPrintedByLinesWhereThereIsNoTerminal(t *testing.T) {
 	if first, err := rest.ReadString('\n'); err != nil || !strings.HasPrefix(first, "web: 2 of 2 ready") {
 		t.Fatalf("kubectl sts tree web -w printed %q first with error %v, want what it says of the set", first, err)
 	}
-	if err := suite.sets.AppsV1().StatefulSets(ns).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+	if err := suite.Sets.AppsV1().StatefulSets(ns).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
 		t.Fatalf("deleting the set: %v", err)
 	}
 	text, err := io.ReadAll(rest)

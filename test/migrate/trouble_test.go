@@ -17,6 +17,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+
+	"statefulset.dev/test/harness"
 )
 
 // cut is a connection on which our API can be made to be down.
@@ -89,7 +91,7 @@ func allow(t *testing.T, ns string) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: clerk}},
 	}
-	if _, err := suite.host.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+	if _, err := suite.Host.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a role binding: %v", err)
 	}
 	waitAllowed(t, ns, true)
@@ -97,7 +99,7 @@ func allow(t *testing.T, ns string) {
 
 func forbid(t *testing.T, ns string) {
 	t.Helper()
-	if err := suite.host.RbacV1().RoleBindings(ns).Delete(t.Context(), clerk, metav1.DeleteOptions{}); err != nil {
+	if err := suite.Host.RbacV1().RoleBindings(ns).Delete(t.Context(), clerk, metav1.DeleteOptions{}); err != nil {
 		t.Fatalf("deleting a role binding: %v", err)
 	}
 	waitAllowed(t, ns, false)
@@ -105,8 +107,8 @@ func forbid(t *testing.T, ns string) {
 
 func waitAllowed(t *testing.T, ns string, want bool) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("the authorizer says %t", want), func(ctx context.Context) error {
-		review, err := suite.host.AuthorizationV1().LocalSubjectAccessReviews(ns).Create(ctx, &authorizationv1.LocalSubjectAccessReview{
+	harness.Eventually(t, fmt.Sprintf("the authorizer says %t", want), func(ctx context.Context) error {
+		review, err := suite.Host.AuthorizationV1().LocalSubjectAccessReviews(ns).Create(ctx, &authorizationv1.LocalSubjectAccessReview{
 			ObjectMeta: metav1.ObjectMeta{Namespace: ns},
 			Spec: authorizationv1.SubjectAccessReviewSpec{User: clerk, ResourceAttributes: &authorizationv1.ResourceAttributes{
 				Namespace: ns, Verb: "get", Group: "apps", Resource: "statefulsets",
@@ -124,7 +126,7 @@ func TestPermissionIsMissing(t *testing.T) {
 	ns := namespace(t)
 	interruptible(t, ns)
 	expectRefusal(t, run{namespace: ns, user: clerk}, "permission is missing", "web")
-	if _, err := suite.sets.AppsV1().StatefulSets(ns).Get(t.Context(), "web", metav1.GetOptions{}); err == nil {
+	if _, err := suite.Sets.AppsV1().StatefulSets(ns).Get(t.Context(), "web", metav1.GetOptions{}); err == nil {
 		t.Error("our set was created without permission")
 	}
 }

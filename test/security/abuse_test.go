@@ -12,8 +12,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,6 +20,8 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"statefulset.dev/test/harness"
 )
 
 // slack is how many goroutines more than before there may be afterwards: other tests of
@@ -31,7 +31,7 @@ const slack = 60
 // settles waits until the server has no more goroutines than before.
 func (w *world) settles(t *testing.T, before float64) {
 	t.Helper()
-	eventually(t, "the goroutines have ended", func(context.Context) error {
+	harness.Eventually(t, "the goroutines have ended", func(context.Context) error {
 		if now := w.metric(t, "go_goroutines"); now > before+slack {
 			return fmt.Errorf("got %.0f, want at most %.0f and %d more", now, before, slack)
 		}
@@ -139,7 +139,7 @@ func TestWatchesThatAreLeftLeaveNothingBehind(t *testing.T) {
 			<-ctx.Done()
 		})
 	}
-	eventually(t, "the watches are open", func(context.Context) error {
+	harness.Eventually(t, "the watches are open", func(context.Context) error {
 		if now := open.Load(); now < watches {
 			return fmt.Errorf("got %d, want %d", now, watches)
 		}
@@ -157,13 +157,7 @@ func TestWatchesThatAreLeftLeaveNothingBehind(t *testing.T) {
 func TestNothingIsRedirected(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
-	count := 5000
-	if text := os.Getenv("PATHS"); text != "" {
-		var err error
-		if count, err = strconv.Atoi(text); err != nil {
-			t.Fatalf("PATHS is %q, must be a number", text)
-		}
-	}
+	count := harness.Number(t, "PATHS", 5000)
 	admin := w.admin(t)
 	admin.Timeout = 10 * time.Second // some paths wait for something to happen
 	known := w.paths(t, admin)

@@ -24,6 +24,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"statefulset.dev/test/harness"
 )
 
 // onSets are all ways to write a set.
@@ -44,7 +46,7 @@ func only(ns string) *metav1.LabelSelector {
 // refused waits until a write is refused with the given words.
 func refused(t *testing.T, what, says string, write func(ctx context.Context) error) {
 	t.Helper()
-	eventually(t, what+" is refused", func(ctx context.Context) error {
+	harness.Eventually(t, what+" is refused", func(ctx context.Context) error {
 		if err := write(ctx); err == nil || !strings.Contains(err.Error(), says) {
 			return fmt.Errorf("got %v, want a refusal with %q", err, says) //nolint:errorlint // it may be nil
 		}
@@ -57,8 +59,8 @@ func refused(t *testing.T, what, says string, write func(ctx context.Context) er
 func TestPoliciesHoldForSets(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
-	ns := w.namespace(t, nil)
-	registrations := w.host.AdmissionregistrationV1()
+	ns := w.Namespace(t, "security")
+	registrations := w.Host.AdmissionregistrationV1()
 	creates := onSets("statefulsets")[0]
 	creates.Operations = []admissionregistrationv1.OperationType{"CREATE"}
 	match := &admissionregistrationv1.MatchResources{NamespaceSelector: only(ns)}
@@ -105,13 +107,13 @@ func TestPoliciesHoldForSets(t *testing.T) {
 		t.Fatalf("binding a policy: %v", err)
 	}
 
-	sets := w.sets.AppsV1().StatefulSets(ns)
+	sets := w.Sets.AppsV1().StatefulSets(ns)
 	const says = "the policy of the test denies it"
 	refused(t, "a set", says, func(ctx context.Context) error {
-		_, err := sets.Create(ctx, newSet("denied", 0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err := sets.Create(ctx, harness.NewSet("denied", 0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	})
-	w.create(t, ns, newSet("kept", 0))
+	w.create(t, ns, harness.NewSet("kept", 0))
 	refused(t, "a scale", says, func(ctx context.Context) error {
 		_, err := sets.Patch(ctx, "kept", types.MergePatchType, []byte(`{"spec":{"replicas":13}}`), metav1.PatchOptions{}, "scale")
 		return err
@@ -121,8 +123,8 @@ func TestPoliciesHoldForSets(t *testing.T) {
 		return err
 	})
 	refused(t, "a deletion", says, func(ctx context.Context) error { return sets.Delete(ctx, "kept", metav1.DeleteOptions{}) })
-	eventually(t, "a set is changed by the policy", func(ctx context.Context) error {
-		set, err := sets.Create(ctx, newSet("mutated", 0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	harness.Eventually(t, "a set is changed by the policy", func(ctx context.Context) error {
+		set, err := sets.Create(ctx, harness.NewSet("mutated", 0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err == nil && set.Labels["mutated"] != "by-policy" {
 			err = fmt.Errorf("got labels %v", set.Labels)
 		}
@@ -189,13 +191,13 @@ func (h *hook) of(name, subresource string, operation admissionv1.Operation) (co
 func TestWebhooksHoldForSets(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
-	ns, ca := w.namespace(t, nil), newAuthority(t, "webhooks")
+	ns, ca := w.Namespace(t, "security"), newAuthority(t, "webhooks")
 	h := newHook(t, ca)
 	none, fail, equivalent := admissionregistrationv1.SideEffectClassNone, admissionregistrationv1.Fail, admissionregistrationv1.Equivalent
 	client := func(path string) admissionregistrationv1.WebhookClientConfig {
 		return admissionregistrationv1.WebhookClientConfig{URL: new(h.URL + path), CABundle: ca.pem}
 	}
-	registrations := w.host.AdmissionregistrationV1()
+	registrations := w.Host.AdmissionregistrationV1()
 	t.Cleanup(func() {
 		_ = registrations.ValidatingWebhookConfigurations().Delete(context.Background(), ns, metav1.DeleteOptions{})
 		_ = registrations.MutatingWebhookConfigurations().Delete(context.Background(), ns, metav1.DeleteOptions{})
@@ -218,20 +220,20 @@ func TestWebhooksHoldForSets(t *testing.T) {
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("registering a webhook: %v", err)
 	}
-	sets := w.sets.AppsV1().StatefulSets(ns)
+	sets := w.Sets.AppsV1().StatefulSets(ns)
 	dry := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	refused(t, "a set", "the webhook of the test denies it", func(ctx context.Context) error {
-		_, err := sets.Create(ctx, newSet("denied", 0), dry)
+		_, err := sets.Create(ctx, harness.NewSet("denied", 0), dry)
 		return err
 	})
-	eventually(t, "a set is changed by the webhook", func(ctx context.Context) error {
-		set, err := sets.Create(ctx, newSet("mutated", 0), dry)
+	harness.Eventually(t, "a set is changed by the webhook", func(ctx context.Context) error {
+		set, err := sets.Create(ctx, harness.NewSet("mutated", 0), dry)
 		if err == nil && set.Labels["mutated"] != "by-webhook" {
 			err = fmt.Errorf("got labels %v", set.Labels)
 		}
 		return err
 	})
-	set := w.create(t, ns, newSet("asked", 0))
+	set := w.create(t, ns, harness.NewSet("asked", 0))
 	if got := h.of("asked", "", admissionv1.Create); got != 2 {
 		t.Errorf("one create of a set: got %d questions, want 2: one of each webhook, though their match policy is Equivalent", got)
 	}
@@ -247,7 +249,7 @@ func TestWebhooksHoldForSets(t *testing.T) {
 	h.Close()
 	for name, write := range map[string]func() error{
 		"creating a set": func() error {
-			_, err := sets.Create(t.Context(), newSet("down", 0), metav1.CreateOptions{})
+			_, err := sets.Create(t.Context(), harness.NewSet("down", 0), metav1.CreateOptions{})
 			return err
 		},
 		"scaling": func() error {
@@ -276,39 +278,39 @@ func (w *world) write(t *testing.T, ns, name, subresource, body string) {
 func TestNamespacesAndQuotasHoldForSets(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
-	ns := w.namespace(t, nil)
+	ns := w.Namespace(t, "security")
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/statefulsets.apps.statefulset.dev": resource.MustParse("1")}}}
-	if _, err := w.host.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
+	if _, err := w.Host.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a quota: %v", err)
 	}
-	sets := w.sets.AppsV1().StatefulSets(ns)
-	eventually(t, "the first set fits into the quota", func(ctx context.Context) error {
-		_, err := sets.Create(ctx, newSet("first", 0), metav1.CreateOptions{})
+	sets := w.Sets.AppsV1().StatefulSets(ns)
+	harness.Eventually(t, "the first set fits into the quota", func(ctx context.Context) error {
+		_, err := sets.Create(ctx, harness.NewSet("first", 0), metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			return nil
 		}
 		return err
 	})
-	if _, err := sets.Create(t.Context(), newSet("second", 0), metav1.CreateOptions{}); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota: one") {
+	if _, err := sets.Create(t.Context(), harness.NewSet("second", 0), metav1.CreateOptions{}); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota: one") {
 		t.Errorf("the second set: got %v, want forbidden by the quota", err)
 	}
 
-	going := w.namespace(t, nil)
-	maps := w.host.CoreV1().ConfigMaps(going)
+	going := w.Namespace(t, "security")
+	maps := w.Host.CoreV1().ConfigMaps(going)
 	if _, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "stays", Finalizers: []string{"example.com/stays"}}}, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a map: %v", err)
 	}
 	t.Cleanup(func() {
 		_, _ = maps.Patch(context.Background(), "stays", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 	})
-	if err := w.host.CoreV1().Namespaces().Delete(t.Context(), going, metav1.DeleteOptions{}); err != nil {
+	if err := w.Host.CoreV1().Namespaces().Delete(t.Context(), going, metav1.DeleteOptions{}); err != nil {
 		t.Fatalf("deleting the namespace: %v", err)
 	}
 	refused(t, "a set in a namespace that is going away", "because it is being terminated", func(ctx context.Context) error {
-		_, err := w.sets.AppsV1().StatefulSets(going).Create(ctx, newSet("late", 0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err := w.Sets.AppsV1().StatefulSets(going).Create(ctx, harness.NewSet("late", 0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	})
-	if _, err := w.sets.AppsV1().StatefulSets("absent").Create(t.Context(), newSet("lost", 0), metav1.CreateOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := w.Sets.AppsV1().StatefulSets("absent").Create(t.Context(), harness.NewSet("lost", 0), metav1.CreateOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("a set in a namespace that does not exist: got %v, want not found", err)
 	}
 }

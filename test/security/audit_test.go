@@ -18,6 +18,8 @@ import (
 	"time"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 // TestEveryWriteIsAuditedOnce writes in every way through the host, and finds each request
@@ -25,7 +27,7 @@ import (
 func TestEveryWriteIsAuditedOnce(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
-	ns := w.namespace(t, nil)
+	ns := w.Namespace(t, "security")
 	w.bind(t, ns, "cluster-admin", "auditor")
 	config := w.as("auditor", "people-of-the-test")
 	client, sets := through(t, config), setsIn(ns)
@@ -92,9 +94,9 @@ func parsed(t *testing.T, address string) *url.URL {
 func TestAQuietTenantIsServedBesideANoisyOne(t *testing.T) {
 	const noisy, quiet = 100, 60
 	w := shared(t)
-	ns := w.namespace(t, nil)
+	ns := w.Namespace(t, "security")
 	for i := range 20 {
-		set := newSet(fmt.Sprintf("listed-%d", i), 0)
+		set := harness.NewSet(fmt.Sprintf("listed-%d", i), 0)
 		set.Annotations = map[string]string{"test/size": strings.Repeat("x", 50<<10)}
 		w.create(t, ns, set)
 	}
@@ -105,7 +107,7 @@ func TestAQuietTenantIsServedBesideANoisyOne(t *testing.T) {
 		w.bind(t, ns, "edit", user)
 	}
 	listener := w.direct(t, w.known(t, "quiet"))
-	eventually(t, "the quiet one is known", func(ctx context.Context) error {
+	harness.Eventually(t, "the quiet one is known", func(ctx context.Context) error {
 		if got, err := try(ctx, listener, request{url: base + "/listed-0"}); err != nil || got.code != http.StatusOK {
 			return fmt.Errorf("got %d, %v, want 200", got.code, err) //nolint:errorlint // it may be nil
 		}
@@ -132,7 +134,7 @@ func TestAQuietTenantIsServedBesideANoisyOne(t *testing.T) {
 		})
 	}
 	admin := w.admin(t)
-	eventually(t, "requests of the noisy one wait", func(ctx context.Context) error {
+	harness.Eventually(t, "requests of the noisy one wait", func(ctx context.Context) error {
 		got, err := try(ctx, admin, request{url: "https://127.0.0.1:" + program.Port() + "/metrics"})
 		if err == nil && !waiting.MatchString(got.body) {
 			err = fmt.Errorf("got none in a queue")

@@ -18,6 +18,8 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 // cell is a verb on the set itself or on one of its subresources.
@@ -59,7 +61,7 @@ func mergePatch() map[string]string {
 func TestRolesMayTheSameAsWithAppsV1(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
-	ns := w.namespace(t, nil)
+	ns := w.Namespace(t, "security")
 	scaler := w.role(t, rbacv1.PolicyRule{APIGroups: []string{"apps", "apps.statefulset.dev"}, Resources: []string{"statefulsets/scale"}, Verbs: []string{"get", "update", "patch"}})
 	roles := map[string]string{"none": "", "view": "view", "edit": "edit", "admin": "admin", "cluster-admin": "cluster-admin", "scaler": scaler}
 	// What apps/v1 has not: who may change sets may have a plan made for a set of theirs.
@@ -115,7 +117,7 @@ func TestARevokedRightEnds(t *testing.T) {
 	t.Parallel()
 	const remembered, slack = 10 * time.Second, 20 * time.Second
 	w := shared(t)
-	ns := w.namespace(t, nil)
+	ns := w.Namespace(t, "security")
 	client, url := w.direct(t, w.known(t, "revoked")), w.server()+setsIn(ns)
 	if got := ask(t, client, request{url: url}); got.code != http.StatusForbidden {
 		t.Errorf("before the role was given: got %d, want 403", got.code)
@@ -129,10 +131,10 @@ func TestARevokedRightEnds(t *testing.T) {
 			return nil
 		}
 	}
-	eventually(t, "the role is known", code(http.StatusOK))
+	harness.Eventually(t, "the role is known", code(http.StatusOK))
 	revoke()
 	begun := time.Now()
-	eventually(t, "the role is gone", code(http.StatusForbidden))
+	harness.Eventually(t, "the role is gone", code(http.StatusForbidden))
 	took := time.Since(begun)
 	t.Logf("a revoked right ended after %s", took.Round(10*time.Millisecond))
 	if took > remembered+slack {
@@ -144,12 +146,12 @@ func TestARevokedRightEnds(t *testing.T) {
 // somebody is and what they may do, and looks at what it is asked.
 func TestAnOutageOfAccessReviewsLetsNobodyIn(t *testing.T) {
 	w := shared(t)
-	ns := w.namespace(t, nil)
+	ns := w.Namespace(t, "security")
 	r := w.newReviewer(t)
 	program := w.replica(t, "reviewed", map[string]string{"kubeconfig": w.kubeconfigTo(t, r.url)})
 	w.Start(t, program)
 	url := "https://127.0.0.1:" + program.Port() + setsIn(ns)
-	token, err := w.host.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), "default", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	token, err := w.Host.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), "default", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("getting a token: %v", err)
 	}
@@ -171,7 +173,7 @@ func TestAnOutageOfAccessReviewsLetsNobodyIn(t *testing.T) {
 		"a certificate": func(ctx context.Context) (answer, error) { return try(ctx, byCertificate, request{url: url}) },
 		"a token":       func(ctx context.Context) (answer, error) { return try(ctx, byToken, bearing) },
 	} {
-		eventually(t, "with "+name+" the user is served after the outage", func(ctx context.Context) error {
+		harness.Eventually(t, "with "+name+" the user is served after the outage", func(ctx context.Context) error {
 			if got, err := get(ctx); err != nil || got.code != http.StatusOK {
 				return fmt.Errorf("got %d, %v, want 200", got.code, err) //nolint:errorlint // it may be nil
 			}
@@ -184,7 +186,7 @@ func TestAnOutageOfAccessReviewsLetsNobodyIn(t *testing.T) {
 // may see one set by its name may not see all.
 func TestSelectorsReachTheHost(t *testing.T) {
 	w := shared(t)
-	ns := w.namespace(t, nil)
+	ns := w.Namespace(t, "security")
 	r := w.newReviewer(t)
 	program := w.replica(t, "selected", map[string]string{"kubeconfig": w.kubeconfigTo(t, r.url)})
 	w.Start(t, program)

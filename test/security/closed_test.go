@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
 	"statefulset.dev/test/harness/proxy"
 )
@@ -22,7 +23,7 @@ import (
 // and takes it away again.
 func TestWithoutTheHostNobodyIsServed(t *testing.T) {
 	w := shared(t)
-	ns := w.namespace(t, nil)
+	ns := w.Namespace(t, "security")
 	w.bind(t, ns, "view", "early")
 	link := proxy.NewLink(t, "127.0.0.1:0", w.Address(lab.HostAPI), false)
 	link.Cut()
@@ -62,14 +63,14 @@ func TestWithoutTheHostNobodyIsServed(t *testing.T) {
 	for range 3 { // nothing is known of this user yet, and nothing can be
 		down("after the host has gone", late, setsIn(ns))
 	}
-	eventually(t, "the server is not ready without its host", func(ctx context.Context) error {
+	harness.Eventually(t, "the server is not ready without its host", func(ctx context.Context) error {
 		if got, err := try(ctx, admin, request{url: base + "/readyz"}); err != nil || got.code == http.StatusOK {
 			return fmt.Errorf("got %d, %w, want a refusal", got.code, err)
 		}
 		return nil
 	})
 	link.Heal()
-	eventually(t, "the server is ready with its host", program.Ready)
+	harness.Eventually(t, "the server is ready with its host", program.Ready)
 	if got := ask(t, late, request{url: base + setsIn(ns)}); got.code != http.StatusOK {
 		t.Errorf("after the host came back again: got %d, %s, want 200", got.code, got.body)
 	}

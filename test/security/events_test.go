@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 // events are those of an audit log that are wanted, of requests that were answered, and of watches
@@ -43,7 +45,7 @@ func events(t testing.TB, path string, wanted func(*auditv1.Event) bool) (found 
 // auditedBy is the one event whose request has a word in its address.
 func (w *world) auditedBy(t testing.TB, path, word string) (event auditv1.Event) {
 	t.Helper()
-	eventually(t, "the audit log has the request with "+word, func(context.Context) error {
+	harness.Eventually(t, "the audit log has the request with "+word, func(context.Context) error {
 		found := events(t, path, func(e *auditv1.Event) bool { return strings.Contains(e.RequestURI, word) })
 		if len(found) != 1 {
 			return fmt.Errorf("got %d events, want 1", len(found))

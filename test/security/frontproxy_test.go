@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 // TestForgedFrontProxyHeaders says in the headers of the front proxy that it is an
@@ -48,7 +50,7 @@ func TestForgedFrontProxyHeaders(t *testing.T) {
 func TestForgedHeadersThroughTheHost(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
-	ns := w.namespace(t, nil)
+	ns := w.Namespace(t, "security")
 	w.bind(t, ns, "edit", "mallory")
 	forged := map[string]string{
 		"X-Remote-User": "admin", "X-Remote-Group": "system:masters", "X-Remote-Uid": "forged", "X-Remote-Extra-Scopes": "forged",
@@ -85,9 +87,9 @@ func TestForgedHeadersThroughTheHost(t *testing.T) {
 func TestTheUIDOfAUserIsKnown(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
-	ns := w.namespace(t, nil)
+	ns := w.Namespace(t, "security")
 	w.bind(t, ns, "edit", "uwe")
-	if _, err := setsAs(t, w.as("uwe", "a-group")).AppsV1().StatefulSets(ns).Create(t.Context(), newSet("db", 0), metav1.CreateOptions{FieldManager: "the-uid"}); err != nil {
+	if _, err := setsAs(t, w.as("uwe", "a-group")).AppsV1().StatefulSets(ns).Create(t.Context(), harness.NewSet("db", 0), metav1.CreateOptions{FieldManager: "the-uid"}); err != nil {
 		t.Fatalf("creating a set: %v", err)
 	}
 	event := w.auditedBy(t, w.ownAudit(), "the-uid")

@@ -17,6 +17,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 func (w *world) kubectl(t testing.TB, stdin string, args ...string) string {
@@ -40,14 +42,14 @@ func (w *world) setsOnly(t *testing.T) string {
 // with apps/v1, and that the sample policy ends that.
 func TestWhoMayCreateSetsGetsPods(t *testing.T) {
 	w := shared(t)
-	ns := w.namespace(t, nil)
+	ns := w.Namespace(t, "security")
 	w.bind(t, ns, w.setsOnly(t), "setter")
 	w.bind(t, ns, "edit", "editor")
 	if _, err := hostAs(t, w.as("setter")).CoreV1().Pods(ns).Create(t.Context(), podOf("own"), metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
 		t.Fatalf("creating a pod as one who may only create sets: got %v, want forbidden", err)
 	}
 	setter, editor := setsAs(t, w.as("setter")).AppsV1().StatefulSets(ns), setsAs(t, w.as("editor")).AppsV1().StatefulSets(ns)
-	if _, err := setter.Create(t.Context(), newSet("parity", 1), metav1.CreateOptions{}); err != nil {
+	if _, err := setter.Create(t.Context(), harness.NewSet("parity", 1), metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a set as one who may only create sets: %v", err)
 	}
 	w.awaitReady(t, ns, "parity", 1)
@@ -58,8 +60,8 @@ func TestWhoMayCreateSetsGetsPods(t *testing.T) {
 		_ = exec.CommandContext(context.Background(), w.Path("kubectl"), "--kubeconfig", w.Path("kubeconfig"), "delete", "-f", policy).Run()
 	})
 	const says = "may not create pods"
-	eventually(t, "the sample policy refuses sets of one who may not create pods", func(ctx context.Context) error {
-		_, err := setter.Create(ctx, newSet("refused", 1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	harness.Eventually(t, "the sample policy refuses sets of one who may not create pods", func(ctx context.Context) error {
+		_, err := setter.Create(ctx, harness.NewSet("refused", 1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), says) {
 			return fmt.Errorf("got %v, want a refusal with %q", err, says) //nolint:errorlint // it may be nil
 		}
@@ -73,7 +75,7 @@ func TestWhoMayCreateSetsGetsPods(t *testing.T) {
 	if _, err := setter.Update(t.Context(), set, metav1.UpdateOptions{}); err == nil || !strings.Contains(err.Error(), says) {
 		t.Errorf("changing the template under the policy: got %v, want a refusal with %q", err, says)
 	}
-	if _, err := editor.Create(t.Context(), newSet("edited", 1), metav1.CreateOptions{}); err != nil {
+	if _, err := editor.Create(t.Context(), harness.NewSet("edited", 1), metav1.CreateOptions{}); err != nil {
 		t.Errorf("creating a set as one who may create pods: got %v, want that it is allowed", err)
 	}
 	w.awaitReady(t, ns, "edited", 1)
@@ -88,12 +90,12 @@ func podOf(name string) *corev1.Pod {
 func TestPodSecurityHoldsForMembers(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
-	ns := w.namespace(t, map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
-	set := newSet("privileged", 1)
+	ns := w.LabeledNamespace(t, "security", map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
+	set := harness.NewSet("privileged", 1)
 	set.Spec.Template.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: new(true)}
 	w.create(t, ns, set)
-	eventually(t, "an event says why there is no pod", func(ctx context.Context) error {
-		list, err := w.host.CoreV1().Events(ns).List(ctx, metav1.ListOptions{})
+	harness.Eventually(t, "an event says why there is no pod", func(ctx context.Context) error {
+		list, err := w.Host.CoreV1().Events(ns).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
@@ -114,10 +116,10 @@ func TestPodSecurityHoldsForMembers(t *testing.T) {
 func TestDryRunsHaveAnIdentityOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
-	ns := w.namespace(t, nil)
-	w.create(t, ns, newSet("tried", 0))
+	ns := w.Namespace(t, "security")
+	w.create(t, ns, harness.NewSet("tried", 0))
 	var tried []auditv1.Event
-	eventually(t, "the host's audit log has the dry run", func(context.Context) error {
+	harness.Eventually(t, "the host's audit log has the dry run", func(context.Context) error {
 		tried = events(t, w.hostAudit(), func(e *auditv1.Event) bool {
 			return e.User.Username == serverName && e.ObjectRef != nil && e.ObjectRef.Namespace == ns && strings.Contains(e.RequestURI, "dryRun=All")
 		})
@@ -146,7 +148,7 @@ func TestDryRunsHaveAnIdentityOfTheirOwn(t *testing.T) {
 			return err
 		},
 		"a pod template": func() error {
-			template := &corev1.PodTemplate{ObjectMeta: metav1.ObjectMeta{Name: "real"}, Template: newSet("real", 0).Spec.Template}
+			template := &corev1.PodTemplate{ObjectMeta: metav1.ObjectMeta{Name: "real"}, Template: harness.NewSet("real", 0).Spec.Template}
 			_, err := trying.CoreV1().PodTemplates(ns).Create(t.Context(), template, metav1.CreateOptions{})
 			return err
 		},

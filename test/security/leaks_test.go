@@ -23,6 +23,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"statefulset.dev/test/harness"
 )
 
 // collector takes what the server traces.
@@ -72,11 +74,11 @@ func TestValuesOfASetAreNotTold(t *testing.T) {
 	t.Parallel()
 	const canary = "canary-7f3a9c1e5d"
 	w := shared(t)
-	ns, strict := w.namespace(t, nil), w.namespace(t, map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
+	ns, strict := w.Namespace(t, "security"), w.LabeledNamespace(t, "security", map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
 	secret := func(name string, replicas int32) {
 		t.Helper()
 		for _, at := range []string{ns, strict} {
-			set := newSet(name, replicas)
+			set := harness.NewSet(name, replicas)
 			set.Annotations = map[string]string{"test/secret": canary}
 			container := &set.Spec.Template.Spec.Containers[0]
 			container.Env = []corev1.EnvVar{{Name: "PASSWORD", Value: canary}}
@@ -86,7 +88,7 @@ func TestValuesOfASetAreNotTold(t *testing.T) {
 	}
 	secret("kept", 1)
 	w.awaitReady(t, ns, "kept", 1)
-	sets := w.sets.AppsV1().StatefulSets(ns)
+	sets := w.Sets.AppsV1().StatefulSets(ns)
 	for _, patch := range []string{
 		`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"example.com/main:1","env":[{"name":"PASSWORD","value":"` + canary + `-2"}]}]}}}}`,
 		`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"example.com/main:1","env":[{"name":"","value":"` + canary + `"}]}]}}}}`,
@@ -95,14 +97,14 @@ func TestValuesOfASetAreNotTold(t *testing.T) {
 		_, _ = sets.Patch(t.Context(), "kept", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	}
 	w.awaitReady(t, ns, "kept", 1)
-	eventually(t, "the refused pod has an event", func(ctx context.Context) error {
-		list, err := w.host.CoreV1().Events(strict).List(ctx, metav1.ListOptions{})
+	harness.Eventually(t, "the refused pod has an event", func(ctx context.Context) error {
+		list, err := w.Host.CoreV1().Events(strict).List(ctx, metav1.ListOptions{})
 		if err == nil && len(list.Items) == 0 {
 			err = fmt.Errorf("got none")
 		}
 		return err
 	})
-	eventually(t, "the traces of the namespace have arrived", func(context.Context) error {
+	harness.Eventually(t, "the traces of the namespace have arrived", func(context.Context) error {
 		if !strings.Contains(w.traces.String(), ns) {
 			return fmt.Errorf("got %d bytes without it", len(w.traces.String()))
 		}
@@ -124,12 +126,12 @@ func TestValuesOfASetAreNotTold(t *testing.T) {
 		places[path] = ask(t, admin, request{url: w.server() + path}).body
 	}
 	for _, at := range []string{ns, strict} {
-		list, err := w.host.CoreV1().Events(at).List(t.Context(), metav1.ListOptions{})
+		list, err := w.Host.CoreV1().Events(at).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			t.Fatalf("listing events: %v", err)
 		}
 		places["events of "+at] = fmt.Sprint(list.Items)
-		set, err := w.sets.AppsV1().StatefulSets(at).Get(t.Context(), "kept", metav1.GetOptions{})
+		set, err := w.Sets.AppsV1().StatefulSets(at).Get(t.Context(), "kept", metav1.GetOptions{})
 		if err != nil {
 			t.Fatalf("getting the set: %v", err)
 		}
@@ -149,7 +151,7 @@ func TestValuesOfASetAreNotTold(t *testing.T) {
 func TestProfilesNeedARight(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
-	ns := w.namespace(t, nil)
+	ns := w.Namespace(t, "security")
 	w.bind(t, ns, "cluster-admin", "namespaced")
 	for name, c := range map[string]struct {
 		client *http.Client

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/harness"
 )
 
 func serverTLS(t *testing.T, ca authority) *tls.Config {
@@ -35,8 +36,8 @@ func controllerOf(set *appsv1.StatefulSet) []metav1.OwnerReference {
 func TestForgedOwnersAreNoMembers(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
-	ns, far := w.namespace(t, nil), w.namespace(t, nil)
-	set := w.create(t, ns, newSet("owner", 2))
+	ns, far := w.Namespace(t, "security"), w.Namespace(t, "security")
+	set := w.create(t, ns, harness.NewSet("owner", 2))
 	w.awaitReady(t, ns, "owner", 2)
 	members := w.pods(t, ns)
 	for _, at := range []string{ns, far} {
@@ -61,8 +62,8 @@ func TestForgedOwnersAreNoMembers(t *testing.T) {
 	forge(ns, "uid", matching, controllerOf(otherUID))
 	forge(far, "owner-0", matching, controllerOf(set))
 
-	eventually(t, "the pod that says that it is a member too many is gone", func(ctx context.Context) error {
-		if _, err := w.host.CoreV1().Pods(ns).Get(ctx, "owner-7", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	harness.Eventually(t, "the pod that says that it is a member too many is gone", func(ctx context.Context) error {
+		if _, err := w.Host.CoreV1().Pods(ns).Get(ctx, "owner-7", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("got %v, want not found", err) //nolint:errorlint // it may be nil
 		}
 		return nil
@@ -70,14 +71,14 @@ func TestForgedOwnersAreNoMembers(t *testing.T) {
 	// The garbage collector removes a pod whose owner does not exist as it is named: of
 	// another UID, or in another namespace. The forger loses what the forger made.
 	for at, name := range map[string]string{ns: "uid", far: "owner-0"} {
-		eventually(t, "the pod with an owner that does not exist is gone", func(ctx context.Context) error {
-			if _, err := w.host.CoreV1().Pods(at).Get(ctx, name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		harness.Eventually(t, "the pod with an owner that does not exist is gone", func(ctx context.Context) error {
+			if _, err := w.Host.CoreV1().Pods(at).Get(ctx, name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 				return fmt.Errorf("%s: got %v, want not found", name, err) //nolint:errorlint // it may be nil
 			}
 			return nil
 		})
 	}
-	w.create(t, ns, newSet("after", 1)) // a set that was made later is served all the same
+	w.create(t, ns, harness.NewSet("after", 1)) // a set that was made later is served all the same
 	w.awaitReady(t, ns, "after", 1)
 	w.awaitReady(t, ns, "owner", 2)
 	after := w.pods(t, ns)
@@ -86,7 +87,7 @@ func TestForgedOwnersAreNoMembers(t *testing.T) {
 			t.Errorf("member %s: got UID %q, want %q, untouched", name, after[name], uid)
 		}
 	}
-	pod, err := w.host.CoreV1().Pods(ns).Get(t.Context(), "unlabelled", metav1.GetOptions{})
+	pod, err := w.Host.CoreV1().Pods(ns).Get(t.Context(), "unlabelled", metav1.GetOptions{})
 	if err != nil {
 		t.Errorf("the forger's pod without the set's labels: got %v, want that it lives", err)
 	}
@@ -101,7 +102,7 @@ func (w *world) claimSpec() corev1.PersistentVolumeClaimSpec {
 }
 
 func (w *world) withClaims(name string, replicas int32) *appsv1.StatefulSet {
-	set := newSet(name, replicas)
+	set := harness.NewSet(name, replicas)
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: w.claimSpec()}}
 	set.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
 	set.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
@@ -115,9 +116,9 @@ func (w *world) withClaims(name string, replicas int32) *appsv1.StatefulSet {
 func TestAClaimOfAnotherIsNeverTakenAway(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
-	ns := w.namespace(t, nil)
-	claims := w.host.CoreV1().PersistentVolumeClaims(ns)
-	keeper, err := w.host.CoreV1().ConfigMaps(ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "keeper"}}, metav1.CreateOptions{})
+	ns := w.Namespace(t, "security")
+	claims := w.Host.CoreV1().PersistentVolumeClaims(ns)
+	keeper, err := w.Host.CoreV1().ConfigMaps(ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "keeper"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating an owner: %v", err)
 	}
@@ -129,8 +130,8 @@ func TestAClaimOfAnotherIsNeverTakenAway(t *testing.T) {
 		t.Fatalf("creating a claim: %v", err)
 	}
 	w.create(t, ns, w.withClaims("db", 1))
-	eventually(t, "a warning says that the claim is another's", func(ctx context.Context) error {
-		list, err := w.host.CoreV1().Events(ns).List(ctx, metav1.ListOptions{FieldSelector: "type=Warning"})
+	harness.Eventually(t, "a warning says that the claim is another's", func(ctx context.Context) error {
+		list, err := w.Host.CoreV1().Events(ns).List(ctx, metav1.ListOptions{FieldSelector: "type=Warning"})
 		if err != nil {
 			return err
 		}
@@ -142,11 +143,11 @@ func TestAClaimOfAnotherIsNeverTakenAway(t *testing.T) {
 		}
 		return fmt.Errorf("got %d warnings, none about the set", len(list.Items))
 	})
-	if err := w.sets.AppsV1().StatefulSets(ns).Delete(t.Context(), "db", metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)}); err != nil {
+	if err := w.Sets.AppsV1().StatefulSets(ns).Delete(t.Context(), "db", metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)}); err != nil {
 		t.Fatalf("deleting the set: %v", err)
 	}
-	eventually(t, "the set is gone", func(ctx context.Context) error {
-		if _, err := w.sets.AppsV1().StatefulSets(ns).Get(ctx, "db", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	harness.Eventually(t, "the set is gone", func(ctx context.Context) error {
+		if _, err := w.Sets.AppsV1().StatefulSets(ns).Get(ctx, "db", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("got %v, want not found", err) //nolint:errorlint // it may be nil
 		}
 		return nil
@@ -160,8 +161,8 @@ func TestAClaimOfAnotherIsNeverTakenAway(t *testing.T) {
 	w.create(t, ns, w.rival("b", "a-b"))
 	w.awaitReady(t, ns, "b", 1)
 	w.create(t, ns, w.rival("b-b", "a"))
-	eventually(t, "the second set says whose the claim is", func(ctx context.Context) error {
-		set, err := w.sets.AppsV1().StatefulSets(ns).Get(ctx, "b-b", metav1.GetOptions{})
+	harness.Eventually(t, "the second set says whose the claim is", func(ctx context.Context) error {
+		set, err := w.Sets.AppsV1().StatefulSets(ns).Get(ctx, "b-b", metav1.GetOptions{})
 		if err != nil {
 			return err
 		}

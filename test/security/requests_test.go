@@ -14,18 +14,16 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	appsv1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
 )
 
@@ -97,7 +95,7 @@ func (w *world) direct(t testing.TB, certs ...pair) *http.Client {
 }
 
 func unredirected(transport http.RoundTripper) *http.Client {
-	return &http.Client{Transport: transport, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Transport: transport, Timeout: harness.Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // known is the certificate of a user of the cluster.
@@ -158,13 +156,13 @@ func (w *world) bind(t testing.TB, ns, role, user string) (revoke func()) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	}
-	made, err := w.host.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{})
+	made, err := w.Host.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("binding role %s: %v", role, err)
 	}
-	eventually(t, "the host knows the role of "+user, func(ctx context.Context) error {
+	harness.Eventually(t, "the host knows the role of "+user, func(ctx context.Context) error {
 		for _, subresource := range []string{"", "scale"} {
-			review, err := w.host.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			review, err := w.Host.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 				User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{
 					Namespace: ns, Verb: "get", Group: "apps.statefulset.dev", Version: "v1", Resource: "statefulsets", Subresource: subresource,
 				},
@@ -176,7 +174,7 @@ func (w *world) bind(t testing.TB, ns, role, user string) (revoke func()) {
 		return errors.New("the host does not allow it yet")
 	})
 	return func() {
-		if err := w.host.RbacV1().RoleBindings(ns).Delete(t.Context(), made.Name, metav1.DeleteOptions{}); err != nil {
+		if err := w.Host.RbacV1().RoleBindings(ns).Delete(t.Context(), made.Name, metav1.DeleteOptions{}); err != nil {
 			t.Fatalf("unbinding role %s: %v", role, err)
 		}
 	}
@@ -185,36 +183,19 @@ func (w *world) bind(t testing.TB, ns, role, user string) (revoke func()) {
 // role makes a ClusterRole that lasts as long as the test.
 func (w *world) role(t testing.TB, rules ...rbacv1.PolicyRule) string {
 	t.Helper()
-	made, err := w.host.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: "security-"}, Rules: rules}, metav1.CreateOptions{})
+	made, err := w.Host.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: "security-"}, Rules: rules}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating a role: %v", err)
 	}
 	t.Cleanup(func() {
-		_ = w.host.RbacV1().ClusterRoles().Delete(context.Background(), made.Name, metav1.DeleteOptions{})
+		_ = w.Host.RbacV1().ClusterRoles().Delete(context.Background(), made.Name, metav1.DeleteOptions{})
 	})
 	return made.Name
 }
 
-// newSet is a set without claims.
-func newSet(name string, replicas int32) *appsv1.StatefulSet {
-	labels := map[string]string{"app": name}
-	return &appsv1.StatefulSet{
-		TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: appsv1.Kind},
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: appsv1.StatefulSetSpec{
-			Replicas: new(replicas),
-			Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/main:1"}}},
-			},
-		},
-	}
-}
-
 func (w *world) create(t testing.TB, ns string, set *appsv1.StatefulSet) *appsv1.StatefulSet {
 	t.Helper()
-	made, err := w.sets.AppsV1().StatefulSets(ns).Create(t.Context(), set, metav1.CreateOptions{})
+	made, err := w.Sets.AppsV1().StatefulSets(ns).Create(t.Context(), set, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating set %s: %v", set.Name, err)
 	}
@@ -223,8 +204,8 @@ func (w *world) create(t testing.TB, ns string, set *appsv1.StatefulSet) *appsv1
 
 func (w *world) awaitReady(t testing.TB, ns, name string, replicas int32) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("set %s has %d ready members", name, replicas), func(ctx context.Context) error {
-		set, err := w.sets.AppsV1().StatefulSets(ns).Get(ctx, name, metav1.GetOptions{})
+	harness.Eventually(t, fmt.Sprintf("set %s has %d ready members", name, replicas), func(ctx context.Context) error {
+		set, err := w.Sets.AppsV1().StatefulSets(ns).Get(ctx, name, metav1.GetOptions{})
 		if err == nil && (set.Status.ReadyReplicas != replicas || set.Status.Replicas != replicas || set.Status.ObservedGeneration != set.Generation || set.Status.UpdatedReplicas != replicas) {
 			err = fmt.Errorf("got %+v", set.Status)
 		}
@@ -235,7 +216,7 @@ func (w *world) awaitReady(t testing.TB, ns, name string, replicas int32) {
 // pods are the UIDs of the pods of a namespace, by name.
 func (w *world) pods(t testing.TB, ns string) map[string]string {
 	t.Helper()
-	list, err := w.host.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
+	list, err := w.Host.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatalf("listing pods: %v", err)
 	}
@@ -244,18 +225,4 @@ func (w *world) pods(t testing.TB, ns string) map[string]string {
 		pods[pod.Name] = string(pod.UID)
 	}
 	return pods
-}
-
-// eventually waits until a check is satisfied; if it never is, the test fails with what
-// it said last.
-func eventually(t testing.TB, what string, check func(ctx context.Context) error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = check(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("waiting until %s: %v; last seen: %v", what, err, last)
-	}
 }

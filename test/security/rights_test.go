@@ -19,6 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 const (
@@ -133,7 +135,7 @@ func (w *world) granted(t *testing.T) map[string]bool {
 			return s.Kind == rbacv1.ServiceAccountKind && s.Namespace == system && s.Name == "statefulset-apiserver"
 		})
 	}
-	rbac := w.host.RbacV1()
+	rbac := w.Host.RbacV1()
 	everywhere, err := rbac.ClusterRoleBindings().List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatalf("listing bindings: %v", err)
@@ -172,19 +174,19 @@ func (w *world) granted(t *testing.T) map[string]bool {
 // cut, a scale down, a quota, and pods that are orphaned and adopted.
 func (w *world) playLife(t *testing.T) {
 	t.Helper()
-	ns := w.namespace(t, nil)
+	ns := w.Namespace(t, "security")
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "some"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/statefulsets.apps.statefulset.dev": resource.MustParse("5")}}}
-	if _, err := w.host.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
+	if _, err := w.Host.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a quota: %v", err)
 	}
-	eventually(t, "the quota is counted", func(ctx context.Context) error {
-		got, err := w.host.CoreV1().ResourceQuotas(ns).Get(ctx, "some", metav1.GetOptions{})
+	harness.Eventually(t, "the quota is counted", func(ctx context.Context) error {
+		got, err := w.Host.CoreV1().ResourceQuotas(ns).Get(ctx, "some", metav1.GetOptions{})
 		if err == nil && len(got.Status.Hard) == 0 {
 			err = fmt.Errorf("got %+v", got.Status)
 		}
 		return err
 	})
-	set := newSet("life", 2)
+	set := harness.NewSet("life", 2)
 	set.Spec.RevisionHistoryLimit = new(int32(0))
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
 		ObjectMeta: metav1.ObjectMeta{Name: "data"},
@@ -196,7 +198,7 @@ func (w *world) playLife(t *testing.T) {
 	set.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
 	w.create(t, ns, set)
 	w.awaitReady(t, ns, "life", 2)
-	sets := w.sets.AppsV1().StatefulSets(ns)
+	sets := w.Sets.AppsV1().StatefulSets(ns)
 	change := func(patch string) {
 		t.Helper()
 		if _, err := sets.Patch(t.Context(), "life", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
@@ -213,14 +215,14 @@ func (w *world) playLife(t *testing.T) {
 	if err := sets.Delete(t.Context(), "life", metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)}); err != nil {
 		t.Fatalf("deleting the set without its pods: %v", err)
 	}
-	eventually(t, "the pods have no owner", func(ctx context.Context) error {
-		pod, err := w.host.CoreV1().Pods(ns).Get(ctx, "life-0", metav1.GetOptions{})
+	harness.Eventually(t, "the pods have no owner", func(ctx context.Context) error {
+		pod, err := w.Host.CoreV1().Pods(ns).Get(ctx, "life-0", metav1.GetOptions{})
 		if err == nil && len(pod.OwnerReferences) > 0 {
 			err = fmt.Errorf("got %+v", pod.OwnerReferences)
 		}
 		return err
 	})
-	eventually(t, "the set is gone", func(ctx context.Context) error {
+	harness.Eventually(t, "the set is gone", func(ctx context.Context) error {
 		if _, err := sets.Get(ctx, "life", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("got %v, want not found", err) //nolint:errorlint // it may be nil
 		}

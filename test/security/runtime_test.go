@@ -23,6 +23,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/yaml"
 
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
 )
 
@@ -46,7 +47,7 @@ func TestTheDeploymentIsAdmittedWhereOnlyRestrictedPodsAre(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
 	for _, dir := range []string{"../../artifacts/base", "../../artifacts/ha"} {
-		ns := w.namespace(t, map[string]string{"pod-security.kubernetes.io/enforce": "restricted", "pod-security.kubernetes.io/enforce-version": "latest"})
+		ns := w.LabeledNamespace(t, "security", map[string]string{"pod-security.kubernetes.io/enforce": "restricted", "pod-security.kubernetes.io/enforce-version": "latest"})
 		documents := w.manifests(t, dir)
 		if len(documents["Deployment"]) != 1 || !strings.Contains(documents["Namespace"][0], "pod-security.kubernetes.io/enforce: restricted") {
 			t.Fatalf("%s: got %d deployments and namespace %s, want one, and that it enforces restricted", dir, len(documents["Deployment"]), documents["Namespace"])
@@ -55,12 +56,12 @@ func TestTheDeploymentIsAdmittedWhereOnlyRestrictedPodsAre(t *testing.T) {
 		if err := yaml.UnmarshalStrict([]byte(documents["Deployment"][0]), &deployment); err != nil {
 			t.Fatalf("%s: reading the deployment: %v", dir, err)
 		}
-		if _, err := w.host.CoreV1().ServiceAccounts(ns).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: deployment.Spec.Template.Spec.ServiceAccountName}}, metav1.CreateOptions{}); err != nil {
+		if _, err := w.Host.CoreV1().ServiceAccounts(ns).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: deployment.Spec.Template.Spec.ServiceAccountName}}, metav1.CreateOptions{}); err != nil {
 			t.Fatalf("creating a service account: %v", err)
 		}
 		template := deployment.Spec.Template
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "server-", Labels: template.Labels}, Spec: template.Spec}
-		made, err := w.host.CoreV1().Pods(ns).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		made, err := w.Host.CoreV1().Pods(ns).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
 			t.Errorf("%s: creating its pod where only restricted ones are: got %v, want that it is admitted", dir, err)
 			continue
@@ -73,7 +74,7 @@ func TestTheDeploymentIsAdmittedWhereOnlyRestrictedPodsAre(t *testing.T) {
 		}
 		pod.Spec = *template.Spec.DeepCopy()
 		pod.Spec.SecurityContext.RunAsNonRoot, pod.Spec.SecurityContext.RunAsUser = nil, new(int64(0))
-		if _, err := w.host.CoreV1().Pods(ns).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); !apierrors.IsForbidden(err) {
+		if _, err := w.Host.CoreV1().Pods(ns).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); !apierrors.IsForbidden(err) {
 			t.Errorf("%s: the same pod as root: got %v, want forbidden, or the namespace proves nothing", dir, err)
 		}
 		policies := documents["NetworkPolicy"]
@@ -86,7 +87,7 @@ func TestTheDeploymentIsAdmittedWhereOnlyRestrictedPodsAre(t *testing.T) {
 				t.Fatalf("%s: reading the network policy: %v", dir, err)
 			}
 			policy.Namespace = ns
-			if _, err := w.host.NetworkingV1().NetworkPolicies(ns).Create(t.Context(), &policy, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+			if _, err := w.Host.NetworkingV1().NetworkPolicies(ns).Create(t.Context(), &policy, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
 				t.Errorf("%s: creating the network policy: %v", dir, err)
 			}
 		}
@@ -164,23 +165,23 @@ func TestTheServerRunsConfined(t *testing.T) {
 // set, and works in another.
 func TestOtherWorkGoesOnWithoutTheServer(t *testing.T) {
 	w := shared(t)
-	going, other := w.namespace(t, nil), w.namespace(t, nil)
-	w.create(t, going, newSet("db", 2))
+	going, other := w.Namespace(t, "security"), w.Namespace(t, "security")
+	w.create(t, going, harness.NewSet("db", 2))
 	w.awaitReady(t, going, "db", 2)
 	w.process.Stop(t, time.Minute)
 
-	if err := w.host.CoreV1().Namespaces().Delete(t.Context(), going, metav1.DeleteOptions{}); err != nil {
+	if err := w.Host.CoreV1().Namespaces().Delete(t.Context(), going, metav1.DeleteOptions{}); err != nil {
 		t.Fatalf("deleting a namespace: %v", err)
 	}
 	one, labels := int32(1), map[string]string{"app": "other"}
 	builtIn := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "other"}, Spec: appsv1.StatefulSetSpec{
 		Replicas: &one, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: podOf("x").Spec},
 	}}
-	if _, err := w.host.AppsV1().StatefulSets(other).Create(t.Context(), builtIn, metav1.CreateOptions{}); err != nil {
+	if _, err := w.Host.AppsV1().StatefulSets(other).Create(t.Context(), builtIn, metav1.CreateOptions{}); err != nil {
 		t.Errorf("creating a built-in set without our server: %v", err)
 	}
-	eventually(t, "a built-in set of another namespace is ready without our server", func(ctx context.Context) error {
-		set, err := w.host.AppsV1().StatefulSets(other).Get(ctx, "other", metav1.GetOptions{})
+	harness.Eventually(t, "a built-in set of another namespace is ready without our server", func(ctx context.Context) error {
+		set, err := w.Host.AppsV1().StatefulSets(other).Get(ctx, "other", metav1.GetOptions{})
 		if err == nil && set.Status.ReadyReplicas != 1 {
 			err = fmt.Errorf("got %+v", set.Status)
 		}
@@ -189,8 +190,8 @@ func TestOtherWorkGoesOnWithoutTheServer(t *testing.T) {
 	if out := w.kubectl(t, "", "get", "pods,configmaps", "-n", other); !strings.Contains(out, "other-0") {
 		t.Errorf("kubectl without our server: got %s, want the pod", out)
 	}
-	eventually(t, "the namespace says what it waits for", func(ctx context.Context) error {
-		ns, err := w.host.CoreV1().Namespaces().Get(ctx, going, metav1.GetOptions{})
+	harness.Eventually(t, "the namespace says what it waits for", func(ctx context.Context) error {
+		ns, err := w.Host.CoreV1().Namespaces().Get(ctx, going, metav1.GetOptions{})
 		if err != nil {
 			return fmt.Errorf("got %w, want that it waits", err)
 		}
@@ -204,8 +205,8 @@ func TestOtherWorkGoesOnWithoutTheServer(t *testing.T) {
 
 	w.process = w.Start(lasting{t}, w.program) // the remedy
 	begun := time.Now()
-	eventually(t, "the namespace is gone with the server back", func(ctx context.Context) error {
-		if _, err := w.host.CoreV1().Namespaces().Get(ctx, going, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	harness.Eventually(t, "the namespace is gone with the server back", func(ctx context.Context) error {
+		if _, err := w.Host.CoreV1().Namespaces().Get(ctx, going, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("got %v, want not found", err) //nolint:errorlint // it may be nil
 		}
 		return nil

@@ -18,6 +18,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 const (
@@ -74,10 +76,10 @@ func (w *world) raw(t *testing.T, prefix string) map[string][]byte {
 // with a wrong one.
 func TestSetsAreEncryptedInEtcd(t *testing.T) {
 	w := shared(t)
-	ns := w.namespace(t, nil)
+	ns := w.Namespace(t, "security")
 	const canary = "canary-of-encryption"
 	make := func(name string) {
-		set := newSet(name, 0)
+		set := harness.NewSet(name, 0)
 		set.Annotations = map[string]string{"test/canary": canary}
 		w.create(t, ns, set)
 	}

@@ -20,21 +20,15 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
-	"statefulset.dev/test/warmup"
 )
-
-// patience bounds every wait. It is never the reason for a verdict.
-const patience = 2 * time.Minute
 
 // allowDelete is the annotation without which what the store needs stays.
 const allowDelete = "apps.statefulset.dev/allow-delete"
@@ -49,9 +43,7 @@ type world struct {
 	// since is when the host was ready. A host that starts refuses everything at first.
 	since time.Time
 
-	host   kubernetes.Interface // as administrator
-	asking *http.Client         // as administrator, straight to the server
-	sets   versioned.Interface  // as administrator, through the host
+	asking *http.Client // as administrator, straight to the server
 
 	// The authorities of the cluster, and those of this suite.
 	clusterCA, frontProxyCA, servingCA, etcdCA authority
@@ -107,13 +99,6 @@ func shared(t *testing.T) *world {
 }
 
 func (w *world) start(t testing.TB) {
-	var err error
-	if w.host, err = kubernetes.NewForConfig(w.Config); err != nil {
-		t.Fatalf("creating a client of the host: %v", err)
-	}
-	if w.sets, err = versioned.NewForConfig(w.Config); err != nil {
-		t.Fatalf("creating a client: %v", err)
-	}
 	w.clusterCA, w.frontProxyCA = loadAuthority(t, w.Path("pki", "ca")), loadAuthority(t, w.Path("pki", "front-proxy-ca"))
 	w.servingCA, w.etcdCA = loadAuthority(t, w.Path("registration", "serving-ca")), newAuthority(t, "own etcd")
 	w.startHost(t)
@@ -124,11 +109,11 @@ func (w *world) start(t testing.TB) {
 	w.traces = newCollector(t)
 	w.harden(t)
 	w.process = w.Start(t, w.program)
-	eventually(t, "the host leads to the server", func(ctx context.Context) error {
-		_, err := w.sets.AppsV1().StatefulSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	harness.Eventually(t, "the host leads to the server", func(ctx context.Context) error {
+		_, err := w.Sets.AppsV1().StatefulSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 		return err
 	})
-	if err := warmup.Wait(t.Context(), w.Config); err != nil {
+	if err := w.WarmUp(t.Context()); err != nil {
 		t.Fatalf("waiting for the cluster's controllers: %v", err)
 	}
 }
@@ -147,13 +132,7 @@ func (w *world) startHost(t testing.TB) {
 
 // kill ends a component of the cluster at once.
 func (w *world) kill(t testing.TB, name string) {
-	var state struct {
-		Processes map[string]struct {
-			PID int `json:"pid"`
-		} `json:"processes"`
-	}
-	decode(t, read(t, w.Path("state.json")), &state)
-	pid := state.Processes[name].PID
+	pid := w.Component(t, name).PID
 	link := fmt.Sprintf("/proc/%d/exe", pid)
 	if exe, err := os.Readlink(link); err != nil || exe != w.Program(t, name).Exe {
 		t.Fatalf("process %d: got %q, %v, want %s", pid, exe, err, w.Program(t, name).Exe)
@@ -161,7 +140,7 @@ func (w *world) kill(t testing.TB, name string) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatalf("ending %s: %v", name, err)
 	}
-	eventually(t, "the port of "+name+" is free", func(ctx context.Context) error {
+	harness.Eventually(t, "the port of "+name+" is free", func(ctx context.Context) error {
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", w.Address(name))
 		if err != nil {
 			return err
@@ -180,8 +159,8 @@ rules:
 // forgetStore makes the host expect a new store.
 func (w *world) forgetStore(t testing.TB) {
 	const system, note = "statefulset-system", "statefulset-apiserver-store"
-	notes := w.host.CoreV1().ConfigMaps(system)
-	eventually(t, "the note of the old store is gone", func(ctx context.Context) error {
+	notes := w.Host.CoreV1().ConfigMaps(system)
+	harness.Eventually(t, "the note of the old store is gone", func(ctx context.Context) error {
 		_, err := notes.Patch(ctx, note, types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+allowDelete+`":"yes"}}}`), metav1.PatchOptions{})
 		if err == nil {
 			err = notes.Delete(ctx, note, metav1.DeleteOptions{})
@@ -262,26 +241,6 @@ func (w *world) replica(t *testing.T, name string, flags map[string]string) lab.
 		program.Args = program.Args.With(flag, value)
 	}
 	return program
-}
-
-// namespace makes a namespace of the test's own, with labels, and removes it when the
-// test has ended, without waiting for it to be gone.
-func (w *world) namespace(t *testing.T, labels map[string]string) string {
-	t.Helper()
-	made, err := w.host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "security-", Labels: labels}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatalf("creating a namespace: %v", err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		_ = w.host.CoreV1().Namespaces().Delete(ctx, made.Name, metav1.DeleteOptions{})
-	})
-	eventually(t, "the namespace has its service account", func(ctx context.Context) error {
-		_, err := w.host.CoreV1().ServiceAccounts(made.Name).Get(ctx, "default", metav1.GetOptions{})
-		return err
-	})
-	return made.Name
 }
 
 func write(t testing.TB, dir, name, content string) string {

@@ -24,6 +24,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"statefulset.dev/test/harness"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 )
@@ -40,7 +42,7 @@ func TestCertificatesAreExchangedUnderLoad(t *testing.T) {
 	nextCA := newAuthority(t, "next serving")
 	admin := w.known(t, "security-admin", "system:masters")
 	config := &tls.Config{RootCAs: poolOf(w.servingCA, nextCA), Certificates: []tls.Certificate{admin.tls(t)}, MinVersion: tls.VersionTLS12}
-	anew := &http.Client{Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}, Timeout: patience}
+	anew := &http.Client{Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}, Timeout: harness.Patience}
 	host := through(t, w.Config)
 
 	ctx, stop := context.WithCancel(t.Context())
@@ -81,7 +83,7 @@ func TestCertificatesAreExchangedUnderLoad(t *testing.T) {
 	w.exchange(t, config, dir, old)
 	w.trust(t, w.servingCA)
 	before := served.Load()
-	eventually(t, "more is served", func(context.Context) error {
+	harness.Eventually(t, "more is served", func(context.Context) error {
 		if now := served.Load(); now < before+10*rotationLoad {
 			return fmt.Errorf("got %d, want %d", now, before+10*rotationLoad)
 		}
@@ -97,7 +99,7 @@ func (w *world) exchange(t *testing.T, config *tls.Config, dir string, p pair) {
 	p.write(t, dir, "serving")
 	begun := time.Now()
 	want := p.tls(t).Leaf.SerialNumber
-	eventually(t, "the new certificate is shown", func(ctx context.Context) error {
+	harness.Eventually(t, "the new certificate is shown", func(ctx context.Context) error {
 		got, err := w.shown(ctx, config)
 		if err != nil || got.Cmp(want) != 0 {
 			return fmt.Errorf("got %v, %v, want %v", got, err, want) //nolint:errorlint // it may be nil

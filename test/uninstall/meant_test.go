@@ -12,6 +12,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 // meant plays the wrong orders of tools after somebody has taken the guard off and let
@@ -38,8 +40,8 @@ func meant(t *testing.T, w *world) {
 				m.mustStayUnderCollection(t, fmt.Sprintf("after %d deletions, the last of %s", i+1, nameOf(object)))
 			}
 			w.stop(t)
-			eventually(t, prompt, "namespace "+system+" is gone", func(ctx context.Context) error {
-				ns, err := w.host.CoreV1().Namespaces().Get(ctx, system, metav1.GetOptions{})
+			harness.EventuallyWithin(t, prompt, "namespace "+system+" is gone", func(ctx context.Context) error {
+				ns, err := w.Host.CoreV1().Namespaces().Get(ctx, system, metav1.GetOptions{})
 				if apierrors.IsNotFound(err) {
 					return nil
 				}

@@ -20,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
+
+	"statefulset.dev/test/harness"
 )
 
 // helmOrder is in which order Helm 4 deletes kinds; those that it does not know come last.
@@ -79,7 +81,7 @@ func (w *world) withoutServer(t *testing.T, m *members) {
 	w.stop(t)
 	w.kubectl(t, "delete", "namespace", hung.namespace, "--wait=false")
 	var said string
-	eventually(t, patience, "doctor names the namespace that hangs", func(context.Context) error {
+	harness.Eventually(t, "doctor names the namespace that hangs", func(context.Context) error {
 		said, _ = w.command(t, -1, "doctor")
 		if !strings.Contains(said, "wait until apps.statefulset.dev answers again: "+hung.namespace) || !strings.Contains(said, "kubectl apply -k artifacts/base  # bring the server back") {
 			return fmt.Errorf("doctor: %s", said)
@@ -178,9 +180,9 @@ func nameOf(o *unstructured.Unstructured) string { return o.GetKind() + " " + o.
 func (w *world) of(o *unstructured.Unstructured) dynamic.ResourceInterface {
 	plural, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
 	if o.GetNamespace() != "" {
-		return w.objects.Resource(plural).Namespace(o.GetNamespace())
+		return w.Dynamic.Resource(plural).Namespace(o.GetNamespace())
 	}
-	return w.objects.Resource(plural)
+	return w.Dynamic.Resource(plural)
 }
 
 func (w *world) delete(t *testing.T, o *unstructured.Unstructured) error {
@@ -210,7 +212,7 @@ func (w *world) versions(t *testing.T) string {
 
 func (w *world) mustServe(t *testing.T) {
 	t.Helper()
-	if _, err := w.sets.AppsV1().StatefulSets("").List(t.Context(), metav1.ListOptions{}); err != nil {
+	if _, err := w.Sets.AppsV1().StatefulSets("").List(t.Context(), metav1.ListOptions{}); err != nil {
 		t.Errorf("listing sets: %v, want them served", err)
 	}
 }
@@ -252,7 +254,7 @@ func mustBeInForce(t *testing.T, said string) {
 // second or so.
 func (w *world) awaitGuard(t *testing.T) {
 	t.Helper()
-	eventually(t, patience, "the guard is in force", func(context.Context) error {
+	harness.Eventually(t, "the guard is in force", func(context.Context) error {
 		if out, err := w.tryKubectl(t, "delete", "--dry-run=server", "apiservice", apiService); err == nil {
 			return fmt.Errorf("got no refusal: %s", out)
 		}

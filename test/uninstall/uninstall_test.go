@@ -105,7 +105,7 @@ func (w *world) mustBeUninstalled(t *testing.T) {
 			t.Errorf("%s: got %v, want it there: %t", nameOf(o), err, stays)
 		}
 	}
-	if _, err := w.host.CoreV1().ConfigMaps(system).Get(t.Context(), "statefulset-apiserver-store", metav1.GetOptions{}); err != nil {
+	if _, err := w.Host.CoreV1().ConfigMaps(system).Get(t.Context(), "statefulset-apiserver-store", metav1.GetOptions{}); err != nil {
 		t.Errorf("the note: got %v, want it to stay", err)
 	}
 }

@@ -6,40 +6,30 @@
 package uninstall
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/client/clientset/versioned"
 	"statefulset.dev/cmd/kubectl-sts/doctor"
 	"statefulset.dev/cmd/kubectl-sts/uninstall"
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
-	"statefulset.dev/test/warmup"
 )
 
 const (
 	system     = "statefulset-system"
 	apiService = "v1.apps.statefulset.dev"
-	// patience is how long a test waits for what happens by itself.
-	patience = 2 * time.Minute
 	// prompt is how long a namespace may take to go when nothing is in its way any more.
 	prompt    = time.Minute
 	artifacts = "../../artifacts"
@@ -48,9 +38,6 @@ const (
 // world is a cluster with an installation, as it was registered.
 type world struct {
 	*lab.Lab
-	host    kubernetes.Interface
-	objects dynamic.Interface
-	sets    versioned.Interface
 	program lab.Program
 	server  *lab.Process
 	life    *testing.T
@@ -60,18 +47,8 @@ func open(t *testing.T) *world {
 	t.Helper()
 	l := lab.Open(t)
 	w := &world{Lab: l, program: l.TakeOver(t, lab.Server), life: t}
-	var err error
-	if w.host, err = kubernetes.NewForConfig(l.Config); err != nil {
-		t.Fatalf("creating a client: %v", err)
-	}
-	if w.objects, err = dynamic.NewForConfig(l.Config); err != nil {
-		t.Fatalf("creating a client: %v", err)
-	}
-	if w.sets, err = versioned.NewForConfig(l.Config); err != nil {
-		t.Fatalf("creating a client: %v", err)
-	}
 	w.install(t)
-	if err := warmup.Wait(t.Context(), l.Config); err != nil {
+	if err := l.WarmUp(t.Context()); err != nil {
 		t.Fatalf("waiting for the cluster's controllers: %v", err)
 	}
 	return w
@@ -92,8 +69,8 @@ func (w *world) install(t *testing.T) {
 func (w *world) awaitServed(t *testing.T) {
 	t.Helper()
 	w.kubectl(t, "annotate", "--overwrite", "apiservice", apiService, "test/look="+fmt.Sprint(time.Now().UnixNano()))
-	eventually(t, patience, "the cluster serves the API", func(ctx context.Context) error {
-		_, err := w.sets.AppsV1().StatefulSets("").List(ctx, metav1.ListOptions{})
+	harness.Eventually(t, "the cluster serves the API", func(ctx context.Context) error {
+		_, err := w.Sets.AppsV1().StatefulSets("").List(ctx, metav1.ListOptions{})
 		return err
 	})
 }
@@ -101,7 +78,7 @@ func (w *world) awaitServed(t *testing.T) {
 // follow stops the server if its Deployment is gone.
 func (w *world) follow(t *testing.T) {
 	t.Helper()
-	_, err := w.host.AppsV1().Deployments(system).Get(t.Context(), "statefulset-apiserver", metav1.GetOptions{})
+	_, err := w.Host.AppsV1().Deployments(system).Get(t.Context(), "statefulset-apiserver", metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		w.stop(t)
 	}
@@ -142,23 +119,13 @@ func (w *world) command(t *testing.T, budget int, args ...string) (string, error
 
 func (w *world) kubectl(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := w.tryKubectl(t, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return w.MustKubectl(t, "", args...)
 }
 
 func (w *world) tryKubectl(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	args = append([]string{"--kubeconfig", w.Path("kubeconfig"), "--cache-dir", w.Path("kubectl-cache")}, args...)
-	command := exec.CommandContext(t.Context(), w.Path("kubectl"), args...)
-	var out bytes.Buffer
-	command.Stdout, command.Stderr = &out, &out
-	if err := command.Run(); err != nil {
-		return out.String(), fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, &out)
-	}
-	return out.String(), nil
+	stdout, stderr, err := w.Kubectl(t.Context(), "", args...)
+	return stdout + stderr, err
 }
 
 // members are the pods and claims of a namespace's sets, by name, with their UIDs.
@@ -171,20 +138,20 @@ type members struct {
 // settle creates a namespace with a set whose claims, too, go with it.
 func (w *world) settle(t *testing.T, replicas int32) *members {
 	t.Helper()
-	ns, err := w.host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "uninstall-"}}, metav1.CreateOptions{})
+	ns, err := w.Host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "uninstall-"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating a namespace: %v", err)
 	}
 	m := &members{w: w, namespace: ns.Name}
-	if _, err := w.sets.AppsV1().StatefulSets(ns.Name).Create(t.Context(), newSet(replicas), metav1.CreateOptions{}); err != nil {
+	if _, err := w.Sets.AppsV1().StatefulSets(ns.Name).Create(t.Context(), newSet(replicas), metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a set: %v", err)
 	}
-	eventually(t, patience, "the set is ready and its claims belong to it", func(ctx context.Context) error {
-		set, err := w.sets.AppsV1().StatefulSets(ns.Name).Get(ctx, "db", metav1.GetOptions{})
+	harness.Eventually(t, "the set is ready and its claims belong to it", func(ctx context.Context) error {
+		set, err := w.Sets.AppsV1().StatefulSets(ns.Name).Get(ctx, "db", metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		claims, err := w.host.CoreV1().PersistentVolumeClaims(ns.Name).List(ctx, metav1.ListOptions{})
+		claims, err := w.Host.CoreV1().PersistentVolumeClaims(ns.Name).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
@@ -205,25 +172,18 @@ func (w *world) settle(t *testing.T, replicas int32) *members {
 }
 
 func newSet(replicas int32) *v1.StatefulSet {
-	labels := map[string]string{"app": "db"}
-	set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "db"}}
-	set.Spec = v1.StatefulSetSpec{
-		Replicas: new(replicas), ServiceName: "db", PodManagementPolicy: v1.ParallelPodManagement, Selector: &metav1.LabelSelector{MatchLabels: labels},
-		PersistentVolumeClaimRetentionPolicy: &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenDeleted: v1.DeletePersistentVolumeClaimRetentionPolicyType},
+	set := harness.WithClaim(harness.NewSet("db", replicas))
+	set.Spec.PodManagementPolicy = v1.ParallelPodManagement
+	set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+		WhenDeleted: v1.DeletePersistentVolumeClaimRetentionPolicyType,
 	}
-	set.Spec.Template.Labels = labels
-	set.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "example.test/main:1", VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}}}
-	claim := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
-	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
-	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
-	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{claim}
 	return set
 }
 
 // present are the UIDs of the pods and claims that are there and stay.
 func (m *members) present(ctx context.Context) (map[string]string, error) {
 	uids := map[string]string{}
-	pods, err := m.w.host.CoreV1().Pods(m.namespace).List(ctx, metav1.ListOptions{})
+	pods, err := m.w.Host.CoreV1().Pods(m.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +192,7 @@ func (m *members) present(ctx context.Context) (map[string]string, error) {
 			uids["pod "+pods.Items[i].Name] = string(pods.Items[i].UID)
 		}
 	}
-	claims, err := m.w.host.CoreV1().PersistentVolumeClaims(m.namespace).List(ctx, metav1.ListOptions{})
+	claims, err := m.w.Host.CoreV1().PersistentVolumeClaims(m.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -255,14 +215,14 @@ func (m *members) mustBeTheSame(t *testing.T, when string) {
 // to nobody: by then it has looked at the members, too.
 func (m *members) mustStayUnderCollection(t *testing.T, when string) {
 	t.Helper()
-	maps := m.w.host.CoreV1().ConfigMaps(m.namespace)
+	maps := m.w.Host.CoreV1().ConfigMaps(m.namespace)
 	bait, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "bait-", OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "nobody", UID: "0"}},
 	}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating an object of nobody's: %v", err)
 	}
-	eventually(t, patience, "the garbage collector is at work", func(ctx context.Context) error {
+	harness.Eventually(t, "the garbage collector is at work", func(ctx context.Context) error {
 		if _, err := maps.Get(ctx, bait.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("get: %w", err)
 		}
@@ -275,7 +235,7 @@ func (m *members) mustStayUnderCollection(t *testing.T, when string) {
 func (m *members) mustGoPromptly(t *testing.T) {
 	t.Helper()
 	begun := time.Now()
-	if err := m.w.host.CoreV1().Namespaces().Delete(t.Context(), m.namespace, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+	if err := m.w.Host.CoreV1().Namespaces().Delete(t.Context(), m.namespace, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 		t.Fatalf("deleting namespace %s: %v", m.namespace, err)
 	}
 	m.awaitGone(t)
@@ -284,23 +244,11 @@ func (m *members) mustGoPromptly(t *testing.T) {
 
 func (m *members) awaitGone(t *testing.T) {
 	t.Helper()
-	eventually(t, prompt, "namespace "+m.namespace+" is gone", func(ctx context.Context) error {
-		ns, err := m.w.host.CoreV1().Namespaces().Get(ctx, m.namespace, metav1.GetOptions{})
+	harness.EventuallyWithin(t, prompt, "namespace "+m.namespace+" is gone", func(ctx context.Context) error {
+		ns, err := m.w.Host.CoreV1().Namespaces().Get(ctx, m.namespace, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
 		return fmt.Errorf("get: %w, %+v", err, ns.Status)
 	})
-}
-
-func eventually(t *testing.T, within time.Duration, what string, check func(ctx context.Context) error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, within, true, func(ctx context.Context) (bool, error) {
-		last = check(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("waiting until %s: %v; last seen: %v", what, err, last)
-	}
 }

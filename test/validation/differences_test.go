@@ -6,13 +6,13 @@
 package validation
 
 import (
-	"os"
+	"cmp"
+	"errors"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
-	"sigs.k8s.io/yaml"
+	"statefulset.dev/test/harness"
 )
 
 // explanation is an entry of differences.yaml. All but Reason are patterns in which
@@ -39,34 +39,15 @@ func (e *explanation) explains(name string, d difference) bool {
 
 func readExplanations(t *testing.T) []*explanation {
 	t.Helper()
-	content, err := os.ReadFile("differences.yaml")
-	if err != nil {
-		t.Fatalf("reading the explained differences: %v", err)
-	}
-	var all []*explanation
-	if err := yaml.UnmarshalStrict(content, &all); err != nil {
-		t.Fatalf("reading differences.yaml: %v", err)
-	}
-	for i, e := range all {
+	return harness.Explanations(t, func(e *explanation) error {
 		if e.Case == "" || e.What == "" || e.Reason == "" {
-			t.Fatalf("differences.yaml: entry %d (%+v) must have case, what and reason", i+1, e)
+			return errors.New("it needs case, what and reason")
 		}
 		for i, pattern := range []string{e.Case, e.What, e.Builtin, e.Ours} {
-			e.matchers[i] = matcher(pattern)
+			e.matchers[i] = harness.Pattern(cmp.Or(pattern, "*"))
 		}
-	}
-	return all
-}
-
-func matcher(pattern string) *regexp.Regexp {
-	if pattern == "" {
-		pattern = "*"
-	}
-	parts := strings.Split(pattern, "*")
-	for i := range parts {
-		parts[i] = regexp.QuoteMeta(parts[i])
-	}
-	return regexp.MustCompile("(?s)^" + strings.Join(parts, ".*") + "$")
+		return nil
+	})
 }
 
 // unexplained are the differences that no entry speaks of. The entries that speak of

@@ -10,7 +10,6 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -18,12 +17,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 
 	"statefulset.dev/test/faults/internal/scenarios"
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
 	"statefulset.dev/test/harness/proxy"
-	"statefulset.dev/test/warmup"
 )
 
 // patience bounds every run of the suite, faults included. It is long, because no
@@ -35,7 +33,6 @@ const patience = 8 * time.Minute
 type bench struct {
 	*lab.Lab
 
-	host  kubernetes.Interface
 	etcd  lab.Etcd
 	front *proxy.Link
 	// server is our server where the cluster looks for it: behind the front.
@@ -49,7 +46,7 @@ type bench struct {
 // short is the one test that -test.short plays, with the first few scenarios.
 const (
 	short          = "TestCrashAroundEveryWriteOurs"
-	shortScenarios = 2
+	shortScenarios = 4
 )
 
 // openBench takes the cluster over. Nothing of ours runs yet.
@@ -61,10 +58,6 @@ func openBench(t *testing.T) *bench {
 	l := lab.Open(t)
 	b := &bench{Lab: l, server: l.TakeOver(t, lab.Server), audit: openAudit(t, l.Path("logs", "audit.log"))}
 	manager := l.TakeOver(t, lab.ControllerManager)
-	var err error
-	if b.host, err = kubernetes.NewForConfig(l.Config); err != nil {
-		t.Fatalf("creating the host client: %v", err)
-	}
 	b.makeNode(t)
 	b.startStore(t)
 	b.server = l.WithPort(t, b.server, "our-server")
@@ -90,7 +83,7 @@ func (b *bench) startStore(t *testing.T) {
 // makeNode makes the node that pods are bound to, and that nobody else looks after.
 func (b *bench) makeNode(t *testing.T) {
 	t.Helper()
-	_, err := b.host.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, metav1.CreateOptions{})
+	_, err := b.Host.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatalf("creating node %s: %v", node, err)
 	}
@@ -99,7 +92,7 @@ func (b *bench) makeNode(t *testing.T) {
 // warmUp waits until the cluster's controllers know our group. Our server must run.
 func (b *bench) warmUp(t *testing.T) {
 	t.Helper()
-	if err := warmup.Wait(t.Context(), b.Config); err != nil {
+	if err := b.WarmUp(t.Context()); err != nil {
 		t.Fatalf("waiting for the cluster's controllers: %v", err)
 	}
 }
@@ -153,21 +146,7 @@ func chosen(t *testing.T, s side) []scenarios.Scenario {
 	if testing.Short() {
 		full = shortScenarios
 	}
-	return all[:min(len(all), size(t, "FAULTS_SCENARIOS", full))]
-}
-
-// size is a number that an environment variable may change.
-func size(t *testing.T, name string, full int) int {
-	t.Helper()
-	value := os.Getenv(name)
-	if value == "" {
-		return full
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 {
-		t.Fatalf("%s=%q: must be a number of at least 1", name, value)
-	}
-	return n
+	return all[:min(len(all), harness.Number(t, "FAULTS_SCENARIOS", full))]
 }
 
 func at(ordinal int) string { return fmt.Sprintf("%s-%d", setName, ordinal) }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
 	"statefulset.dev/test/harness/proxy"
 )
@@ -42,7 +43,7 @@ func TestPausedLeader(t *testing.T) {
 	for i, host := range hosts {
 		host.Ask(func(ctx context.Context, at proxy.Point, write *proxy.Write) { p.at(ctx, i, at, write) })
 	}
-	pauses := size(t, "FAULTS_PAUSES", 30)
+	pauses := harness.Number(t, "FAULTS_PAUSES", 30)
 	runs := b.newRuns(t, ours, chosen(t, ours))
 	ctx, stop := context.WithCancel(t.Context())
 	var pausing sync.WaitGroup
@@ -170,7 +171,7 @@ func (p *pauser) letGo() {
 
 // holder is who holds the lease, empty if that cannot be read.
 func (p *pauser) holder() string {
-	lease, err := p.host.CoordinationV1().Leases("statefulset-system").Get(p.t.Context(), "statefulset-apiserver-controller", metav1.GetOptions{})
+	lease, err := p.Host.CoordinationV1().Leases("statefulset-system").Get(p.t.Context(), "statefulset-apiserver-controller", metav1.GetOptions{})
 	if err != nil {
 		return ""
 	}

@@ -53,7 +53,7 @@ type run struct {
 // newRun makes a namespace, and a node agent for it until the test ends.
 func (b *bench) newRun(t *testing.T, s side, scenario scenarios.Scenario) *run {
 	t.Helper()
-	ns, err := b.host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{
+	ns, err := b.Host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: runPrefix},
 	}, metav1.CreateOptions{})
 	if err != nil {
@@ -61,7 +61,7 @@ func (b *bench) newRun(t *testing.T, s side, scenario scenarios.Scenario) *run {
 	}
 	r := &run{bench: b, side: s, scenario: scenario, namespace: ns.Name, history: b.world.follow(ns.Name),
 		client: b.sets(t, s).Namespace(ns.Name), before: func(int) {}, after: func() {}}
-	r.agent = &agent{history: r.history, host: b.host, namespace: ns.Name, fail: t.Errorf, done: map[string]bool{}}
+	r.agent = &agent{history: r.history, host: b.Host, namespace: ns.Name, fail: t.Errorf, done: map[string]bool{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	var caring sync.WaitGroup
 	caring.Go(func() { r.agent.run(ctx) })
@@ -82,7 +82,7 @@ func (b *bench) newRuns(t *testing.T, s side, all []scenarios.Scenario) []*run {
 	for _, r := range runs {
 		// Without its service account no pod could be created in the namespace.
 		if err := repeat(t.Context(), func() error {
-			_, err := b.host.CoreV1().ServiceAccounts(r.namespace).Get(t.Context(), "default", metav1.GetOptions{})
+			_, err := b.Host.CoreV1().ServiceAccounts(r.namespace).Get(t.Context(), "default", metav1.GetOptions{})
 			return err
 		}); err != nil {
 			t.Fatalf("waiting for the service account of namespace %s: %v", r.namespace, err)
@@ -269,14 +269,14 @@ func leave(t *testing.T, runs []*run) {
 			}
 			return ""
 		})
-		_ = r.host.CoreV1().Pods(r.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+		_ = r.Host.CoreV1().Pods(r.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 		r.until(ctx, func(o scenarios.Observed) string {
 			if len(o.Pods) > 0 {
 				return "there are pods"
 			}
 			return ""
 		})
-		_ = r.host.CoreV1().Namespaces().Delete(ctx, r.namespace, metav1.DeleteOptions{})
+		_ = r.Host.CoreV1().Namespaces().Delete(ctx, r.namespace, metav1.DeleteOptions{})
 	}
 }
 

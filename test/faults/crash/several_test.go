@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
 	"statefulset.dev/test/harness/proxy"
 )
@@ -39,7 +40,7 @@ func severalControllers(t *testing.T, s side) {
 	reference := b.reference(t, s)
 
 	b.Start(t, b.controller(t, s, "second-controller", hosts[1].URL, b.etcd.URL))
-	seeds := size(t, "FAULTS_SEEDS", 8)
+	seeds := harness.Number(t, "FAULTS_SEEDS", 8)
 	v := newVerdict("two and three active controllers", s)
 	for seed := 0; seed < seeds; seed += together {
 		if seed >= seeds/2 && hosts[2] != nil {

@@ -122,7 +122,7 @@ func (b *bench) deleteFirstPods(t *testing.T, runs []*run) {
 			continue
 		}
 		first := slices.MinFunc(living, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
-		_ = b.host.CoreV1().Pods(first.Namespace).Delete(t.Context(), first.Name, metav1.DeleteOptions{
+		_ = b.Host.CoreV1().Pods(first.Namespace).Delete(t.Context(), first.Name, metav1.DeleteOptions{
 			Preconditions: metav1.NewUIDPreconditions(string(first.UID)),
 		})
 	}

@@ -7,16 +7,15 @@ package crash
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"statefulset.dev/test/faults/internal/row"
 	"statefulset.dev/test/faults/internal/scenarios"
 )
 
@@ -142,26 +141,8 @@ func (v *verdict) report(t *testing.T, b *bench) {
 		v.note("the host's garbage collector was restarted %d times, having missed the end of a set", n)
 	}
 	detail := strings.Join(append(v.notes, counts...), "; ")
-	t.Logf("%s, %s: %d runs, %d violations; %s", v.fault, v.side, v.runs, total, detail)
 	if v.side == ours && total > 0 {
 		t.Errorf("%s: got %d violations, want none", v.fault, total)
 	}
-	row, err := json.Marshal(map[string]any{
-		"fault": v.fault, "side": v.side, "where": "real", "runs": v.runs, "violations": total, "detail": detail,
-	})
-	if err != nil {
-		t.Fatalf("encoding a row: %v", err)
-	}
-	path := os.Getenv("FAULTS_TABLE")
-	if path == "" {
-		return
-	}
-	table, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		t.Fatalf("opening the table: %v", err)
-	}
-	defer table.Close()
-	if _, err := table.Write(append(row, '\n')); err != nil {
-		t.Fatalf("writing to the table: %v", err)
-	}
+	row.Report(t, row.Row{Fault: v.fault, Side: string(v.side), Where: "real", Runs: v.runs, Violations: total, Detail: detail})
 }

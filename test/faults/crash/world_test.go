@@ -39,7 +39,7 @@ type world struct {
 func watchWorld(t *testing.T, b *bench) *world {
 	t.Helper()
 	w := &world{histories: map[string]*history{}}
-	core, apps := b.host.CoreV1(), b.host.AppsV1()
+	core, apps := b.Host.CoreV1(), b.Host.AppsV1()
 	w.watch(t, pods, core.Pods("").Watch)
 	w.watch(t, claims, core.PersistentVolumeClaims("").Watch)
 	w.watch(t, revisions, apps.ControllerRevisions("").Watch)

@@ -18,13 +18,15 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 // filesAreDamaged flips a byte, or cuts a file off, in copies of a data directory. A
 // server that is started on one either ends with one line that says what to do, or
 // it serves what was there.
 func filesAreDamaged(t *testing.T, w *world, data string) {
-	m := w.settle(t, w.namespace(t), "db", 2)
+	m := w.settle(t, w.Namespace(t, "guard"), "db", 2)
 	w.stop(t)
 	database, log := filepath.Join("member", "snap", "db"), firstLog(t, data)
 	for name, spoil := range map[string]func(*testing.T, string){
@@ -48,7 +50,7 @@ func filesAreDamaged(t *testing.T, w *world, data string) {
 			}
 			w.launch(t, spoilt)
 			outcome := ""
-			eventually(t, "the server has ended, serves or refuses", func(ctx context.Context) error {
+			harness.Eventually(t, "the server has ended, serves or refuses", func(ctx context.Context) error {
 				select {
 				case <-w.server.Exited():
 					outcome = "ended"
@@ -153,7 +155,7 @@ func aDiskIsFull(t *testing.T, w *world, first string) {
 	}
 	w.launch(t, data)
 	w.awaitServed(t)
-	m := w.settle(t, w.namespace(t), "db", 2)
+	m := w.settle(t, w.Namespace(t, "guard"), "db", 2)
 
 	filler := filepath.Join(small, "filler")
 	fill(t, filler)

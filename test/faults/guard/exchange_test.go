@@ -10,9 +10,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +22,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"statefulset.dev/test/faults/internal/row"
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
 )
 
@@ -60,7 +59,7 @@ func storesAreExchangedUnderWatches(t *testing.T, w *world, _ string) {
 	x := openExchanges(t, w)
 	var told findings
 	done, begun := 0, time.Now()
-	for round := 0; done < trials(t); round++ {
+	for round := 0; done < harness.Number(t, "GUARD_TRIALS", 500); round++ {
 		servers := x.launchServers(t)
 		told.add(x.exchange(t, round, servers))
 		done += len(servers)
@@ -82,20 +81,6 @@ func storesAreExchangedUnderWatches(t *testing.T, w *world, _ string) {
 	w.stop(t)
 }
 
-// trials is how often a server's store is exchanged.
-func trials(t *testing.T) int {
-	t.Helper()
-	text := os.Getenv("GUARD_TRIALS")
-	if text == "" {
-		return 500
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("GUARD_TRIALS is %q, must be a number above 0", text)
-	}
-	return n
-}
-
 func openExchanges(t *testing.T, w *world) *exchanges {
 	t.Helper()
 	x := &exchanges{world: w, etcd: w.EtcdMembers(t, 1)[0]}
@@ -115,7 +100,7 @@ func openExchanges(t *testing.T, w *world) *exchanges {
 	x.right = w.Start(t, x.etcd.Program)
 	x.begin(t, x.etcd.URL)
 
-	ns := w.namespace(t)
+	ns := w.Namespace(t, "guard")
 	sets := w.direct.AppsV1().StatefulSets(ns)
 	if _, err := sets.Create(t.Context(), newSet("db", 0), metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a set: %v", err)
@@ -193,7 +178,7 @@ func (x *exchanges) launchServers(t *testing.T) []*lab.Process {
 // the right one until all refuse, and the right one comes back.
 func (x *exchanges) exchange(t *testing.T, round int, servers []*lab.Process) findings {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), patience)
+	ctx, stop := context.WithTimeout(t.Context(), harness.Patience)
 	defer stop()
 	var all []*watcher
 	var opening sync.WaitGroup

@@ -19,6 +19,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 // onEtcd starts the server on an external etcd, and accepts it.
@@ -36,7 +38,7 @@ func anExternalStoreIsExchanged(t *testing.T, w *world, _ string) {
 	etcd := w.EtcdMembers(t, 1)[0]
 	right := w.Start(t, etcd.Program)
 	w.onEtcd(t, etcd.URL)
-	m := w.settle(t, w.namespace(t), "db", 2)
+	m := w.settle(t, w.Namespace(t, "guard"), "db", 2)
 
 	right.Stop(t, grace)
 	other := etcd
@@ -50,8 +52,8 @@ func anExternalStoreIsExchanged(t *testing.T, w *world, _ string) {
 	// What the server has cached may come from the wrong store.
 	select {
 	case <-w.server.Exited():
-	case <-time.After(patience):
-		t.Fatalf("the server still runs %s after the right store came back", patience)
+	case <-time.After(harness.Patience):
+		t.Fatalf("the server still runs %s after the right store came back", harness.Patience)
 	}
 	content, err := os.ReadFile(w.LogOf(w.program.Name))
 	if last := lastLine(string(content)); err != nil || !strings.Contains(last, "restarting") {
@@ -70,7 +72,7 @@ func anExternalStoreHasNoSpace(t *testing.T, w *world, _ string) {
 	etcd.Args = etcd.Args.With("quota-backend-bytes", fmt.Sprint(8<<20))
 	w.Start(t, etcd.Program)
 	w.onEtcd(t, etcd.URL)
-	m := w.settle(t, w.namespace(t), "db", 2)
+	m := w.settle(t, w.Namespace(t, "guard"), "db", 2)
 	fillEtcd(t, etcd.URL)
 	if _, err := w.direct.AppsV1().StatefulSets(m.namespace).Create(t.Context(), newSet("more", 0), metav1.CreateOptions{}); err == nil {
 		t.Error("creating a set while etcd takes no writes: got no error, want one")

@@ -17,45 +17,24 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
 	"statefulset.dev/test/faults/internal/row"
+	"statefulset.dev/test/harness"
 )
 
 const apiService = "v1.apps.statefulset.dev"
 
 // newSet is a set whose claims, too, go with it.
 func newSet(name string, replicas int32) *v1.StatefulSet {
-	labels := map[string]string{"app": name}
-	return &v1.StatefulSet{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: v1.StatefulSetSpec{
-			Replicas:            new(replicas),
-			ServiceName:         name,
-			PodManagementPolicy: v1.ParallelPodManagement,
-			Selector:            &metav1.LabelSelector{MatchLabels: labels},
-			PersistentVolumeClaimRetentionPolicy: &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
-				WhenDeleted: v1.DeletePersistentVolumeClaimRetentionPolicyType,
-			},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec: corev1.PodSpec{Containers: []corev1.Container{{
-					Name: "main", Image: "example.test/main:1",
-					VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}},
-				}}},
-			},
-			VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{
-				ObjectMeta: metav1.ObjectMeta{Name: "data"},
-				Spec: corev1.PersistentVolumeClaimSpec{
-					AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-					Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
-				},
-			}},
-		},
+	set := harness.WithClaim(harness.NewSet(name, replicas))
+	set.Spec.PodManagementPolicy = v1.ParallelPodManagement
+	set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+		WhenDeleted: v1.DeletePersistentVolumeClaimRetentionPolicyType,
 	}
+	return set
 }
 
 // members are the objects of one set, by name, with their UIDs.
@@ -66,29 +45,17 @@ type members struct {
 	uids      map[string]string
 }
 
-func (w *world) namespace(t *testing.T) string {
-	t.Helper()
-	ns, err := w.host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "guard-"}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatalf("creating a namespace: %v", err)
-	}
-	t.Cleanup(func() {
-		_ = w.host.CoreV1().Namespaces().Delete(context.WithoutCancel(t.Context()), ns.Name, metav1.DeleteOptions{})
-	})
-	return ns.Name
-}
-
 // settle creates a set and waits until its members and their claims are complete.
 func (w *world) settle(t *testing.T, ns, name string, replicas int32) *members {
 	t.Helper()
-	set, err := w.sets.AppsV1().StatefulSets(ns).Create(t.Context(), newSet(name, replicas), metav1.CreateOptions{})
+	set, err := w.Sets.AppsV1().StatefulSets(ns).Create(t.Context(), newSet(name, replicas), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating set %s: %v", name, err)
 	}
 	m := &members{w: w, namespace: ns, set: set}
 	m.awaitReady(t)
-	eventually(t, "the claims belong to the set", func(ctx context.Context) error {
-		claims, err := w.host.CoreV1().PersistentVolumeClaims(ns).List(ctx, metav1.ListOptions{LabelSelector: "app=" + name})
+	harness.Eventually(t, "the claims belong to the set", func(ctx context.Context) error {
+		claims, err := w.Host.CoreV1().PersistentVolumeClaims(ns).List(ctx, metav1.ListOptions{LabelSelector: "app=" + name})
 		if err != nil {
 			return err
 		}
@@ -108,8 +75,8 @@ func (w *world) settle(t *testing.T, ns, name string, replicas int32) *members {
 // awaitReady waits until the set is ready in its present generation.
 func (m *members) awaitReady(t *testing.T) {
 	t.Helper()
-	eventually(t, "set "+m.set.Name+" is ready", func(ctx context.Context) error {
-		set, err := m.w.sets.AppsV1().StatefulSets(m.namespace).Get(ctx, m.set.Name, metav1.GetOptions{})
+	harness.Eventually(t, "set "+m.set.Name+" is ready", func(ctx context.Context) error {
+		set, err := m.w.Sets.AppsV1().StatefulSets(m.namespace).Get(ctx, m.set.Name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -126,7 +93,7 @@ func (m *members) awaitReady(t *testing.T) {
 func (m *members) present(ctx context.Context) (map[string]string, error) {
 	uids := map[string]string{}
 	options := metav1.ListOptions{LabelSelector: "app=" + m.set.Name}
-	pods, err := m.w.host.CoreV1().Pods(m.namespace).List(ctx, options)
+	pods, err := m.w.Host.CoreV1().Pods(m.namespace).List(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +102,7 @@ func (m *members) present(ctx context.Context) (map[string]string, error) {
 			uids["pod "+pods.Items[i].Name] = string(pods.Items[i].UID)
 		}
 	}
-	claims, err := m.w.host.CoreV1().PersistentVolumeClaims(m.namespace).List(ctx, options)
+	claims, err := m.w.Host.CoreV1().PersistentVolumeClaims(m.namespace).List(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +126,7 @@ func (m *members) mustStay(t *testing.T, during string, duration time.Duration) 
 	defer stop()
 	var denied atomic.Int64
 	var asking sync.WaitGroup
-	for _, client := range []versioned.Interface{m.w.sets, m.w.direct} {
+	for _, client := range []versioned.Interface{m.w.Sets, m.w.direct} {
 		asking.Go(func() { denied.Add(m.askUntil(ctx, t, client)) })
 	}
 	bait := m.bait(t)
@@ -170,10 +137,10 @@ func (m *members) mustStay(t *testing.T, during string, duration time.Duration) 
 			violations++
 			t.Errorf("%s: members after %s: got %v, want %v", during, time.Since(begun).Round(time.Second), now, m.uids)
 		}
-		if _, err := m.w.host.CoreV1().ConfigMaps(m.namespace).Get(ctx, bait, metav1.GetOptions{}); apierrors.IsNotFound(err) {
+		if _, err := m.w.Host.CoreV1().ConfigMaps(m.namespace).Get(ctx, bait, metav1.GetOptions{}); apierrors.IsNotFound(err) {
 			eaten = true
 		}
-		if violations > 0 || time.Since(begun) > duration+patience {
+		if violations > 0 || time.Since(begun) > duration+harness.Patience {
 			if !eaten {
 				t.Errorf("%s: the garbage collector has not deleted an object without owner within %s", during, time.Since(begun))
 			}
@@ -222,7 +189,7 @@ func saysGone(err error, name string) bool {
 // bait creates an object whose owner does not exist.
 func (m *members) bait(t *testing.T) string {
 	t.Helper()
-	made, err := m.w.host.CoreV1().ConfigMaps(m.namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+	made, err := m.w.Host.CoreV1().ConfigMaps(m.namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		GenerateName:    "bait-",
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "nobody", UID: "00000000-0000-0000-0000-000000000000"}},
 	}}, metav1.CreateOptions{})
@@ -235,7 +202,7 @@ func (m *members) bait(t *testing.T) string {
 // mustGo waits until the garbage collector has taken all members.
 func (m *members) mustGo(t *testing.T) {
 	t.Helper()
-	eventually(t, "the members of "+m.set.Name+" are deleted", func(ctx context.Context) error {
+	harness.Eventually(t, "the members of "+m.set.Name+" are deleted", func(ctx context.Context) error {
 		now, err := m.present(ctx)
 		if err == nil && len(now) > 0 {
 			return fmt.Errorf("still there: %v", now)

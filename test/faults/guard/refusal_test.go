@@ -14,6 +14,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/test/harness"
 )
 
 // mustRefuse waits until the server has refused its store, and makes sure that it
@@ -21,7 +23,7 @@ import (
 func (w *world) mustRefuse(t *testing.T, parts ...string) string {
 	t.Helper()
 	var reason string
-	eventually(t, "the server refuses its store", func(ctx context.Context) error {
+	harness.Eventually(t, "the server refuses its store", func(ctx context.Context) error {
 		_, err := w.direct.AppsV1().StatefulSets("default").List(ctx, metav1.ListOptions{})
 		if reason = fmt.Sprint(err); !apierrors.IsServiceUnavailable(err) || !strings.Contains(reason, "An operator has to choose") {
 			return fmt.Errorf("list: got %w, want 503 with the choices", err)
@@ -52,7 +54,7 @@ func (w *world) mustRefuse(t *testing.T, parts ...string) string {
 func (w *world) awaitUnavailable(t *testing.T) {
 	t.Helper()
 	w.look(t)
-	eventually(t, "the cluster finds the API unavailable", func(context.Context) error {
+	harness.Eventually(t, "the cluster finds the API unavailable", func(context.Context) error {
 		got := w.kubectl(t, "get", "apiservice", apiService, "-o", `jsonpath={.status.conditions[?(@.type=="Available")].status}`)
 		if got != "False" {
 			return fmt.Errorf("Available: got %q, want False", got)

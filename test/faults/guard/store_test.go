@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/harness"
 )
 
 // shortly is long enough for the garbage collector to act, which it does within a
@@ -26,7 +27,7 @@ import (
 const shortly = 5 * time.Second
 
 func membersSurviveAnEmptyStore(t *testing.T, w *world, data string) {
-	m := w.settle(t, w.namespace(t), "db", 3)
+	m := w.settle(t, w.Namespace(t, "guard"), "db", 3)
 	w.stop(t)
 
 	w.launch(t, filepath.Join(t.TempDir(), "empty"))
@@ -42,7 +43,7 @@ func membersSurviveAnEmptyStore(t *testing.T, w *world, data string) {
 }
 
 func anEmptyStoreIsAccepted(t *testing.T, w *world, data string) {
-	ns := w.namespace(t)
+	ns := w.Namespace(t, "guard")
 	lost := w.settle(t, ns, "lost", 2)
 	w.stop(t)
 
@@ -61,7 +62,7 @@ func anEmptyStoreIsAccepted(t *testing.T, w *world, data string) {
 }
 
 func anOlderCopyIsRefused(t *testing.T, w *world, data string) {
-	ns := w.namespace(t)
+	ns := w.Namespace(t, "guard")
 	old := w.settle(t, ns, "old", 2)
 	w.stop(t)
 	older := copyDir(t, data)
@@ -81,7 +82,7 @@ func anOlderCopyIsRefused(t *testing.T, w *world, data string) {
 }
 
 func aBackupIsRestored(t *testing.T, w *world, data string) {
-	ns := w.namespace(t)
+	ns := w.Namespace(t, "guard")
 	old := w.settle(t, ns, "old", 2)
 	backup, restored := filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
 	t.Log(w.store(t, "backup", "--data-dir="+data, "--to="+backup))
@@ -100,7 +101,7 @@ func aBackupIsRestored(t *testing.T, w *world, data string) {
 }
 
 func missingSetsAreRebuilt(t *testing.T, w *world, _ string) {
-	ns := w.namespace(t)
+	ns := w.Namespace(t, "guard")
 	m := w.settle(t, ns, "db", 3)
 	w.stop(t)
 
@@ -137,13 +138,13 @@ func missingSetsAreRebuilt(t *testing.T, w *world, _ string) {
 func (m *members) scale(t *testing.T, replicas int) {
 	t.Helper()
 	patch := fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas)
-	if _, err := m.w.sets.AppsV1().StatefulSets(m.namespace).Patch(t.Context(), m.set.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if _, err := m.w.Sets.AppsV1().StatefulSets(m.namespace).Patch(t.Context(), m.set.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		t.Fatalf("scaling: %v", err)
 	}
 }
 
 func uninstallInTheWrongOrder(t *testing.T, w *world, data string) {
-	m := w.settle(t, w.namespace(t), "db", 2)
+	m := w.settle(t, w.Namespace(t, "guard"), "db", 2)
 
 	manifest := w.kubectl(t, "get", "apiservice", apiService, "-o", "yaml")
 	w.mustBeHardToDelete(t, "apiservice", apiService)
@@ -170,11 +171,11 @@ func uninstallInTheWrongOrder(t *testing.T, w *world, data string) {
 	m.mustStay(t, "on the right store without a note", shortly)
 
 	// The right order: the sets first.
-	sets := w.sets.AppsV1().StatefulSets(m.namespace)
+	sets := w.Sets.AppsV1().StatefulSets(m.namespace)
 	if err := sets.Delete(t.Context(), m.set.Name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)}); err != nil {
 		t.Fatalf("deleting the set: %v", err)
 	}
-	eventually(t, "the set is gone", func(ctx context.Context) error {
+	harness.Eventually(t, "the set is gone", func(ctx context.Context) error {
 		if _, err := sets.Get(ctx, m.set.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("get: %w", err)
 		}

@@ -18,6 +18,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	typed "statefulset.dev/client/clientset/versioned/typed/apps/v1"
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
 )
 
@@ -148,7 +149,7 @@ func (w *watcher) wait(ctx context.Context, t *testing.T) findings {
 	w.watching.Wait()
 	if ctx.Err() != nil {
 		w.tell(findings{open: 1})
-		t.Errorf("watches of a server whose store was exchanged: still open after %s, want them closed", patience)
+		t.Errorf("watches of a server whose store was exchanged: still open after %s, want them closed", harness.Patience)
 	}
 	return w.told
 }

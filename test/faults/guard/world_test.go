@@ -16,17 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
-	"statefulset.dev/test/warmup"
 )
-
-// patience is how long a test waits for what is expected to happen by itself.
-const patience = 2 * time.Minute
 
 // grace is how long a server may take to end.
 const grace = 90 * time.Second
@@ -35,11 +30,10 @@ const grace = 90 * time.Second
 type world struct {
 	*lab.Lab
 	program lab.Program
-	host    kubernetes.Interface
-	// sets leads through the host's aggregator, direct straight to our server.
-	sets, direct versioned.Interface
-	server       *lab.Process
-	controllers  *lab.Process
+	// direct leads straight to our server, and Sets through the host's aggregator.
+	direct      versioned.Interface
+	server      *lab.Process
+	controllers *lab.Process
 	// life is as long as that of the world.
 	life *testing.T
 }
@@ -73,11 +67,7 @@ func open(t *testing.T) *world {
 	t.Helper()
 	l := lab.Open(t)
 	w := &world{Lab: l, life: t, program: l.TakeOver(t, lab.Server)}
-	var err error
-	if w.host, err = kubernetes.NewForConfig(l.Config); err != nil {
-		t.Fatalf("creating the host client: %v", err)
-	}
-	w.sets, w.direct = clientFor(t, l.Config), clientFor(t, l.Direct(l.URL(lab.Server)))
+	w.direct = clientFor(t, l.Direct(l.URL(lab.Server)))
 	w.controllers = l.Start(t, l.TakeOver(t, lab.ControllerManager))
 	return w
 }
@@ -90,7 +80,7 @@ func (w *world) begin(t *testing.T) (data string) {
 	w.launch(t, data)
 	w.acceptIfRefused(t)
 	w.awaitServed(t)
-	if err := warmup.Wait(t.Context(), w.Config); err != nil {
+	if err := w.WarmUp(t.Context()); err != nil {
 		t.Fatalf("waiting for the cluster's controllers: %v", err)
 	}
 	return data
@@ -141,8 +131,8 @@ func (w *world) awaitServed(t *testing.T) {
 		t.Fatalf("the server: %v", err)
 	}
 	w.look(t)
-	eventually(t, "the cluster serves the API", func(ctx context.Context) error {
-		return w.sets.AppsV1().RESTClient().Get().AbsPath("/apis/apps.statefulset.dev/v1/statefulsets").Do(ctx).Error()
+	harness.Eventually(t, "the cluster serves the API", func(ctx context.Context) error {
+		return w.Sets.AppsV1().RESTClient().Get().AbsPath("/apis/apps.statefulset.dev/v1/statefulsets").Do(ctx).Error()
 	})
 }
 
@@ -155,7 +145,7 @@ func (w *world) look(t *testing.T) {
 // acceptIfRefused gives up what the store does not have.
 func (w *world) acceptIfRefused(t *testing.T) {
 	t.Helper()
-	eventually(t, "the server has judged its store", func(ctx context.Context) error {
+	harness.Eventually(t, "the server has judged its store", func(ctx context.Context) error {
 		if w.server.Ready(ctx) == nil {
 			return nil
 		}
@@ -180,17 +170,13 @@ func (w *world) reason(ctx context.Context) string {
 // kubectl runs the cluster's kubectl as administrator.
 func (w *world) kubectl(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := w.tryKubectl(t, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return w.MustKubectl(t, "", args...)
 }
 
 func (w *world) tryKubectl(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	args = append([]string{"--kubeconfig", w.Path("kubeconfig"), "--cache-dir", filepath.Join(w.Dir, "kubectl-cache")}, args...)
-	return tryRun(t, w.Path("kubectl"), args...)
+	stdout, stderr, err := w.Kubectl(t.Context(), "", args...)
+	return stdout + stderr, err
 }
 
 // shell runs a kubectl command that the server has printed.
@@ -220,7 +206,7 @@ func run(t *testing.T, exe string, args ...string) string {
 
 func tryRun(t *testing.T, exe string, args ...string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), harness.Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, exe, args...)
 	var out bytes.Buffer
@@ -239,18 +225,6 @@ func copyDir(t *testing.T, from string) string {
 		t.Fatalf("copying %s: %v", from, err)
 	}
 	return to
-}
-
-func eventually(t *testing.T, what string, check func(ctx context.Context) error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = check(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("waiting until %s: %v; last seen: %v", what, err, last)
-	}
 }
 
 func survive(t *testing.T) time.Duration {

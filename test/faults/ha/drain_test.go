@@ -10,9 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -23,6 +21,7 @@ import (
 	"statefulset.dev/test/faults/store/history"
 	"statefulset.dev/test/faults/store/load"
 	"statefulset.dev/test/faults/store/watches"
+	"statefulset.dev/test/harness"
 )
 
 const (
@@ -40,21 +39,15 @@ const (
 // TestDrain replaces one replica after the other, as a rolling update does, while
 // clients go through the aggregator. DRAINS sets how many, 4 by default.
 func TestDrain(t *testing.T) {
-	drains := 4
-	if text := os.Getenv("DRAINS"); text != "" {
-		var err error
-		if drains, err = strconv.Atoi(text); err != nil || drains < 1 {
-			t.Fatalf("DRAINS=%q: must be a number of at least 1", text)
-		}
-	}
+	drains := harness.Number(t, "DRAINS", 4)
 	f := newFleet(t)
-	if err := load.Idle(t.Context(), f.host); err != nil {
+	if err := load.Idle(t.Context(), f.lab.Host); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
 		f.add()
 	}
-	namespace, err := load.NewNamespace(t.Context(), f.host)
+	namespace, err := load.NewNamespace(t.Context(), f.lab.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +59,7 @@ func TestDrain(t *testing.T) {
 	}
 	stop()
 	f.judge(log, namespace, drains, took)
-	if err := load.Resume(t.Context(), f.host); err != nil {
+	if err := load.Resume(t.Context(), f.lab.Host); err != nil {
 		t.Error(err)
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"statefulset.dev/client/clientset/versioned"
@@ -35,7 +34,6 @@ const (
 type fleet struct {
 	t        *testing.T
 	lab      *lab.Lab
-	host     kubernetes.Interface
 	etcd     []string
 	balancer *balancer
 	program  lab.Program
@@ -56,11 +54,8 @@ type replica struct {
 func newFleet(t *testing.T) *fleet {
 	f := &fleet{t: t, lab: lab.Open(t)}
 	f.program = f.lab.TakeOver(t, lab.Server)
-	var err error
-	if f.host, err = kubernetes.NewForConfig(f.lab.Config); err != nil {
-		t.Fatalf("creating a client of the host: %v", err)
-	}
 	f.startEtcd()
+	var err error
 	if f.balancer, err = newBalancer(t.Context(), f.lab.Address(lab.Server)); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func TestLeadership(t *testing.T) {
 	f := newFleet(t)
 	f.add()
 	f.add()
-	namespace, err := load.NewNamespace(t.Context(), f.host)
+	namespace, err := load.NewNamespace(t.Context(), f.lab.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func (f *fleet) lookForTwoLeaders() (seen func() int) {
 
 func (f *fleet) removeNamespace(name string) {
 	f.t.Helper()
-	namespaces := f.host.CoreV1().Namespaces()
+	namespaces := f.lab.Host.CoreV1().Namespaces()
 	if err := namespaces.Delete(f.t.Context(), name, metav1.DeleteOptions{}); err != nil {
 		f.t.Fatalf("removing namespace %s: %v", name, err)
 	}

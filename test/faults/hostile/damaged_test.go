@@ -124,7 +124,7 @@ func (w *world) violations(when string, before map[string]corev1.Pod) (count int
 		count++
 		w.t.Errorf(when+": "+format, args...)
 	}
-	list, err := w.sets.AppsV1().StatefulSets(w.namespace).List(w.t.Context(), metav1.ListOptions{})
+	list, err := w.Sets.AppsV1().StatefulSets(w.namespace).List(w.t.Context(), metav1.ListOptions{})
 	if err != nil {
 		w.t.Fatalf("%s: listing sets: %v", when, err)
 	}
@@ -142,7 +142,7 @@ func (w *world) violations(when string, before map[string]corev1.Pod) (count int
 		if set := listed[name]; owner == nil || set.UID != owner.UID || !appsv1.IsDamaged(&set) {
 			report("%s in the list: got UID %q, damaged %t, want that of %v, true", name, set.UID, appsv1.IsDamaged(&set), owner)
 		}
-		if _, err := w.sets.AppsV1().StatefulSets(w.namespace).Get(w.t.Context(), name, metav1.GetOptions{}); !apierrors.IsInternalError(err) && apierrors.ReasonForError(err) != metav1.StatusReasonStoreReadError {
+		if _, err := w.Sets.AppsV1().StatefulSets(w.namespace).Get(w.t.Context(), name, metav1.GetOptions{}); !apierrors.IsInternalError(err) && apierrors.ReasonForError(err) != metav1.StatusReasonStoreReadError {
 			report("get of %s: got %v, want an error of the store", name, err)
 		}
 	}
@@ -164,12 +164,12 @@ func (w *world) awaitGarbageCollector() {
 		}}},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/main:1"}}},
 	}
-	made, err := w.host.CoreV1().Pods(w.namespace).Create(w.t.Context(), canary, metav1.CreateOptions{})
+	made, err := w.Host.CoreV1().Pods(w.namespace).Create(w.t.Context(), canary, metav1.CreateOptions{})
 	if err != nil {
 		w.t.Fatalf("creating a pod without an owner: %v", err)
 	}
 	w.eventually("the garbage collector deletes a pod whose owner does not exist", func(ctx context.Context) error {
-		_, err := w.host.CoreV1().Pods(w.namespace).Get(ctx, made.Name, metav1.GetOptions{})
+		_, err := w.Host.CoreV1().Pods(w.namespace).Get(ctx, made.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -182,7 +182,7 @@ func (w *world) repairAll() {
 	w.t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(damages())) {
 		options := metav1.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}
-		if err := w.sets.AppsV1().StatefulSets(w.namespace).Delete(w.t.Context(), name, options); err != nil {
+		if err := w.Sets.AppsV1().StatefulSets(w.namespace).Delete(w.t.Context(), name, options); err != nil {
 			w.t.Fatalf("deleting the damaged set %s: %v", name, err)
 		}
 		w.create(name, 1)

@@ -12,9 +12,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"statefulset.dev/test/faults/internal/row"
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
 )
 
@@ -126,7 +125,7 @@ func TestOverloadIsShed(t *testing.T) {
 			})
 		})
 	}
-	for range setting(t, "WATCHERS", watchers) {
+	for range harness.Number(t, "WATCHERS", watchers) {
 		running.Go(func() {
 			repeat(ctx, func() {
 				code := send(ctx, watching, http.MethodGet, sets+"?watch=1&fieldSelector=metadata.name%3Dstored-0", "", watches)
@@ -141,7 +140,7 @@ func TestOverloadIsShed(t *testing.T) {
 	w.create("during", 3)
 	w.awaitReady("during", 3)
 	t.Logf("a set of 3 was ready %s after it was created under the load", time.Since(began).Round(time.Millisecond))
-	pause(ctx, time.Until(began.Add(time.Duration(setting(t, "DURATION", int(overload/time.Second)))*time.Second)))
+	pause(ctx, time.Until(began.Add(time.Duration(harness.Number(t, "DURATION", int(overload/time.Second)))*time.Second)))
 	open := watches.underWay()
 	stop()
 	running.Wait()
@@ -197,9 +196,9 @@ func (w *world) fill() {
 	for worker := range at {
 		running.Go(func() {
 			for i := worker; i < stored; i += at {
-				set := newSet(fmt.Sprintf("stored-%d", i), 0)
+				set := harness.NewSet(fmt.Sprintf("stored-%d", i), 0)
 				set.Annotations = map[string]string{"test/size": strings.Repeat("x", setSize)}
-				if _, err := w.sets.AppsV1().StatefulSets(w.namespace).Create(w.t.Context(), set, metav1.CreateOptions{}); err != nil {
+				if _, err := w.Sets.AppsV1().StatefulSets(w.namespace).Create(w.t.Context(), set, metav1.CreateOptions{}); err != nil {
 					w.t.Errorf("storing a set: %v", err)
 				}
 			}
@@ -217,7 +216,7 @@ func (w *world) client(user string) (*http.Client, string) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	}
-	if _, err := w.host.RbacV1().ClusterRoleBindings().Create(w.t.Context(), binding, metav1.CreateOptions{}); err != nil {
+	if _, err := w.Host.RbacV1().ClusterRoleBindings().Create(w.t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		w.t.Fatalf("binding a role: %v", err)
 	}
 	config := w.Direct(w.URL(lab.Server))
@@ -280,17 +279,4 @@ func (w *world) goroutines() int {
 		return err
 	})
 	return count
-}
-
-func setting(t *testing.T, name string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	value, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s is %q, must be a number", name, text)
-	}
-	return value
 }

@@ -21,6 +21,7 @@ import (
 
 	appsv1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/test/faults/internal/row"
+	"statefulset.dev/test/harness"
 )
 
 const (
@@ -38,7 +39,7 @@ func hostilePlans(t *testing.T) map[string]string {
 	t.Helper()
 	plans := map[string]string{}
 	propose := func(name string, fill func(*appsv1.StatefulSet)) {
-		set := newSet("wanted", 1<<31-1)
+		set := harness.NewSet("wanted", 1<<31-1)
 		set.TypeMeta = metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: appsv1.Kind}
 		set.Spec.PodManagementPolicy = appsv1.ParallelPodManagement
 		fill(set)
@@ -139,7 +140,7 @@ func (w *world) lease() *coordinationv1.Lease {
 	w.t.Helper()
 	var lease *coordinationv1.Lease
 	w.eventually("the controller has its lease", func(ctx context.Context) (err error) {
-		lease, err = w.host.CoordinationV1().Leases("statefulset-system").Get(ctx, "statefulset-apiserver-controller", metav1.GetOptions{})
+		lease, err = w.Host.CoordinationV1().Leases("statefulset-system").Get(ctx, "statefulset-apiserver-controller", metav1.GetOptions{})
 		if err == nil && (lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || lease.Spec.LeaseTransitions == nil || lease.Spec.AcquireTime == nil) {
 			err = fmt.Errorf("got %+v", lease.Spec)
 		}

@@ -14,20 +14,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 
 	appsv1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
 )
-
-// patience bounds every wait. It is never the reason for a verdict.
-const patience = 3 * time.Minute
 
 // world is a cluster in which our server and the cluster's controllers are processes of
 // this test's.
@@ -37,8 +32,6 @@ type world struct {
 	program     lab.Program
 	server      *lab.Process
 	controllers *lab.Process
-	host        kubernetes.Interface
-	sets        versioned.Interface // through the host
 	namespace   string
 }
 
@@ -57,15 +50,9 @@ func newWorld(t *testing.T, flags map[string]string) *world {
 	for name, value := range flags {
 		w.program.Args = w.program.Args.With(name, value)
 	}
-	if w.host, err = kubernetes.NewForConfig(w.Config); err != nil {
-		t.Fatalf("creating a client of the host: %v", err)
-	}
-	if w.sets, err = versioned.NewForConfig(w.Config); err != nil {
-		t.Fatalf("creating a client: %v", err)
-	}
 	w.start()
 	w.controllers = w.Start(t, w.TakeOver(t, lab.ControllerManager))
-	made, err := w.host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "hostile-"}}, metav1.CreateOptions{})
+	made, err := w.Host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "hostile-"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating a namespace: %v", err)
 	}
@@ -76,41 +63,19 @@ func newWorld(t *testing.T, flags map[string]string) *world {
 func (w *world) start() {
 	w.server = w.Start(w.t, w.program)
 	w.eventually("the host leads to the server", func(ctx context.Context) error {
-		_, err := w.sets.AppsV1().StatefulSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+		_, err := w.Sets.AppsV1().StatefulSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 		return err
 	})
 }
 
 func (w *world) eventually(what string, try func(context.Context) error) {
 	w.t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(w.t.Context(), 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = try(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		w.t.Fatalf("waiting until %s: %v: %v", what, err, last)
-	}
-}
-
-func newSet(name string, replicas int32) *appsv1.StatefulSet {
-	labels := map[string]string{"app": name}
-	return &appsv1.StatefulSet{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: appsv1.StatefulSetSpec{
-			Replicas: new(replicas),
-			Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/main:1"}}},
-			},
-		},
-	}
+	harness.Eventually(w.t, what, try)
 }
 
 func (w *world) create(name string, replicas int32) *appsv1.StatefulSet {
 	w.t.Helper()
-	set, err := w.sets.AppsV1().StatefulSets(w.namespace).Create(w.t.Context(), newSet(name, replicas), metav1.CreateOptions{})
+	set, err := w.Sets.AppsV1().StatefulSets(w.namespace).Create(w.t.Context(), harness.NewSet(name, replicas), metav1.CreateOptions{})
 	if err != nil {
 		w.t.Fatalf("creating set %s: %v", name, err)
 	}
@@ -120,12 +85,12 @@ func (w *world) create(name string, replicas int32) *appsv1.StatefulSet {
 func (w *world) scale(name string, replicas int) {
 	w.t.Helper()
 	w.eventually("set "+name+" is scaled", func(ctx context.Context) error {
-		scale, err := w.sets.AppsV1().StatefulSets(w.namespace).GetScale(ctx, name, metav1.GetOptions{})
+		scale, err := w.Sets.AppsV1().StatefulSets(w.namespace).GetScale(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		scale.Spec.Replicas = int32(replicas)
-		_, err = w.sets.AppsV1().StatefulSets(w.namespace).UpdateScale(ctx, name, scale, metav1.UpdateOptions{})
+		_, err = w.Sets.AppsV1().StatefulSets(w.namespace).UpdateScale(ctx, name, scale, metav1.UpdateOptions{})
 		return err
 	})
 	w.awaitReady(name, replicas)
@@ -134,7 +99,7 @@ func (w *world) scale(name string, replicas int) {
 func (w *world) awaitReady(name string, replicas int) {
 	w.t.Helper()
 	w.eventually(fmt.Sprintf("set %s has %d ready members", name, replicas), func(ctx context.Context) error {
-		set, err := w.sets.AppsV1().StatefulSets(w.namespace).Get(ctx, name, metav1.GetOptions{})
+		set, err := w.Sets.AppsV1().StatefulSets(w.namespace).Get(ctx, name, metav1.GetOptions{})
 		if err == nil && (int(set.Status.ReadyReplicas) != replicas || set.Status.ObservedGeneration != set.Generation) {
 			err = fmt.Errorf("got %d", set.Status.ReadyReplicas)
 		}
@@ -145,7 +110,7 @@ func (w *world) awaitReady(name string, replicas int) {
 // pods are the pods of the namespace by name.
 func (w *world) pods() map[string]corev1.Pod {
 	w.t.Helper()
-	list, err := w.host.CoreV1().Pods(w.namespace).List(w.t.Context(), metav1.ListOptions{})
+	list, err := w.Host.CoreV1().Pods(w.namespace).List(w.t.Context(), metav1.ListOptions{})
 	if err != nil {
 		w.t.Fatalf("listing pods: %v", err)
 	}

@@ -6,14 +6,13 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
 	"statefulset.dev/test/faults/internal/scenarios"
 	"statefulset.dev/test/faults/sim/model"
+	"statefulset.dev/test/harness"
 )
 
 // TestSoak mixes all faults by chance, for two minutes of each run; then the set has
@@ -25,25 +24,12 @@ func TestSoak(t *testing.T) {
 	for _, scenario := range all {
 		peaceful(t, scenario)
 	}
-	first, seeds := number(t, "SEED", 1), number(t, "SEEDS", fullOr(2000, 45))
+	first, seeds := harness.Number(t, "SEED", 1), harness.Number(t, "SEEDS", fullOr(2000, 45))
 	trials := make([]trial, 0, seeds)
 	for seed := first; seed < first+seeds; seed++ {
 		trials = append(trials, soaking(all[seed%len(all)], seed))
 	}
 	report(t, "soak", trials, fmt.Sprintf("all of these mixed by chance, seeds %d to %d", first, first+seeds-1))
-}
-
-func number(t *testing.T, name string, usual int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return usual
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("%s=%q: want a number, at least 1", name, text)
-	}
-	return n
 }
 
 func soaking(scenario scenarios.Scenario, seed int) trial {

@@ -10,19 +10,16 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 
-	"statefulset.dev/client/clientset/versioned"
 	"statefulset.dev/test/faults/store/history"
 	"statefulset.dev/test/faults/store/load"
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
 )
 
@@ -50,38 +47,23 @@ type run struct {
 }
 
 func newRun(t *testing.T, fault string, budget time.Duration) *run {
-	seed := uint64(number(t, "SEED", int(time.Now().UnixNano())))
+	seed := uint64(harness.Number(t, "SEED", int(time.Now().UnixNano())))
 	t.Logf("SEED=%d", seed)
-	r := &run{t: t, lab: lab.Open(t), fault: fault, budget: budget, kills: number(t, "KILLS", 0), random: rand.New(rand.NewPCG(seed, 0))}
+	r := &run{t: t, lab: lab.Open(t), fault: fault, budget: budget, kills: harness.Number(t, "KILLS", 0), random: rand.New(rand.NewPCG(seed, 0))}
 	r.program = r.lab.TakeOver(t, lab.Server)
 	r.program.Args = r.program.Args.
 		// A dry run on the host for each write would leave little load for the storage.
 		With("preflight", "off").
 		// The history is read from its begin when all is over.
 		With("etcd-compaction-interval", "0")
-	host, err := kubernetes.NewForConfig(r.lab.Config)
-	if err != nil {
-		t.Fatalf("creating a client of the host: %v", err)
-	}
-	if err := load.Idle(t.Context(), host); err != nil {
+	var err error
+	if err = load.Idle(t.Context(), r.lab.Host); err != nil {
 		t.Fatalf("keeping the controllers away: %v", err)
 	}
-	if r.namespace, err = load.NewNamespace(t.Context(), host); err != nil {
+	if r.namespace, err = load.NewNamespace(t.Context(), r.lab.Host); err != nil {
 		t.Fatal(err)
 	}
 	return r
-}
-
-func number(t *testing.T, name string, otherwise int) int {
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	value, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s=%q: must be a number", name, text)
-	}
-	return value
 }
 
 // serve starts the server on an external etcd.
@@ -116,18 +98,10 @@ func (r *run) serveEmbedded() {
 
 // awaitAggregator waits until the host leads requests to the server.
 func (r *run) awaitAggregator() {
-	clients, err := versioned.NewForConfig(r.lab.Config)
-	if err != nil {
-		r.t.Fatalf("creating a client: %v", err)
-	}
-	var last error
-	err = wait.PollUntilContextTimeout(r.t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		_, last = clients.AppsV1().StatefulSets(r.namespace).List(ctx, metav1.ListOptions{})
-		return last == nil, nil
+	harness.Eventually(r.t, "the host serves our group", func(ctx context.Context) error {
+		_, err := r.lab.Sets.AppsV1().StatefulSets(r.namespace).List(ctx, metav1.ListOptions{})
+		return err
 	})
-	if err != nil {
-		r.t.Fatalf("waiting until the host serves our group: %v: %v", err, last)
-	}
 }
 
 // truth reads what the storage went through.

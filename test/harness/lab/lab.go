@@ -4,16 +4,12 @@
 package lab
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
+	"statefulset.dev/test/harness"
 )
 
 // The components of a cluster, as its state names them.
@@ -27,60 +23,31 @@ const (
 // patience bounds every wait for a process. It is never the reason for a verdict.
 const patience = time.Minute
 
-// Lab is a local cluster.
+// Lab is a local cluster whose processes are a suite's to start and end.
 type Lab struct {
-	// Dir is the cluster's directory.
-	Dir string
-	// Config leads to the host's kube-apiserver, as administrator, without a rate
-	// limit.
-	Config *rest.Config
+	*harness.Cluster
 
-	components map[string]component
-	ports      map[string]int
-}
-
-// component is a process as the cluster's state records it.
-type component struct {
-	PID        int      `json:"pid"`
-	StartTicks uint64   `json:"startTicks"`
-	Exe        string   `json:"exe"`
-	Args       []string `json:"args"`
+	state harness.State
 }
 
 // Open opens the cluster that STATEFULSET_CLUSTER_DIR names.
 func Open(t testing.TB) *Lab {
 	t.Helper()
-	dir := os.Getenv("STATEFULSET_CLUSTER_DIR")
-	if dir == "" {
-		t.Fatal("STATEFULSET_CLUSTER_DIR is not set: name the directory of a cluster that bin/cluster up and bin/cluster register have started")
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(dir, "kubeconfig"))
+	cluster, err := harness.Open()
 	if err != nil {
-		t.Fatalf("reading the cluster's kubeconfig: %v", err)
+		t.Fatal(err)
 	}
-	config.QPS = -1
-	raw, err := os.ReadFile(filepath.Join(dir, "state.json"))
-	if err != nil {
-		t.Fatalf("reading the cluster's state: %v", err)
-	}
-	var state struct {
-		Ports     map[string]int       `json:"ports"`
-		Processes map[string]component `json:"processes"`
-	}
-	if err := json.Unmarshal(raw, &state); err != nil {
-		t.Fatalf("decoding the cluster's state: %v", err)
-	}
-	return &Lab{Dir: dir, Config: config, components: state.Processes, ports: state.Ports}
+	return &Lab{Cluster: cluster, state: cluster.State(t)}
 }
 
 // Program is how a component of the cluster was started.
 func (l *Lab) Program(t testing.TB, name string) Program {
 	t.Helper()
-	c, ok := l.components[name]
+	c, ok := l.state.Processes[name]
 	if !ok {
 		t.Fatalf("the cluster in %s has no %s", l.Dir, name)
 	}
-	return Program{Name: name, Exe: c.Exe, Args: c.Args, Ready: l.readiness(name, l.ports[name])}
+	return Program{Name: name, Exe: c.Exe, Args: c.Args, Ready: l.readiness(name, l.state.Ports[name])}
 }
 
 // TakeOver ends a component of the cluster and returns how it was started. One that
@@ -88,14 +55,14 @@ func (l *Lab) Program(t testing.TB, name string) Program {
 func (l *Lab) TakeOver(t testing.TB, name string) Program {
 	t.Helper()
 	program := l.Program(t, name)
-	c := l.components[name]
-	if !c.runs() {
+	c := l.state.Processes[name]
+	if !runs(c) {
 		return program
 	}
 	if err := syscall.Kill(c.PID, syscall.SIGTERM); err != nil {
 		t.Fatalf("stopping %s, pid %d: %v", name, c.PID, err)
 	}
-	for deadline := time.Now().Add(patience / 2); c.runs(); time.Sleep(poll) {
+	for deadline := time.Now().Add(patience / 2); runs(c); time.Sleep(poll) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s, pid %d, still runs %s after it was told to end", name, c.PID, patience/2)
 		}
@@ -104,15 +71,10 @@ func (l *Lab) TakeOver(t testing.TB, name string) Program {
 }
 
 // Port is where a component of the cluster listens.
-func (l *Lab) Port(name string) int { return l.ports[name] }
+func (l *Lab) Port(name string) int { return l.state.Ports[name] }
 
 // URL is where a component of the cluster listens.
 func (l *Lab) URL(name string) string { return "https://" + l.Address(name) }
 
 // Address is where a component of the cluster listens.
-func (l *Lab) Address(name string) string { return "127.0.0.1:" + strconv.Itoa(l.ports[name]) }
-
-// Path is a path below the cluster's directory.
-func (l *Lab) Path(elem ...string) string {
-	return filepath.Join(append([]string{l.Dir}, elem...)...)
-}
+func (l *Lab) Address(name string) string { return "127.0.0.1:" + strconv.Itoa(l.state.Ports[name]) }

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"statefulset.dev/test/harness"
 )
 
 // poll is how often a condition is looked at that nobody announces.
@@ -166,7 +168,7 @@ func (p *Process) gone(within time.Duration) bool {
 }
 
 // runs reports whether the recorded process, and not a later one of its pid, runs.
-func (c component) runs() bool {
+func runs(c harness.Component) bool {
 	s, err := stat(c.PID)
 	// While threads are left, files and ports are still open, whatever the state of the first.
 	return err == nil && s.startTicks == c.StartTicks && (s.state != 'Z' && s.state != 'X' || s.threads > 1)

@@ -58,7 +58,7 @@ func (p Program) Port() string { return p.Args.Get("secure-port") }
 
 // kind is the component that an executable is of.
 func (l *Lab) kind(exe string) string {
-	for name, c := range l.components {
+	for name, c := range l.state.Processes {
 		if c.Exe == exe {
 			return name
 		}

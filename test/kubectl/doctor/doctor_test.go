@@ -8,14 +8,10 @@
 package doctor
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,37 +24,27 @@ import (
 	"k8s.io/client-go/util/cert"
 
 	"statefulset.dev/cmd/kubectl-sts/doctor"
+	"statefulset.dev/test/harness"
 )
 
 // patience is how long the cluster may take to notice what was done to it.
 const patience = 2 * time.Minute
 
-type ward struct{ dir string }
+type ward struct{ *harness.Cluster }
 
 func openWard(t *testing.T) ward {
 	t.Helper()
-	dir := os.Getenv("STATEFULSET_CLUSTER_DIR")
-	if dir == "" {
-		t.Fatal("STATEFULSET_CLUSTER_DIR is not set: run make test-kubectl, or name the directory of a cluster that bin/cluster started")
-	}
-	return ward{dir}
-}
-
-// kubectl runs the cluster's kubectl.
-func (w ward) kubectl(t *testing.T, stdin string, args ...string) {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), filepath.Join(w.dir, "kubectl"), append([]string{"--kubeconfig=" + filepath.Join(w.dir, "kubeconfig")}, args...)...)
-	command.Stdin = strings.NewReader(stdin)
-	out, err := command.CombinedOutput()
+	cluster, err := harness.Open()
 	if err != nil {
-		t.Fatalf("kubectl %s: %v: %s", strings.Join(args, " "), err, out)
+		t.Fatal(err)
 	}
+	return ward{cluster}
 }
 
 // diagnosis is what doctor prints, and how it ends.
 func (w ward) diagnosis(ctx context.Context, args ...string) (string, error) {
 	flags := genericclioptions.NewConfigFlags(false)
-	kubeconfig := filepath.Join(w.dir, "kubeconfig")
+	kubeconfig := w.Kubeconfig()
 	flags.KubeConfig = &kubeconfig
 	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
 		config.QPS = -1 // as the plugin does
@@ -97,7 +83,7 @@ func (w ward) until(t *testing.T, wantErr string, want ...string) {
 
 func (w ward) register(t *testing.T) {
 	t.Helper()
-	w.kubectl(t, "", "apply", "--kustomize="+filepath.Join(w.dir, "registration"))
+	w.MustKubectl(t, "", "apply", "--kustomize="+w.Path("registration"))
 }
 
 func TestDoctor(t *testing.T) {
@@ -109,15 +95,15 @@ func TestDoctor(t *testing.T) {
 	t.Run("a healthy cluster has no failures", healthy)
 
 	t.Run("a refused set is named with the cause and the commands", func(t *testing.T) {
-		w.kubectl(t, "", "create", "namespace", "full")
-		w.kubectl(t, "", "-n", "full", "create", "quota", "none", "--hard=pods=0")
-		w.kubectl(t, set("full"), "apply", "-f", "-")
+		w.MustKubectl(t, "", "create", "namespace", "full")
+		w.MustKubectl(t, "", "-n", "full", "create", "quota", "none", "--hard=pods=0")
+		w.MustKubectl(t, set("full"), "apply", "-f", "-")
 		w.until(t, "1 failures", "FAIL  set full/db: HostRefused", "exceeded quota", "kubectl -n full get resourcequota,limitrange")
-		w.kubectl(t, "", "delete", "namespace", "full")
+		w.MustKubectl(t, "", "delete", "namespace", "full")
 		healthy(t)
 	})
 	t.Run("a right that was taken away is named", func(t *testing.T) {
-		w.kubectl(t, "", "patch", "clusterrole", "statefulset-controller", "--type=json", "-p", `[{"op":"replace","path":"/rules/0/verbs","value":["get","list","watch"]}]`)
+		w.MustKubectl(t, "", "patch", "clusterrole", "statefulset-controller", "--type=json", "-p", `[{"op":"replace","path":"/rules/0/verbs","value":["get","list","watch"]}]`)
 		w.until(t, "1 failures", "it may not create pods, patch pods, delete pods", "kubectl apply -k artifacts/base")
 		w.register(t)
 		healthy(t)
@@ -127,7 +113,7 @@ func TestDoctor(t *testing.T) {
 		if err != nil {
 			t.Fatalf("making a certificate: %v", err)
 		}
-		w.kubectl(t, "", "patch", "apiservice", "v1.apps.statefulset.dev", "--type=merge", "-p",
+		w.MustKubectl(t, "", "patch", "apiservice", "v1.apps.statefulset.dev", "--type=merge", "-p",
 			fmt.Sprintf(`{"spec":{"caBundle":%q}}`, base64.StdEncoding.EncodeToString(foreign)))
 		// Only from 1.36 on does the cluster look at the certificate before it calls the APIService available.
 		w.until(t, "failures", "FAIL  serving certificate: the cluster does not accept it", "FAIL  a request through the cluster to apps.statefulset.dev/v1")
@@ -139,16 +125,16 @@ func TestDoctor(t *testing.T) {
 		w.until(t, "failures", "FAIL  APIService v1.apps.statefulset.dev: is not available", "FAIL  controller", "nobody controls")
 	})
 	t.Run("an API that is not registered says how to register it", func(t *testing.T) {
-		w.kubectl(t, "", "annotate", "apiservice", "v1.apps.statefulset.dev", "apps.statefulset.dev/allow-delete=yes")
-		w.kubectl(t, "", "delete", "apiservice", "v1.apps.statefulset.dev")
+		w.MustKubectl(t, "", "annotate", "apiservice", "v1.apps.statefulset.dev", "apps.statefulset.dev/allow-delete=yes")
+		w.MustKubectl(t, "", "delete", "apiservice", "v1.apps.statefulset.dev")
 		w.until(t, "failures", "FAIL  APIService v1.apps.statefulset.dev: is not registered", "kubectl apply -k artifacts/base")
 	})
 }
 
 func TestDoctorWithoutACluster(t *testing.T) {
-	w := ward{t.TempDir()}
+	w := ward{&harness.Cluster{Dir: t.TempDir()}}
 	config := "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: \"https://127.0.0.1:1\"}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n"
-	if err := os.WriteFile(filepath.Join(w.dir, "kubeconfig"), []byte(config), 0o600); err != nil {
+	if err := os.WriteFile(w.Kubeconfig(), []byte(config), 0o600); err != nil {
 		t.Fatalf("writing a kubeconfig: %v", err)
 	}
 	said, err := w.diagnosis(t.Context())
@@ -160,22 +146,7 @@ func TestDoctorWithoutACluster(t *testing.T) {
 // stopServer ends the registered server.
 func (w ward) stopServer(t *testing.T) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(w.dir, "state.json"))
-	if err != nil {
-		t.Fatalf("reading the cluster's state: %v", err)
-	}
-	var state struct {
-		Processes map[string]struct {
-			PID int `json:"pid"`
-		} `json:"processes"`
-	}
-	if err := json.NewDecoder(bytes.NewReader(content)).Decode(&state); err != nil {
-		t.Fatalf("decoding the cluster's state: %v", err)
-	}
-	pid := state.Processes["statefulset-apiserver"].PID
-	if pid == 0 {
-		t.Fatalf("got no process of the server in %s", content)
-	}
+	pid := w.Component(t, "statefulset-apiserver").PID
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		t.Fatalf("stopping the server, pid %d: %v", pid, err)
 	}

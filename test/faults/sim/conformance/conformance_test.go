@@ -8,14 +8,10 @@ package conformance
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,14 +22,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"statefulset.dev/test/faults/internal/row"
 	"statefulset.dev/test/faults/sim/model"
+	"statefulset.dev/test/harness"
 )
 
 // direct carries out requests on the model at once.
@@ -65,27 +60,23 @@ func (d direct) RoundTrip(from *http.Request) (*http.Response, error) {
 
 // TestTheModelAnswersAsKubeApiserver plays each sequence to both.
 func TestTheModelAnswersAsKubeApiserver(t *testing.T) {
-	dir := os.Getenv("STATEFULSET_CLUSTER_DIR")
-	if dir == "" {
-		t.Fatal("STATEFULSET_CLUSTER_DIR is empty, want the directory of a running cluster")
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(dir, "kubeconfig"))
+	cluster, err := harness.Open()
 	if err != nil {
-		t.Fatalf("reading kubeconfig: %v", err)
+		t.Fatal(err)
 	}
-	config.QPS = -1
+	config := rest.CopyConfig(cluster.Config)
 	config.ContentType = runtime.ContentTypeProtobuf
 	realClient, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatalf("building client: %v", err)
 	}
 	anchor := anchorOn(t, realClient)
-	stopControllers(t, dir)
+	stopControllers(t, cluster)
 	usual := 1000
 	if testing.Short() {
 		usual = 100
 	}
-	first, sequences := number(t, "SEED", 1), number(t, "SEQUENCES", usual)
+	first, sequences := harness.Number(t, "SEED", 1), harness.Number(t, "SEQUENCES", usual)
 	operations, different := 0, 0
 	for seed := first; seed < first+sequences && different < 5; seed++ {
 		n, difference := compare(t, realClient, anchor, uint64(seed))
@@ -103,19 +94,9 @@ func TestTheModelAnswersAsKubeApiserver(t *testing.T) {
 }
 
 // stopControllers keeps the cluster's own controllers from acting on what is compared.
-func stopControllers(t *testing.T, dir string) {
+func stopControllers(t *testing.T, cluster *harness.Cluster) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(dir, "state.json"))
-	if err != nil {
-		t.Fatalf("reading what runs: %v", err)
-	}
-	var state struct {
-		Processes map[string]struct{ PID int }
-	}
-	if err := json.Unmarshal(content, &state); err != nil {
-		t.Fatalf("reading what runs: %v", err)
-	}
-	pid := state.Processes["kube-controller-manager"].PID
+	pid := cluster.Component(t, "kube-controller-manager").PID
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatalf("stopping kube-controller-manager, process %d: %v", pid, err)
 	}
@@ -124,19 +105,6 @@ func stopControllers(t *testing.T, dir string) {
 			t.Errorf("letting kube-controller-manager go on: %v", err)
 		}
 	})
-}
-
-func number(t *testing.T, name string, usual int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return usual
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("%s=%q: want a number, at least 1", name, text)
-	}
-	return n
 }
 
 // anchorOn makes an object that owns others, and waits until pods can be created.
@@ -148,13 +116,10 @@ func anchorOn(t *testing.T, client kubernetes.Interface) metav1.OwnerReference {
 	if err != nil {
 		t.Fatalf("creating the owner of others: %v", err)
 	}
-	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	harness.Eventually(t, "pods have a service account", func(ctx context.Context) error {
 		_, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
-		return err == nil, nil
+		return err
 	})
-	if err != nil {
-		t.Fatalf("waiting for the service account of pods: %v", err)
-	}
 	return metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: anchor.Name, UID: anchor.UID}
 }
 
