@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/semaphore"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"statefulset.dev/registry/statefulset"
+	"statefulset.dev/window"
 )
 
 // What is done with a set whose template or claims the host finds invalid: it is
@@ -56,14 +56,19 @@ func (o *Options) applyPreflight(config *Config, host *host) error {
 	return nil
 }
 
-// trialsAtOnce is how many objects are tried on the host at the same time, whatever the
-// number of requests.
-const trialsAtOnce = 32
+// trialsAtOnce is how many objects are tried on the host at the same time at most, whatever
+// the number of requests. At first it is firstTrials, and never less than leastTrials: how
+// many of the others the host is given follows from how it answers.
+const (
+	trialsAtOnce = 32
+	firstTrials  = 8
+	leastTrials  = 2
+)
 
 // trier creates objects in the host as dry runs.
 type trier struct {
 	client rest.Interface
-	slots  *semaphore.Weighted
+	gate   *window.Gate
 }
 
 var _ statefulset.Host = trier{}
@@ -73,7 +78,7 @@ var _ statefulset.Host = trier{}
 // its requests for those of the controller, they do not queue up in front of these.
 func newTrier(config *rest.Config, as string) (trier, error) {
 	config = rest.CopyConfig(config)
-	config.QPS = -1 // slots limit what is asked at the same time
+	config.QPS = -1 // the gate limits what is asked at the same time
 	config.Impersonate = rest.ImpersonationConfig{UserName: as}
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
@@ -81,7 +86,7 @@ func newTrier(config *rest.Config, as string) (trier, error) {
 	if err != nil {
 		return trier{}, fmt.Errorf("creating a client for the host cluster at %s: %w", config.Host, err)
 	}
-	return trier{client.CoreV1().RESTClient(), semaphore.NewWeighted(trialsAtOnce)}, nil
+	return trier{client.CoreV1().RESTClient(), window.NewGate(window.New(leastTrials, firstTrials, trialsAtOnce))}, nil
 }
 
 // TryCreate asks whether the object could be created.
@@ -90,10 +95,11 @@ func (t trier) TryCreate(ctx context.Context, object runtime.Object) statefulset
 	if err != nil {
 		return statefulset.Answer{Err: err}
 	}
-	if err := t.slots.Acquire(ctx, 1); err != nil {
+	leave, err := t.gate.Enter(ctx)
+	if err != nil {
 		return statefulset.Answer{Err: statefulset.ErrBusy}
 	}
-	defer t.slots.Release(1)
+	defer func() { leave(err) }()
 	heard := &warningList{}
 	err = t.client.Post().Namespace(namespace).Resource(resource).
 		VersionedParams(&metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}, scheme.ParameterCodec).

@@ -45,7 +45,7 @@ func (h *slowHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusCreated)
 }
 
-func TestThirtyTwoObjectsAreTriedAtATime(t *testing.T) {
+func TestAsManyObjectsAreTriedAtATimeAsTheHostCanDo(t *testing.T) {
 	const asked = 100
 	host := &slowHost{arrived: make(chan struct{}, asked), answer: make(chan struct{})}
 	server := httptest.NewServer(host)
@@ -59,7 +59,7 @@ func TestThirtyTwoObjectsAreTriedAtATime(t *testing.T) {
 	for range asked {
 		go func() { answers <- trier.TryCreate(t.Context(), template) }()
 	}
-	for range trialsAtOnce {
+	for range firstTrials {
 		<-host.arrived
 	}
 	gone, leave := context.WithCancel(t.Context())
@@ -73,8 +73,8 @@ func TestThirtyTwoObjectsAreTriedAtATime(t *testing.T) {
 			t.Errorf("got %v, want no error", answer.Err)
 		}
 	}
-	if host.most != trialsAtOnce || host.askedAs != "somebody-else" {
-		t.Errorf("got %d at the same time as %q, want %d as somebody-else", host.most, host.askedAs, trialsAtOnce)
+	if host.most < firstTrials || host.most > trialsAtOnce || host.askedAs != "somebody-else" {
+		t.Errorf("got %d at the same time as %q, want %d to %d as somebody-else", host.most, host.askedAs, firstTrials, trialsAtOnce)
 	}
 }
 
