@@ -44,20 +44,24 @@ func topics() []string {
 
 const introduction = `# Semantics: what apps/v1 does, and what we do
 
-Our StatefulSet means what the built-in one of Kubernetes 1.37 means. That is not a promise but a test: every line below is a
-scenario that is played at the same time on the built-in StatefulSet and on ours, in one cluster, and compared after every step:
-what is accepted and which fields errors name; the order in which members are made and removed; pods, claims and revisions down
-to the last field; the status and its course; events and warnings. *Same* means that nothing of this differs. Where something
-does, the reason stands instead. A difference without a reason fails the test, and so does a reason without a difference.
+Our StatefulSet means what the built-in one of Kubernetes 1.37 means. That is not a promise but a
+test: every line below is a scenario that is played at the same time on the built-in StatefulSet and
+on ours, in one cluster, and compared after every step: what is accepted and which fields errors
+name; the order in which members are created and removed; pods, claims and revisions down to the
+last field; the status and its course; events and warnings. *Same* means that nothing of this
+differs. Where something does, the reason stands instead. A difference without a reason fails the
+test, and so does a reason without a difference.
 
     make test-differential
 
-The scenarios are in [test/differential/scenarios](../test/differential/scenarios), the differences in
-[test/differential/differences.yaml](../test/differential/differences.yaml). This page is generated from both.
+The scenarios are in [test/differential/scenarios](../test/differential/scenarios), the differences
+in [test/differential/differences.yaml](../test/differential/differences.yaml). This page is
+generated from both.
 
-Not compared: the words of messages and errors, the conditions that only we set (Ready, Reconciling, Stalled), metrics, printed
-columns, how many times a status is written on the way from one state of rest to the next, and the order in which kubelets and the
-garbage collector finish what they were told.
+Not compared: the words of messages and errors, the conditions that only we set (Ready, Reconciling,
+Stalled), metrics, printed columns, how many times a status is written on the way from one state of
+rest to the next, and the order in which kubelets and the garbage collector finish what they were
+told.
 `
 
 func writePage(t *testing.T) string {

@@ -62,7 +62,7 @@ var watched = []schema.GroupVersionResource{model.Sets, model.Pods, model.Claims
 
 func TestStaleViewsAtEveryEvent(t *testing.T) {
 	report(t, "stale views", atEveryEvent(t, "stale", staleness, fullOr(1, 25)),
-		"stream of sets, pods, claims or revisions frozen, dropped and listed anew, overtaken, or restarted on an old cache at event k")
+		"stream of sets, pods, claims or revisions frozen, dropped and relisted, overtaken, or restarted on an old cache at event k")
 }
 
 func TestWatchesThatGoWrongAtEveryEvent(t *testing.T) {
