@@ -12,6 +12,8 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/options"
 	"k8s.io/client-go/kubernetes"
+
+	"statefulset.dev/apiserver/hostcluster"
 )
 
 // applyAuthentication makes the host say who a caller is. Its client is the only one with
@@ -60,7 +62,7 @@ func applyAuthorization(given *options.DelegatingAuthorizationOptions, generic *
 
 // reviewClient asks the host for access reviews.
 func reviewClient(given *options.DelegatingAuthorizationOptions) (kubernetes.Interface, error) {
-	config, err := hostConfig(given.RemoteKubeConfigFile)
+	config, err := hostcluster.ReadConfig(given.RemoteKubeConfigFile)
 	if err != nil {
 		return nil, err
 	}

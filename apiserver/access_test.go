@@ -74,7 +74,7 @@ func (g *gatekeeper) guardedBy(t *testing.T) (choose func(*Options), configure f
 	var chosen *Options
 	choose = func(o *Options) {
 		chosen = o
-		chosen.Host.CoreAPIKubeconfigPath = kubeconfigOf(t, host.config.Host)
+		chosen.Host.CoreAPIKubeconfigPath = kubeconfigOf(t, host.Config.Host)
 		chosen.Authentication.SkipInClusterLookup = true
 	}
 	return choose, func(c *Config) {

@@ -7,18 +7,11 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"time"
 
-	genericapiserver "k8s.io/apiserver/pkg/server"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/rest"
-	"k8s.io/component-base/tracing"
+	"statefulset.dev/apiserver/dependents"
+	"statefulset.dev/apiserver/hostcluster"
+	"statefulset.dev/apiserver/storage"
 )
-
-// noResync keeps informers from handing out again what has not changed.
-const noResync time.Duration = 0
 
 // applyServing takes the port, and prepares all that does not need the host.
 func (o *Options) applyServing(config *Config) error {
@@ -54,14 +47,15 @@ func (o *Options) chooseAdvertisedAddress() {
 }
 
 // applyHost makes the host cluster decide who may do what.
-func (o *Options) applyHost(ctx context.Context, config *Config, host *host) error {
+func (o *Options) applyHost(ctx context.Context, config *Config, host *hostcluster.Host) error {
 	generic := &config.Generic.Config
-	config.HostReady = host.ready
-	var err error
-	if config.Dependents, err = newDependents(host); err != nil {
+	config.HostReady = host.Ready
+	objects, err := host.Metadata()
+	if err != nil {
 		return err
 	}
-	if config.Services, err = newHeadlessServices(host.client); err != nil {
+	config.Dependents = dependents.New(objects)
+	if config.Services, err = hostcluster.NewServices(host.Client); err != nil {
 		return err
 	}
 	if err := applyAuthentication(o.Authentication, generic); err != nil {
@@ -73,30 +67,21 @@ func (o *Options) applyHost(ctx context.Context, config *Config, host *host) err
 	if err := o.Audit.ApplyTo(generic); err != nil {
 		return fmt.Errorf("preparing the audit log: %w", err)
 	}
-	host.reportVersion(ctx)
+	host.ReportVersion(ctx)
 	policies, err := followPolicies(ctx, host)
 	if err != nil {
 		return err
 	}
-	return o.applyAdmission(config.Generic, host, policies)
+	return applyAdmission(o.Admission, o.Features, config.Generic, host, policies)
 }
 
-// applyAdmission makes the server follow the host's namespaces, policies,
-// webhooks, quotas and flow schemas.
-func (o *Options) applyAdmission(generic *genericapiserver.RecommendedConfig, host *host, policies *hostPolicies) error {
-	generic.ClientConfig = rest.CopyConfig(host.config)
-	generic.ClientConfig.Wrap(tracing.WrapperFor(generic.TracerProvider))
-	generic.SharedInformerFactory = informers.NewSharedInformerFactory(host.watching, noResync)
-	dynamicClient, err := dynamic.NewForConfig(generic.ClientConfig)
-	if err != nil {
-		return fmt.Errorf("creating a client for the host cluster at %s: %w", host.config.Host, err)
-	}
-	if err := o.Features.ApplyTo(&generic.Config, host.client, generic.SharedInformerFactory); err != nil {
-		return fmt.Errorf("preparing priority and fairness: %w", err)
-	}
-	if err := o.Admission.ApplyTo(&generic.Config, generic.SharedInformerFactory, host.client, dynamicClient,
-		utilfeature.DefaultFeatureGate, generic.EffectiveVersion, quotaInitializer{}, policies); err != nil {
-		return fmt.Errorf("preparing admission: %w", err)
-	}
-	return policies.addTo(&generic.Config)
+// applyStorage leads the server to its store.
+func (c *Config) applyStorage(o *storage.Options) error {
+	c.watchCache = o.Etcd.EnableWatchCache
+	return o.Apply(c.codecs, &c.Generic.Config)
+}
+
+// OpenSets opens the sets of the store to which the server was led.
+func (c *Config) openSets(o *storage.Options) (storage.Sets, error) {
+	return o.OpenSets(c.scheme, &c.Generic.Config, c.damagedSets())
 }

@@ -12,53 +12,34 @@ import (
 	"os"
 	"path/filepath"
 
-	"statefulset.dev/apiserver/embeddedetcd"
+	"statefulset.dev/apiserver/storage"
 )
 
 // Backup writes a consistent copy of the store to a new file, or to out if the
 // file is "-". The server may be running; one with an embedded etcd is found by
 // its data directory. The format is that of etcd's snapshots.
-func Backup(ctx context.Context, o *Options, file string, out, messages io.Writer) error {
-	closeStorage, err := o.reachStorage(ctx)
+func Backup(ctx context.Context, o *storage.Options, file string, out, messages io.Writer) error {
+	closeStorage, err := o.Reach(ctx)
 	if err != nil {
 		return err
 	}
-	err = o.backup(ctx, file, out, messages)
+	err = backup(ctx, o, file, out, messages)
 	return errors.Join(err, closeStorage())
 }
 
-// reachStorage is openStorage for a server that may be running in another process.
-func (o *Options) reachStorage(ctx context.Context) (func() error, error) {
-	nothing := func() error { return nil }
-	if !o.embedsEtcd() {
-		return nothing, nil
-	}
-	if err := embeddedetcd.CheckUsed(o.dataDir()); err != nil {
-		return nil, fmt.Errorf("--data-dir %q holds no store: %w", o.dataDir(), err)
-	}
-	if !embeddedetcd.InUse(o.dataDir()) {
-		return o.openStorage(ctx, func(error) {})
-	}
-	endpoint, err := embeddedetcd.Running(ctx, o.dataDir())
-	if err != nil {
-		return nil, fmt.Errorf("the server that uses --data-dir %q cannot be reached: %w; run this as its user, on its machine or in its container", o.dataDir(), err)
-	}
-	o.Etcd.StorageConfig.Transport.ServerList = []string{endpoint}
-	return nothing, nil
-}
-
-func (o *Options) backup(ctx context.Context, file string, out, messages io.Writer) error {
-	opened, err := openStore(o.Etcd.StorageConfig)
+func backup(ctx context.Context, o *storage.Options, file string, out, messages io.Writer) error {
+	etcd, err := o.Client()
 	if err != nil {
 		return err
 	}
-	defer opened.Close()
+	defer etcd.Close()
+	opened := newStore(etcd, o.Etcd.StorageConfig.Prefix)
 	opened.format = math.MaxInt // a copy is made of what this version cannot read, too
 	seen, err := opened.look(ctx)
 	if err != nil {
 		return err
 	}
-	snapshot, err := opened.client.Snapshot(ctx)
+	snapshot, err := etcd.Snapshot(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the store: %w", err)
 	}

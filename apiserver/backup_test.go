@@ -13,14 +13,12 @@ import (
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"statefulset.dev/apiserver/storage"
 )
 
-func storeOptions(t *testing.T, dataDir string) *Options {
-	t.Helper()
-	options, err := NewOptions()
-	if err != nil {
-		t.Fatalf("making options: %v", err)
-	}
+func storeOptions(dataDir string) *storage.Options {
+	options := storage.NewOptions()
 	options.DataDir = dataDir
 	return options
 }
@@ -30,7 +28,7 @@ func lookAt(t *testing.T, dataDir string) sight {
 	var seen sight
 	withEtcd(t, dataDir, func(client *clientv3.Client) {
 		var err error
-		if seen, err = newStore(client, etcdPrefix).look(t.Context()); err != nil {
+		if seen, err = newStore(client, storage.Prefix).look(t.Context()); err != nil {
 			t.Fatalf("reading the record: %v", err)
 		}
 	})
@@ -44,7 +42,7 @@ func TestABackupIsTheStoreAgain(t *testing.T) {
 			before := lookAt(t, from)
 			backUp := func() {
 				var messages bytes.Buffer
-				if err := Backup(t.Context(), storeOptions(t, from), file, io.Discard, &messages); err != nil {
+				if err := Backup(t.Context(), storeOptions(from), file, io.Discard, &messages); err != nil {
 					t.Fatalf("backing up: %v", err)
 				}
 				if !strings.Contains(messages.String(), before.Store) {
@@ -61,7 +59,7 @@ func TestABackupIsTheStoreAgain(t *testing.T) {
 				t.Fatalf("opening the backup: %v", err)
 			}
 			defer content.Close()
-			if err := Restore(t.Context(), storeOptions(t, to), "-", content, io.Discard); err != nil {
+			if err := Restore(t.Context(), storeOptions(to), "-", content, io.Discard); err != nil {
 				t.Fatalf("restoring: %v", err)
 			}
 			if left, err := filepath.Glob(to + ".*"); err != nil || len(left) > 0 {
@@ -88,7 +86,7 @@ func TestABackupIsTheStoreAgain(t *testing.T) {
 
 func TestABackupThatIsDamagedIsNotRestored(t *testing.T) {
 	from, good := usedDir(t), filepath.Join(t.TempDir(), "backup")
-	if err := Backup(t.Context(), storeOptions(t, from), good, io.Discard, io.Discard); err != nil {
+	if err := Backup(t.Context(), storeOptions(from), good, io.Discard, io.Discard); err != nil {
 		t.Fatalf("backing up: %v", err)
 	}
 	content, err := os.ReadFile(good)
@@ -111,7 +109,7 @@ func TestABackupThatIsDamagedIsNotRestored(t *testing.T) {
 			if err := os.WriteFile(file, test.content, 0o600); err != nil {
 				t.Fatalf("preparing: %v", err)
 			}
-			err := Restore(t.Context(), storeOptions(t, to), file, nil, io.Discard)
+			err := Restore(t.Context(), storeOptions(to), file, nil, io.Discard)
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), file) {
 				t.Errorf("got %v, want an error with %q and the file", err, test.want)
 			}
@@ -127,17 +125,17 @@ func TestABackupOverwritesNothing(t *testing.T) {
 	if err := os.WriteFile(file, []byte("precious"), 0o600); err != nil {
 		t.Fatalf("preparing: %v", err)
 	}
-	if err := Backup(t.Context(), storeOptions(t, from), file, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if err := Backup(t.Context(), storeOptions(from), file, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("backing up over a file: got %v, want an error", err)
 	}
 	good := filepath.Join(t.TempDir(), "backup")
-	if err := Backup(context.WithoutCancel(t.Context()), storeOptions(t, from), good, io.Discard, io.Discard); err != nil {
+	if err := Backup(context.WithoutCancel(t.Context()), storeOptions(from), good, io.Discard, io.Discard); err != nil {
 		t.Fatalf("backing up: %v", err)
 	}
-	if err := Restore(t.Context(), storeOptions(t, from), good, nil, io.Discard); err == nil || !strings.Contains(err.Error(), "is not empty") {
+	if err := Restore(t.Context(), storeOptions(from), good, nil, io.Discard); err == nil || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("restoring over a store: got %v, want an error", err)
 	}
-	if err := Backup(t.Context(), storeOptions(t, t.TempDir()), good+"2", io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "holds no store") {
+	if err := Backup(t.Context(), storeOptions(t.TempDir()), good+"2", io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "holds no store") {
 		t.Errorf("backing up an empty directory: got %v, want an error", err)
 	}
 }
@@ -154,7 +152,7 @@ func TestABackupFollowsNoLink(t *testing.T) {
 			t.Fatalf("preparing: %v", err)
 		}
 	}
-	if err := Backup(t.Context(), storeOptions(t, from), file, io.Discard, io.Discard); err != nil {
+	if err := Backup(t.Context(), storeOptions(from), file, io.Discard, io.Discard); err != nil {
 		t.Fatalf("backing up: %v", err)
 	}
 	info, err := os.Lstat(file)
@@ -166,7 +164,7 @@ func TestABackupFollowsNoLink(t *testing.T) {
 		t.Fatalf("opening the backup: %v", err)
 	}
 	defer content.Close()
-	if err := Restore(t.Context(), storeOptions(t, filepath.Join(dir, "to")), "-", content, io.Discard); err != nil {
+	if err := Restore(t.Context(), storeOptions(filepath.Join(dir, "to")), "-", content, io.Discard); err != nil {
 		t.Errorf("restoring: %v", err)
 	}
 	if got, err := os.ReadFile(victim); err != nil || string(got) != "precious" {
@@ -175,7 +173,7 @@ func TestABackupFollowsNoLink(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "nowhere"), file+"2"); err != nil {
 		t.Fatalf("preparing: %v", err)
 	}
-	if err := Backup(t.Context(), storeOptions(t, from), file+"2", io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if err := Backup(t.Context(), storeOptions(from), file+"2", io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("backing up to a link: got %v, want an error", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,6 +22,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/hostcluster"
 )
 
 // create makes a set.
@@ -107,4 +109,16 @@ func encoded(tb testing.TB, codecs serializer.CodecFactory, encoding string, obj
 		tb.Fatalf("encoding a %T as %s: %v", obj, encoding, err)
 	}
 	return text
+}
+
+// hostAt is a host cluster that a function answers for.
+func hostAt(t *testing.T, answer http.HandlerFunc) *hostcluster.Host {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	host, err := hostcluster.New(kubeconfigOf(t, server.URL))
+	if err != nil {
+		t.Fatalf("preparing the host: %v", err)
+	}
+	return host
 }

@@ -16,6 +16,7 @@ import (
 	"statefulset.dev/apiserver/bodylimit"
 	"statefulset.dev/apiserver/certificates"
 	"statefulset.dev/apiserver/filters"
+	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/apiserver/scheme"
 	"statefulset.dev/registry/damaged"
 	"statefulset.dev/registry/statefulset"
@@ -36,7 +37,7 @@ type Config struct {
 
 	// Services knows which headless Services the host has, for warnings. Nil if nobody
 	// does, as in tests.
-	Services *headlessServices
+	Services *hostcluster.Services
 
 	// Dependents finds what belongs to a set in the host. Nil if the server has no
 	// host, as in tests.
@@ -127,12 +128,12 @@ func (c CompletedConfig) New() (*Server, error) {
 		return nil, err
 	}
 	if services := c.config.Services; services != nil {
-		if err := services.addTo(server); err != nil {
+		if err := services.AddTo(server); err != nil {
 			return nil, err
 		}
 	}
 	if c.config.HostReady != nil {
-		if err := addHostCheck(server, newHostWatch(c.config.HostReady)); err != nil {
+		if err := hostcluster.NewWatch(c.config.HostReady).AddTo(server); err != nil {
 			return nil, err
 		}
 	}

@@ -20,10 +20,14 @@ import (
 
 	appsv1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/embeddedetcd"
+	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/client/clientset/versioned"
 )
 
-const setsPrefix = etcdPrefix + "/apps.statefulset.dev/statefulsets/"
+// damagedURL tells which stored sets cannot be read.
+const damagedURL = "/debug/damaged"
+
+const setsPrefix = storage.Prefix + "/apps.statefulset.dev/statefulsets/"
 
 // damages are ways in which a stored value can become unreadable.
 func damages() map[string]func(stored []byte) []byte {
@@ -167,9 +171,9 @@ func (s *testServer) checkDamaged(t *testing.T, good, bad *appsv1.StatefulSet) {
 	if _, err := s.sets().Create(t.Context(), web("bad"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("create under the same name: got %v, want that it exists", err)
 	}
-	shown, err := s.clients.Discovery().RESTClient().Get().AbsPath(damagedPath).DoRaw(t.Context())
+	shown, err := s.clients.Discovery().RESTClient().Get().AbsPath(damagedURL).DoRaw(t.Context())
 	if err != nil || !strings.Contains(string(shown), `"name":"bad"`) || strings.Contains(string(shown), `"name":"good"`) {
-		t.Errorf("%s: got %s, %v, want the damaged set and no other", damagedPath, shown, err)
+		t.Errorf("%s: got %s, %v, want the damaged set and no other", damagedURL, shown, err)
 	}
 }
 
@@ -203,7 +207,7 @@ func (s *testServer) checkRepair(t *testing.T, host *knownUIDs, watcher watch.In
 	}
 	s.create(t, web("bad"))
 	s.eventually(t, "no set is damaged any more", func(ctx context.Context) error {
-		shown, err := s.clients.Discovery().RESTClient().Get().AbsPath(damagedPath).DoRaw(ctx)
+		shown, err := s.clients.Discovery().RESTClient().Get().AbsPath(damagedURL).DoRaw(ctx)
 		if err == nil && strings.TrimSpace(string(shown)) != "[]" {
 			err = fmt.Errorf("got %s", shown)
 		}

@@ -22,7 +22,7 @@
 //	strategy, validation         registry/statefulset, which asks the host about pods
 //	                             and claims through preflight.go
 //	is there room in the store   room.go: for its namespace, and fill.go: for anything
-//	encoding for storage         etcd.go
+//	encoding for storage         storage/
 //	etcd                         an external cluster, or embeddedetcd/, with the
 //	                             data directory that it guards
 //

@@ -15,6 +15,7 @@ import (
 
 	appsv1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/scheme"
+	"statefulset.dev/apiserver/storage"
 )
 
 func TestEveryEncodingSaysTheSame(t *testing.T) {
@@ -63,7 +64,7 @@ func TestASetCanBeSentAsProtobuf(t *testing.T) {
 }
 
 func TestSetsAreStoredAsProtobuf(t *testing.T) {
-	const key = etcdPrefix + "/apps.statefulset.dev/statefulsets/default/web"
+	const key = storage.Prefix + "/apps.statefulset.dev/statefulsets/default/web"
 	s := startServer(t)
 	s.create(t, web("web"))
 	if got := string(s.stored(t, key)); len(got) < 4 || got[:4] != "k8s\x00" {
@@ -72,8 +73,8 @@ func TestSetsAreStoredAsProtobuf(t *testing.T) {
 }
 
 func TestTheStorageEncodingCanBeChosen(t *testing.T) {
-	const key = etcdPrefix + "/apps.statefulset.dev/statefulsets/default/web"
-	s := startServerWith(t, func(o *Options) { o.Etcd.DefaultStorageMediaType = runtime.ContentTypeJSON })
+	const key = storage.Prefix + "/apps.statefulset.dev/statefulsets/default/web"
+	s := startServerWith(t, func(o *Options) { o.Storage.Etcd.DefaultStorageMediaType = runtime.ContentTypeJSON })
 	s.create(t, web("web"))
 	if got := string(s.stored(t, key)); got == "" || got[0] != '{' {
 		t.Errorf("value of %s: got %.80q, want JSON", key, got)

@@ -9,18 +9,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// unservedEtcdFlags are flags of the generic etcd options that would be accepted
-// and have no effect: we store one resource in one place, without leases.
-func unservedEtcdFlags() []string {
-	return []string{
-		"etcd-servers-overrides",
-		"storage-backend",
-		"default-watch-cache-size",
-		"watch-cache-sizes",
-		"lease-reuse-duration-seconds",
-	}
-}
-
 // unservedServerFlags choose between versions of an API; ours has one.
 func unservedServerFlags() []string {
 	return []string{

@@ -21,6 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/dependents"
+	"statefulset.dev/apiserver/storage"
 )
 
 // laterField stands for a field that this version does not know.
@@ -53,7 +55,7 @@ func TestAStoreOfALaterFormatIsRefused(t *testing.T) {
 	var read atomic.Bool
 	host.tune = func(g *guard) {
 		stored := g.stored
-		g.stored = func(ctx context.Context) (map[setID]bool, error) {
+		g.stored = func(ctx context.Context) (map[dependents.SetID]bool, error) {
 			read.Store(true)
 			return stored(ctx)
 		}
@@ -137,7 +139,7 @@ func TestAServerThatHasBecomeTooOldStops(t *testing.T) {
 // storedKeys are the sets in etcd with their versions.
 func storedKeys(t *testing.T, client *clientv3.Client) string {
 	t.Helper()
-	found, err := client.Get(t.Context(), etcdPrefix+"/apps.statefulset.dev/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	found, err := client.Get(t.Context(), storage.Prefix+"/apps.statefulset.dev/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
 	if err != nil {
 		t.Fatalf("reading the sets: %v", err)
 	}
@@ -151,25 +153,25 @@ func storedKeys(t *testing.T, client *clientv3.Client) string {
 func TestABackupOfALaterFormatIsNotRestored(t *testing.T) {
 	from, file, to := usedDir(t), filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
 	before := lookAt(t, from)
-	if err := Backup(t.Context(), storeOptions(t, from), file, io.Discard, io.Discard); err != nil {
+	if err := Backup(t.Context(), storeOptions(from), file, io.Discard, io.Discard); err != nil {
 		t.Fatalf("backing up: %v", err)
 	}
-	if err := Restore(t.Context(), storeOptions(t, to), file, nil, io.Discard); err != nil {
+	if err := Restore(t.Context(), storeOptions(to), file, nil, io.Discard); err != nil {
 		t.Fatalf("restoring a backup of format 1: %v", err)
 	}
 	withEtcd(t, from, func(client *clientv3.Client) {
 		content, _ := json.Marshal(record{Store: before.Store, Mark: before.Mark, Format: 2})
-		if _, err := client.Put(t.Context(), etcdPrefix+"/"+recordName, string(content)); err != nil {
+		if _, err := client.Put(t.Context(), storage.Prefix+"/"+recordName, string(content)); err != nil {
 			t.Fatalf("raising: %v", err)
 		}
 	})
 	file, to = file+"2", to+"2"
 	var messages bytes.Buffer
 	// A backup only copies.
-	if err := Backup(t.Context(), storeOptions(t, from), file, io.Discard, &messages); err != nil || !strings.Contains(messages.String(), "format 2") {
+	if err := Backup(t.Context(), storeOptions(from), file, io.Discard, &messages); err != nil || !strings.Contains(messages.String(), "format 2") {
 		t.Errorf("backing up a store of format 2: got %v, %q, want the format in the message", err, &messages)
 	}
-	err := Restore(t.Context(), storeOptions(t, to), file, nil, io.Discard)
+	err := Restore(t.Context(), storeOptions(to), file, nil, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "is in format 2, and this server knows formats up to 1") {
 		t.Errorf("restoring a backup of format 2: got %v, want an error with both numbers", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/klog/v2"
 
+	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/apiserver/logthrottle"
 )
 
@@ -38,7 +39,7 @@ type guard struct {
 	notes notes
 	host  metadata.Interface
 	// stored are the sets in the store.
-	stored func(context.Context) (map[setID]bool, error)
+	stored func(context.Context) (map[dependents.SetID]bool, error)
 	advice advice
 	// end ends the process with an error.
 	end func(error)

@@ -5,35 +5,36 @@ package apiserver
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
-	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/rest"
+
+	"statefulset.dev/apiserver/dependents"
+	"statefulset.dev/apiserver/hostcluster"
 )
 
 // applyGuard puts the guard of the store before everything that is served, and
 // starts it. The func that it returns sets the last mark; it is called when
 // nothing is written any more, and before the storage is closed. When the server
 // must be started again, fail is told.
-func (o *Options) applyGuard(ctx context.Context, config *Config, host *host, fail context.CancelCauseFunc) (func() error, error) {
-	opened, err := openStore(o.Etcd.StorageConfig)
+func (o *Options) applyGuard(ctx context.Context, config *Config, host *hostcluster.Host, fail context.CancelCauseFunc) (func() error, error) {
+	etcd, err := o.Storage.Client()
 	if err != nil {
 		return nil, err
 	}
-	objects, err := newMetadataClient(host.config)
+	opened := newStore(etcd, o.Storage.Etcd.StorageConfig.Prefix)
+	objects, err := host.Metadata()
 	if err != nil {
 		return nil, err
 	}
-	guard := newGuard(opened, o.notes(host), objects, o.advice(), fail)
-	guard.stored = func(ctx context.Context) (map[setID]bool, error) {
-		sets, err := config.openSets(o.Etcd)
+	guard := newGuard(opened, notesIn(host, o.NoteNamespace), objects, o.advice(), fail)
+	guard.stored = func(ctx context.Context) (map[dependents.SetID]bool, error) {
+		sets, err := config.openSets(o.Storage)
 		if err != nil {
 			return nil, err
 		}
 		defer sets.DestroyFunc()
-		return sets.uids(ctx)
+		return sets.UIDs(ctx)
 	}
 	config.guardWith(guard)
 
@@ -53,29 +54,18 @@ func (o *Options) applyGuard(ctx context.Context, config *Config, host *host, fa
 	}, nil
 }
 
-func (o *Options) notes(host *host) notes {
-	return notes{host.client.CoreV1().ConfigMaps(o.NoteNamespace)}
+func notesIn(host *hostcluster.Host, namespace string) notes {
+	return notes{host.Client.CoreV1().ConfigMaps(namespace)}
 }
 
 func (o *Options) advice() advice {
 	a := advice{namespace: o.NoteNamespace, kubeconfig: o.Host.CoreAPIKubeconfigPath}
-	if o.embedded {
-		a.dataDir = o.dataDir()
+	if o.Storage.Embedded() {
+		a.dataDir = o.Storage.Dir()
 	} else {
-		a.etcd = o.Etcd.StorageConfig.Transport.ServerList
+		a.etcd = o.Storage.Etcd.StorageConfig.Transport.ServerList
 	}
 	return a
-}
-
-// newMetadataClient reads of objects only what all kinds have.
-func newMetadataClient(host *rest.Config) (metadata.Interface, error) {
-	config := metadata.ConfigFor(host)
-	config.QPS = -1
-	client, err := metadata.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("creating a client for the host cluster at %s: %w", host.Host, err)
-	}
-	return client, nil
 }
 
 // guardWith lets nothing be served, and no controller run, unless the store is

@@ -19,6 +19,7 @@ import (
 	metadatafake "k8s.io/client-go/metadata/fake"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/dependents"
 )
 
 const noteNamespace = "statefulset-system"
@@ -59,21 +60,22 @@ func (h *guardedHost) guarded(t testing.TB, prepare func(*store)) (func(*Options
 	t.Helper()
 	var options *Options
 	return func(o *Options) { options = o }, func(config *Config) {
-		opened, err := openStore(options.Etcd.StorageConfig)
+		etcd, err := options.Storage.Client()
 		if err != nil {
 			t.Fatalf("opening the store: %v", err)
 		}
+		opened := newStore(etcd, options.Storage.Etcd.StorageConfig.Prefix)
 		if prepare != nil {
 			prepare(opened)
 		}
 		guard := newGuard(opened, h.notes(), h.objects, advice{namespace: noteNamespace, dataDir: "/data", kubeconfig: "/kube"}, func(err error) { h.ended.Store(&err) })
-		guard.stored = func(ctx context.Context) (map[setID]bool, error) {
-			sets, err := config.openSets(options.Etcd)
+		guard.stored = func(ctx context.Context) (map[dependents.SetID]bool, error) {
+			sets, err := config.openSets(options.Storage)
 			if err != nil {
 				return nil, err
 			}
 			defer sets.DestroyFunc()
-			return sets.uids(ctx)
+			return sets.UIDs(ctx)
 		}
 		config.guardWith(guard)
 		if h.tune != nil {

@@ -13,9 +13,10 @@ import (
 	hostappsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/storage"
 )
 
 // A host that was restored, or whose note was edited, knows an older mark than the
@@ -36,7 +37,7 @@ func TestAHostThatWasSetBack(t *testing.T) {
 		}
 		return all
 	}
-	another := func(s *store) *store { return newStore(s.client, etcdPrefix) }
+	another := func(s *store) *store { return newStore(s.client, storage.Prefix) }
 	tests := map[string]struct {
 		prepare func(*testing.T, *store) (noted sight)
 		want    string // part of the refusal; empty if the store is right
@@ -137,34 +138,6 @@ func TestObjectsThatAreNoMembersDoNotBlockTheFirstStart(t *testing.T) {
 	}
 }
 
-func TestClaimsAndRevisionsAreMembers(t *testing.T) {
-	controls := true
-	ref := metav1.OwnerReference{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: appsv1.Kind, Name: "web", UID: "u"}
-	controlling := ref
-	controlling.Controller = &controls
-	for name, test := range map[string]struct {
-		resource, object string
-		ref              metav1.OwnerReference
-		want             bool
-	}{
-		"a claim of a member":                  {claims, "data-web-0", ref, true},
-		"a claim of another name":              {claims, "data-db-0", ref, false},
-		"a revision that the set controls":     {revisions, "web-abc", controlling, true},
-		"a revision that it does not control":  {revisions, "web-abc", ref, false},
-		"a claim whose name has no ordinal":    {claims, "data-web", ref, false},
-		"a claim of a set with a longer name":  {claims, "data-web-2-0", ref, false},
-		"a claim of a template with a dash":    {claims, "data-old-web-0", ref, true},
-		"a pod that has no label of a member":  {pods, "web-0", controlling, false},
-		"a claim of a member with ordinal 100": {claims, "data-web-100", ref, true},
-	} {
-		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: test.object}}
-		if got := isMember(test.resource, object, test.ref); got != test.want {
-			t.Errorf("%s: got %t, want %t", name, got, test.want)
-		}
-	}
-}
-
-// While nothing is written, the host is hardly asked.
 func TestAnIdleServerHardlyAsksTheHost(t *testing.T) {
 	host := newGuardedHost(t)
 	var guard *guard
@@ -201,7 +174,7 @@ func TestAnIdleServerHardlyAsksTheHost(t *testing.T) {
 // change changes an object of the host.
 func (h *guardedHost) change(t *testing.T, name string, what func(*metav1.PartialObjectMetadata)) {
 	t.Helper()
-	resource := owned()[0]
+	resource := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	object, err := h.objects.Resource(resource).Namespace(namespace).Get(t.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("reading %s: %v", name, err)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"k8s.io/klog/v2"
+
+	"statefulset.dev/apiserver/dependents"
 )
 
 // weighInterval is how often what is at stake is counted anew while the store and
@@ -46,7 +48,7 @@ func (g *guard) judge(ctx context.Context, last *refusal) (sight, outcome, error
 		return sight{}, 0, err
 	case len(weighed.owners) == 0:
 		return g.adopt(ctx, noted, seen, "nothing in the host cluster belongs to a set")
-	case noted.blank() && !slices.ContainsFunc(weighed.missing, owner.hasMembers):
+	case noted.blank() && !slices.ContainsFunc(weighed.missing, dependents.Owner.HasMembers):
 		return g.adopt(ctx, noted, seen, "the host cluster has no note, and this store has every set that a member there belongs to")
 	case noted.object == nil:
 		if err := g.notes.lay(ctx); err != nil {
@@ -91,7 +93,7 @@ func (g *guard) adopt(ctx context.Context, noted note, seen sight, why string) (
 
 // weigh finds out what depends on the sets.
 func (g *guard) weigh(ctx context.Context, noted note, seen sight) (*refusal, error) {
-	owners, err := findOwners(ctx, g.host)
+	owners, err := dependents.FindOwners(ctx, g.host)
 	if err != nil {
 		return nil, err
 	}

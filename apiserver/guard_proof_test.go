@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/client/clientset/versioned"
 )
 
@@ -35,7 +36,7 @@ func TestQuestionsAreAskedTogether(t *testing.T) {
 		<-held
 		return guard.askAll(ctx, batch)
 	}}
-	key := etcdPrefix + "/apps.statefulset.dev/statefulsets/" + namespace + "/web"
+	key := storage.Prefix + "/apps.statefulset.dev/statefulsets/" + namespace + "/web"
 	const askers = 1000
 	answers := make(chan error, askers)
 	for i := range askers {

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/client/clientset/versioned"
 )
 
@@ -158,10 +159,10 @@ func (w *witness) count(list *appsv1.StatefulSetList) {
 func storedWeb(t *testing.T, s *testServer, g *guard) (set *appsv1.StatefulSet, key string, older []byte) {
 	t.Helper()
 	s.create(t, web("web"))
-	key = etcdPrefix + "/apps.statefulset.dev/statefulsets/" + namespace + "/web"
+	key = storage.Prefix + "/apps.statefulset.dev/statefulsets/" + namespace + "/web"
 	found, err := g.store.client.Get(t.Context(), key)
 	if err != nil || len(found.Kvs) != 1 {
-		all, _ := g.store.client.Get(t.Context(), etcdPrefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		all, _ := g.store.client.Get(t.Context(), storage.Prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
 		t.Fatalf("reading key %q: got %v, %v, want one; there are %v", key, found, err, all)
 	}
 	if err := s.sets().Delete(t.Context(), "web", metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}); err != nil {

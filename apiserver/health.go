@@ -20,19 +20,6 @@ import (
 // path, and to administrators (group system:masters) without asking the host. Each check
 // is cheap: whoever reaches the port may ask, and no queue is in the way.
 
-// addHostCheck makes the server unready while the host cannot be reached: it could
-// permit nothing to anybody. It stays alive: a restart would not help, and what is
-// cached is still served.
-func addHostCheck(server *genericapiserver.GenericAPIServer, watch *hostWatch) error {
-	if err := server.AddReadyzChecks(healthz.NamedCheck("host", func(*http.Request) error { return watch.check() })); err != nil {
-		return fmt.Errorf("adding the check of the host: %w", err)
-	}
-	return server.AddPostStartHook("watch-host", func(hook genericapiserver.PostStartHookContext) error {
-		go watch.run(hook)
-		return nil
-	})
-}
-
 // addStoreCheck makes the server unready while its store is not the right one. It
 // stays alive: a restart would not help, an operator does.
 func addStoreCheck(server *genericapiserver.GenericAPIServer, guard *guard) error {

@@ -39,7 +39,7 @@ func TestAnAnonymousFloodOfReadyzCostsTheHostNothing(t *testing.T) {
 		}
 		fmt.Fprint(w, "ok")
 	})
-	s := startServer(t, func(c *Config) { c.HostReady = host.ready })
+	s := startServer(t, func(c *Config) { c.HostReady = host.Ready })
 	before, begun := asked.Load(), time.Now()
 	answers := flood(s.anonymous(t), s.loopback.Host+"/readyz", floodLength(t))
 	took := time.Since(begun)
@@ -102,7 +102,7 @@ func TestAHostThatIsLostAndFoundIsNoticed(t *testing.T) {
 		}
 		fmt.Fprint(w, "ok")
 	})
-	s := startServer(t, func(c *Config) { c.HostReady = host.ready })
+	s := startServer(t, func(c *Config) { c.HostReady = host.Ready })
 	lost.Store(true)
 	s.eventually(t, "the server is not ready", func(ctx context.Context) error {
 		if s.ready(ctx) == nil {

@@ -6,25 +6,12 @@ package apiserver
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
-
-// hostAt is a host cluster that a function answers for.
-func hostAt(t *testing.T, answer http.HandlerFunc) *host {
-	t.Helper()
-	server := httptest.NewServer(answer)
-	t.Cleanup(server.Close)
-	host, err := newHost(kubeconfigOf(t, server.URL))
-	if err != nil {
-		t.Fatalf("preparing the host: %v", err)
-	}
-	return host
-}
 
 func TestClientsOfTheHostHaveNoRate(t *testing.T) {
 	var asked atomic.Int64
@@ -33,12 +20,12 @@ func TestClientsOfTheHostHaveNoRate(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"kind":"ConfigMap","apiVersion":"v1"}`)
 	})
-	if host.config.QPS >= 0 {
-		t.Errorf("requests a second: got %v, want a negative number, that is no limit", host.config.QPS)
+	if host.Config.QPS >= 0 {
+		t.Errorf("requests a second: got %v, want a negative number, that is no limit", host.Config.QPS)
 	}
 	for name, limit := range map[string]any{
-		"single requests": host.client.CoreV1().RESTClient().GetRateLimiter(),
-		"informers":       host.watching.CoreV1().RESTClient().GetRateLimiter(),
+		"single requests": host.Client.CoreV1().RESTClient().GetRateLimiter(),
+		"informers":       host.Watching.CoreV1().RESTClient().GetRateLimiter(),
 	} {
 		if limit != nil {
 			t.Errorf("the client of %s: got a limit, want none", name)
@@ -47,7 +34,7 @@ func TestClientsOfTheHostHaveNoRate(t *testing.T) {
 	const requests = 200
 	begun := time.Now()
 	for range requests {
-		if _, err := host.client.CoreV1().ConfigMaps("a").Get(t.Context(), "note", metav1.GetOptions{}); err != nil {
+		if _, err := host.Client.CoreV1().ConfigMaps("a").Get(t.Context(), "note", metav1.GetOptions{}); err != nil {
 			t.Fatalf("asking: %v", err)
 		}
 	}

@@ -16,12 +16,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/bodylimit"
+	"statefulset.dev/apiserver/scheme"
 )
 
 const (
@@ -65,7 +67,7 @@ func jsonOf(t *testing.T, change func(*appsv1.StatefulSet)) io.Reader {
 
 func protobufOf(t *testing.T, change func(*appsv1.StatefulSet)) io.Reader {
 	t.Helper()
-	return bytes.NewReader(encoded(t, NewConfig().codecs, runtime.ContentTypeProtobuf, setWith(t, change)))
+	return bytes.NewReader(encoded(t, serializer.NewCodecFactory(scheme.New()), runtime.ContentTypeProtobuf, setWith(t, change)))
 }
 
 func withEnv(count, size int) func(*appsv1.StatefulSet) {

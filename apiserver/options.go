@@ -4,7 +4,6 @@
 package apiserver
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -15,6 +14,8 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	cliflag "k8s.io/component-base/cli/flag"
 	basecompatibility "k8s.io/component-base/compatibility"
+
+	"statefulset.dev/apiserver/storage"
 )
 
 // Options is what a user can choose. Groups of the generic server that we do not
@@ -28,12 +29,9 @@ type Options struct {
 	Features       *options.FeatureOptions
 	Host           *options.CoreAPIOptions
 	Admission      *options.AdmissionOptions
-	Etcd           *options.EtcdOptions
+	Storage        *storage.Options
 	Traces         *options.TracingOptions
 
-	// DataDir is where the embedded etcd keeps its data. It is used only when no
-	// etcd servers are given; empty means defaultDataDir.
-	DataDir string
 	// HostTimeout is how long a starting server waits for the host cluster.
 	HostTimeout time.Duration
 	// NoteNamespace is where in the host cluster the note is that says which store
@@ -46,25 +44,13 @@ type Options struct {
 	// empty for this server itself.
 	PreflightIdentity string
 
-	// PlaintextEtcd lets etcd on other machines be reached without TLS.
-	PlaintextEtcd bool
-
 	// WriteRate is how many bytes a namespace may write to the store in a second, and
 	// WriteBurst how many at once, as quantities.
 	WriteRate, WriteBurst string
-
-	// Fatal ends the process at once with an error, when the embedded etcd cannot go on,
-	// for example because the disk is full: nothing may be answered any more. Nil
-	// stands for a panic.
-	Fatal func(error)
-
-	// embedded is true once the server has started an etcd of its own.
-	embedded bool
 }
 
 const (
 	defaultPort          = 8443
-	defaultDataDir       = "./statefulset-data"
 	defaultNoteNamespace = "statefulset-system"
 	minHostTimeout       = time.Second
 )
@@ -99,7 +85,7 @@ func NewOptions() (*Options, error) {
 		Features:          options.NewFeatureOptions(),
 		Host:              options.NewCoreAPIOptions(),
 		Admission:         newAdmissionOptions(),
-		Etcd:              newEtcdOptions(),
+		Storage:           storage.NewOptions(),
 		Traces:            options.NewTracingOptions(),
 		HostTimeout:       30 * time.Second,
 		NoteNamespace:     defaultNoteNamespace,
@@ -127,7 +113,7 @@ func (o *Options) Complete() error {
 
 // Validate says what is wrong with the values, naming the flags.
 func (o *Options) Validate() error {
-	errs := append(o.validateStorage(), o.validateServing()...)
+	errs := append(o.Storage.Validate(), o.validateServing()...)
 	errs = append(errs, o.validateHost()...)
 	errs = append(errs, o.validatePreflight()...)
 	errs = append(errs, o.validateRoom()...)
@@ -162,34 +148,6 @@ func (o *Options) validateServing() []error {
 	return errs
 }
 
-func (o *Options) validateStorage() []error {
-	if !o.embedsEtcd() {
-		errs := append(o.Etcd.Validate(), o.validatePlaintext()...)
-		if o.DataDir != "" {
-			errs = append(errs, fmt.Errorf("--data-dir is %q and --etcd-servers is %q: the data directory is only for the embedded etcd; give one of the two", o.DataDir, o.Etcd.StorageConfig.Transport.ServerList))
-		}
-		return errs
-	}
-	// The generic options know no embedded etcd and would ask for a server.
-	etcd := *o.Etcd
-	etcd.StorageConfig.Transport.ServerList = []string{"embedded"}
-	errs := etcd.Validate()
-	transport := etcd.StorageConfig.Transport
-	if transport.KeyFile != "" || transport.CertFile != "" || transport.TrustedCAFile != "" {
-		errs = append(errs, errors.New("--etcd-keyfile, --etcd-certfile and --etcd-cafile are only for an external etcd: give --etcd-servers too"))
-	}
-	if o.PlaintextEtcd {
-		errs = append(errs, fmt.Errorf("--%s is only for an external etcd: give --etcd-servers too", plaintextEtcdFlag))
-	}
-	return errs
-}
-
-// embedsEtcd says whether the server brings its own storage.
-func (o *Options) embedsEtcd() bool { return len(o.Etcd.StorageConfig.Transport.ServerList) == 0 }
-
-// Dir is the directory of the embedded etcd.
-func (o *Options) dataDir() string { return cmp.Or(o.DataDir, defaultDataDir) }
-
 // Flags are all options, in sections for a help text.
 func (o *Options) Flags() cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
@@ -206,13 +164,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	hostFlags.StringVar(&o.NoteNamespace, "store-note-namespace", o.NoteNamespace,
 		"Namespace of the host cluster that holds the ConfigMap "+noteName+", the note of which store the cluster knows.")
 
-	storage := sections.FlagSet("storage")
-	storage.StringVar(&o.DataDir, "data-dir", o.DataDir,
-		"Directory of the embedded etcd, which is used when --etcd-servers is not given. By default "+defaultDataDir+".")
-	storage.BoolVar(&o.PlaintextEtcd, plaintextEtcdFlag, o.PlaintextEtcd,
-		"Let --etcd-servers name servers on other machines that are reached without TLS. Whoever can listen or speak on that network can then read and change every set.")
-	addFlagsExcept(storage, o.Etcd.AddFlags, unservedEtcdFlags()...)
-
+	o.Storage.AddFlags(sections.FlagSet("storage"))
 	o.addRoomFlags(sections.FlagSet("limits of the store"))
 	o.Serving.AddFlags(sections.FlagSet("serving"))
 	o.Authentication.AddFlags(sections.FlagSet("authentication"))

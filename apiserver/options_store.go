@@ -24,5 +24,5 @@ func (o *Options) StoreFlags(host bool) cliflag.NamedFlagSets {
 
 // ValidateStore says what is wrong with the values of StoreFlags, naming the flags.
 func (o *Options) ValidateStore() error {
-	return errors.Join(append(o.validateStorage(), o.validateHost()...)...)
+	return errors.Join(append(o.Storage.Validate(), o.validateHost()...)...)
 }

@@ -21,6 +21,8 @@ import (
 	"k8s.io/client-go/informers/admissionregistration"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"statefulset.dev/apiserver/hostcluster"
 )
 
 const (
@@ -106,8 +108,8 @@ var _ admission.PluginInitializer = &hostPolicies{}
 
 // followPolicies asks the host once. An error is one of the host: it must have said
 // what it serves before anything is admitted.
-func followPolicies(ctx context.Context, host *host) (*hostPolicies, error) {
-	p := newHostPolicies(host.servesPolicies, informers.NewSharedInformerFactory(host.watching, noResync))
+func followPolicies(ctx context.Context, host *hostcluster.Host) (*hostPolicies, error) {
+	p := newHostPolicies(host.ServesPolicies, informers.NewSharedInformerFactory(host.Watching, hostcluster.NoResync))
 	served, err := p.serves(ctx)
 	if err != nil {
 		return nil, err
@@ -136,7 +138,7 @@ func (p *hostPolicies) Initialize(plugin admission.Interface) {
 	}
 }
 
-// addTo makes the server follow the host, and be unready until what the host serves
+// AddTo makes the server follow the host, and be unready until what the host serves
 // is applied.
 func (p *hostPolicies) addTo(config *genericapiserver.Config) error {
 	if !p.wanted {

@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
+
+	"statefulset.dev/apiserver/hostcluster"
 )
 
 const policyKinds = "/apis/admissionregistration.k8s.io/v1"
@@ -42,7 +44,7 @@ func startVersionedHost(t *testing.T) *versionedHost {
 	return h
 }
 
-func (h *versionedHost) host(t *testing.T) *host {
+func (h *versionedHost) host(t *testing.T) *hostcluster.Host {
 	t.Helper()
 	// JSON, since the answers here are.
 	config := &rest.Config{Host: h.server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
@@ -50,7 +52,7 @@ func (h *versionedHost) host(t *testing.T) *host {
 	if err != nil {
 		t.Fatalf("creating a client: %v", err)
 	}
-	return &host{config: config, client: client, watching: client, source: "the test"}
+	return &hostcluster.Host{Config: config, Client: client, Watching: client}
 }
 
 func (h *versionedHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -140,7 +142,7 @@ func (h *versionedHost) startOn(t *testing.T) (*testServer, *hostPolicies) {
 		if policies, err = followPolicies(t.Context(), host); err != nil {
 			t.Fatalf("asking the host: %v", err)
 		}
-		if err := options.applyAdmission(config.Generic, host, policies); err != nil {
+		if err := applyAdmission(options.Admission, options.Features, config.Generic, host, policies); err != nil {
 			t.Fatalf("preparing admission: %v", err)
 		}
 	})

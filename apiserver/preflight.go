@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
+	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/registry/statefulset"
 	"statefulset.dev/window"
 )
@@ -44,11 +45,11 @@ func (o *Options) validatePreflight() []error {
 }
 
 // applyPreflight lets sets be tried on the host before they are stored.
-func (o *Options) applyPreflight(config *Config, host *host) error {
+func (o *Options) applyPreflight(config *Config, host *hostcluster.Host) error {
 	if o.Preflight == preflightOff {
 		return nil
 	}
-	trier, err := newTrier(host.config, o.PreflightIdentity)
+	trier, err := newTrier(host.Config, o.PreflightIdentity)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/rest"
 
+	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/client/clientset/versioned"
 )
 
@@ -68,7 +69,7 @@ func withPreflight(t *testing.T, mode, url string) func(*Config) {
 	t.Helper()
 	return func(config *Config) {
 		options := &Options{Preflight: mode}
-		if err := options.applyPreflight(config, &host{config: &rest.Config{Host: url}}); err != nil {
+		if err := options.applyPreflight(config, &hostcluster.Host{Config: &rest.Config{Host: url}}); err != nil {
 			t.Fatalf("preparing the preflight: %v", err)
 		}
 	}

@@ -8,12 +8,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	genericapiserver "k8s.io/apiserver/pkg/server"
 	"sigs.k8s.io/yaml"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/hostcluster"
+	"statefulset.dev/apiserver/scheme"
+	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/registry/damaged"
 	"statefulset.dev/registry/statefulset"
 )
+
+// Host is the cluster that the sets are made from.
+type Host struct {
+	// Kubeconfig leads to it; empty stands for the cluster that this process runs in.
+	Kubeconfig string
+	// Timeout is how long it may take to answer for the first time.
+	Timeout time.Duration
+	// NoteNamespace is where the note is.
+	NoteNamespace string
+}
 
 // Rebuild makes the sets again that objects of the host belong to and that are not
 // in the store, with their names and UIDs, so that the garbage collector finds
@@ -22,39 +40,39 @@ import (
 //
 // When every missing set could be made, the cluster is told to know this store
 // from now on. Otherwise an operator still has to accept it.
-func Rebuild(ctx context.Context, o *Options, dryRun bool, out, messages io.Writer) error {
-	host, err := newHost(o.Host.CoreAPIKubeconfigPath)
+func Rebuild(ctx context.Context, o *storage.Options, from Host, dryRun bool, out, messages io.Writer) error {
+	host, err := hostcluster.Connect(ctx, from.Kubeconfig, from.Timeout)
 	if err != nil {
 		return err
 	}
-	if err := host.wait(ctx, o.HostTimeout); err != nil {
-		return err
-	}
-	closeStorage, err := o.openStorage(ctx, func(error) {})
+	closeStorage, err := o.Open(ctx, func(error) {})
 	if err != nil {
 		return err
 	}
-	return errors.Join(o.rebuild(ctx, host, dryRun, out, messages), closeStorage())
+	return errors.Join(rebuild(ctx, o, host, notesIn(host, from.NoteNamespace), dryRun, out, messages), closeStorage())
 }
 
-func (o *Options) rebuild(ctx context.Context, host *host, dryRun bool, out, messages io.Writer) error {
-	config := NewConfig()
+func rebuild(ctx context.Context, o *storage.Options, host *hostcluster.Host, notes notes, dryRun bool, out, messages io.Writer) error {
+	known := scheme.New()
+	codecs := serializer.NewCodecFactory(known)
+	generic := genericapiserver.NewConfig(codecs)
 	o.Etcd.SkipHealthEndpoints = true // nobody asks, and their clients would outlive the etcd
-	if err := config.applyStorage(o.Etcd); err != nil {
+	if err := o.Apply(codecs, generic); err != nil {
 		return err
 	}
-	sets, err := config.openSets(o.Etcd)
+	sets, err := o.OpenSets(known, generic, damaged.NewSets(nil))
 	if err != nil {
 		return err
 	}
 	defer sets.DestroyFunc()
-	opened, err := openStore(o.Etcd.StorageConfig)
+	etcd, err := o.Client()
 	if err != nil {
 		return err
 	}
-	defer opened.Close()
+	defer etcd.Close()
 
-	r := rebuilding{config: config, sets: sets, guard: newGuard(opened, o.notes(host), nil, o.advice(), nil)}
+	opened := newStore(etcd, o.Etcd.StorageConfig.Prefix)
+	r := rebuilding{scheme: known, sets: sets, guard: newGuard(opened, notes, nil, advice{}, nil)}
 	noted, seen, err := r.guard.compare(ctx)
 	if err != nil {
 		return err
@@ -76,8 +94,8 @@ func (o *Options) rebuild(ctx context.Context, host *host, dryRun bool, out, mes
 
 // rebuilding is one rebuild of a store.
 type rebuilding struct {
-	config *Config
-	sets   setStore
+	scheme *runtime.Scheme
+	sets   storage.Sets
 	guard  *guard
 
 	rebuilt []rebuiltSet
@@ -91,12 +109,12 @@ type skippedSet struct {
 }
 
 // plan finds out which sets are missing, and how they were.
-func (r *rebuilding) plan(ctx context.Context, host *host) error {
-	stored, err := r.sets.list(ctx)
+func (r *rebuilding) plan(ctx context.Context, host *hostcluster.Host) error {
+	stored, err := r.sets.All(ctx)
 	if err != nil {
 		return err
 	}
-	found, err := findRemains(ctx, host.client)
+	found, err := findRemains(ctx, host.Client)
 	if err != nil {
 		return err
 	}
@@ -133,7 +151,7 @@ func (r *rebuilding) check(rebuilt rebuiltSet, err error) (rebuiltSet, error) {
 	if err != nil {
 		return rebuilt, err
 	}
-	r.config.scheme.Default(rebuilt.set)
+	r.scheme.Default(rebuilt.set)
 	if errs := statefulset.Validate(rebuilt.set); len(errs) > 0 {
 		return rebuilt, fmt.Errorf("what is left of it makes no valid set: %w", errs.ToAggregate())
 	}
@@ -170,7 +188,7 @@ func (r *rebuilding) print(out io.Writer) error {
 // store writes the sets, and tells the cluster if they are all.
 func (r *rebuilding) store(ctx context.Context, messages io.Writer) error {
 	for _, rebuilt := range r.rebuilt {
-		if err := r.sets.create(ctx, rebuilt.set); err != nil {
+		if err := r.sets.Put(ctx, rebuilt.set); err != nil {
 			return err
 		}
 	}

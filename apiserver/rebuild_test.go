@@ -80,7 +80,7 @@ func TestASetIsRebuiltFromWhatIsLeft(t *testing.T) {
 			if err != nil || len(found) != 1 {
 				t.Fatalf("looking for remains: got %+v, %v, want those of one set", found, err)
 			}
-			rebuilding := rebuilding{config: NewConfig()}
+			rebuilding := rebuilding{scheme: scheme}
 			rebuilt, err := rebuilding.check(found[0].rebuild())
 			if err != nil {
 				t.Fatalf("rebuilding: %v", err)
@@ -188,7 +188,7 @@ func TestASetIsNotRebuiltWhenItIsNotCertain(t *testing.T) {
 			if err != nil || len(found) != 1 {
 				t.Fatalf("looking for remains: got %+v, %v, want those of one set", found, err)
 			}
-			rebuilding := rebuilding{config: NewConfig()}
+			rebuilding := rebuilding{scheme: scheme.New()}
 			if _, err := rebuilding.check(found[0].rebuild()); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}

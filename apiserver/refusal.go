@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"statefulset.dev/apiserver/dependents"
 )
 
 // refusal is why nothing is served from a store, in one paragraph that says what
@@ -18,8 +20,8 @@ type refusal struct {
 	seen  sight
 	// owners are all sets that anything in the host belongs to, and missing those
 	// of them that are not in the store, which has as many sets as stored says.
-	owners  map[setID]owner
-	missing []owner
+	owners  map[dependents.SetID]dependents.Owner
+	missing []dependents.Owner
 	stored  int
 	advice  advice
 	at      time.Time
@@ -121,8 +123,8 @@ func (r *refusal) stillHolds(noted note, seen sight) bool {
 		r.noted.store == noted.store && r.noted.mark == noted.mark && r.noted.accepted == noted.accepted
 }
 
-func ownersOf(byUID map[setID]owner) []owner {
-	var all []owner
+func ownersOf(byUID map[dependents.SetID]dependents.Owner) []dependents.Owner {
+	var all []dependents.Owner
 	for _, o := range byUID {
 		all = append(all, o)
 	}
@@ -130,19 +132,19 @@ func ownersOf(byUID map[setID]owner) []owner {
 }
 
 // objectsOf is like "3 pods and 3 claims of 1 set".
-func objectsOf(owners []owner) string {
+func objectsOf(owners []dependents.Owner) string {
 	return objectsBelonging(owners) + " of " + count(len(owners), "set")
 }
 
 // objectsBelonging is like "3 pods, 3 claims and 1 revision".
-func objectsBelonging(owners []owner) string {
+func objectsBelonging(owners []dependents.Owner) string {
 	total := map[string]int{}
 	for _, o := range owners {
-		for resource, n := range o.objects {
+		for resource, n := range o.Objects {
 			total[resource] += n
 		}
 	}
-	return fmt.Sprintf("%s, %s and %s", count(total[pods], "pod"), count(total[claims], "claim"), count(total[revisions], "revision"))
+	return fmt.Sprintf("%s, %s and %s", count(total[dependents.Pods], "pod"), count(total[dependents.Claims], "claim"), count(total[dependents.Revisions], "revision"))
 }
 
 func count(n int, what string) string {

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/pager"
+
+	"statefulset.dev/apiserver/dependents"
 )
 
 // remains is what the host still has of a set.
@@ -32,9 +34,9 @@ type remains struct {
 
 // findRemains collects what is left of all sets, ordered by namespace and name.
 func findRemains(ctx context.Context, host kubernetes.Interface) ([]remains, error) {
-	found := map[setID]*remains{}
+	found := map[dependents.SetID]*remains{}
 	byNamespace := map[string]map[string]*corev1.PersistentVolumeClaim{}
-	err := eachPage(ctx, pods, func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	err := eachPage(ctx, dependents.Pods, func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		return host.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)
 	}, func(object runtime.Object) {
 		if pod, ok := object.(*corev1.Pod); ok {
@@ -44,7 +46,7 @@ func findRemains(ctx context.Context, host kubernetes.Interface) ([]remains, err
 	if err != nil {
 		return nil, err
 	}
-	err = eachPage(ctx, revisions, func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	err = eachPage(ctx, dependents.Revisions, func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		return host.AppsV1().ControllerRevisions(metav1.NamespaceAll).List(ctx, options)
 	}, func(object runtime.Object) {
 		if revision, ok := object.(*hostappsv1.ControllerRevision); ok {
@@ -54,7 +56,7 @@ func findRemains(ctx context.Context, host kubernetes.Interface) ([]remains, err
 	if err != nil {
 		return nil, err
 	}
-	err = eachPage(ctx, claims, func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	err = eachPage(ctx, dependents.Claims, func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		return host.CoreV1().PersistentVolumeClaims(metav1.NamespaceAll).List(ctx, options)
 	}, func(object runtime.Object) {
 		claim, ok := object.(*corev1.PersistentVolumeClaim)
@@ -74,7 +76,7 @@ func findRemains(ctx context.Context, host kubernetes.Interface) ([]remains, err
 }
 
 func eachPage(ctx context.Context, what string, list pager.ListPageFunc, each func(runtime.Object)) error {
-	err := pager.New(list).EachListItem(ctx, metav1.ListOptions{Limit: membersPage}, func(object runtime.Object) error {
+	err := pager.New(list).EachListItem(ctx, metav1.ListOptions{Limit: dependents.PageSize}, func(object runtime.Object) error {
 		each(object)
 		return nil
 	})
@@ -85,12 +87,9 @@ func eachPage(ctx context.Context, what string, list pager.ListPageFunc, each fu
 }
 
 // addRemains adds an object to what is left of each set that it names as owner.
-func addRemains(found map[setID]*remains, object metav1.Object, add func(*remains)) {
-	for _, ref := range object.GetOwnerReferences() {
-		if !isSet(ref) {
-			continue
-		}
-		at := setID{object.GetNamespace(), ref.UID}
+func addRemains(found map[dependents.SetID]*remains, object metav1.Object, add func(*remains)) {
+	for ref := range dependents.SetsOwning(object) {
+		at := dependents.SetID{Namespace: object.GetNamespace(), UID: ref.UID}
 		r, ok := found[at]
 		if !ok {
 			r = &remains{namespace: object.GetNamespace(), name: ref.Name, uid: ref.UID}
@@ -100,7 +99,7 @@ func addRemains(found map[setID]*remains, object metav1.Object, add func(*remain
 	}
 }
 
-func sorted(found map[setID]*remains, claims map[string]map[string]*corev1.PersistentVolumeClaim) []remains {
+func sorted(found map[dependents.SetID]*remains, claims map[string]map[string]*corev1.PersistentVolumeClaim) []remains {
 	var all []remains
 	for _, r := range found {
 		r.claims = claims[r.namespace]

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"statefulset.dev/apiserver/embeddedetcd"
+	"statefulset.dev/apiserver/storage"
 )
 
 // Restore makes a data directory for the embedded etcd from a backup file, or from
@@ -26,11 +27,11 @@ import (
 //
 // What was written after the backup is gone, and the cluster knows that: the
 // server does not serve the restored store before an operator accepts it.
-func Restore(ctx context.Context, o *Options, file string, in io.Reader, messages io.Writer) (err error) {
-	if !o.embedsEtcd() {
+func Restore(ctx context.Context, o *storage.Options, file string, in io.Reader, messages io.Writer) (err error) {
+	if !o.Embeds() {
 		return fmt.Errorf("--etcd-servers is %q: an external etcd is restored with etcdutl snapshot restore", o.Etcd.StorageConfig.Transport.ServerList)
 	}
-	path := o.dataDir()
+	path := o.Dir()
 	if entries, err := os.ReadDir(path); err == nil && len(entries) > 0 {
 		return fmt.Errorf("--data-dir %q is not empty, it holds %q; choose a new directory", path, entries[0].Name())
 	}
@@ -95,7 +96,7 @@ func checkFormat(ctx context.Context, endpoint string) error {
 	if err != nil {
 		return err
 	}
-	_, err = newStore(client, etcdPrefix).look(ctx)
+	_, err = newStore(client, storage.Prefix).look(ctx)
 	return errors.Join(err, client.Close())
 }
 

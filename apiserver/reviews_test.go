@@ -19,7 +19,7 @@ func TestManyCallersDoNotMakeOthersWaitForAccessReviews(t *testing.T) {
 	g := &gatekeeper{}
 	host := hostAt(t, g.ServeHTTP)
 	given := options.NewDelegatingAuthorizationOptions()
-	given.RemoteKubeConfigFile = kubeconfigOf(t, host.config.Host)
+	given.RemoteKubeConfigFile = kubeconfigOf(t, host.Config.Host)
 	client, err := reviewClient(given)
 	if err != nil {
 		t.Fatalf("making the client: %v", err)

@@ -56,11 +56,11 @@ func (o *Options) applyRoom(ctx context.Context, config *Config) (func() error, 
 	if err != nil {
 		return nil, fmt.Errorf("--namespace-write-burst is %q: %w", o.WriteBurst, err)
 	}
-	opened, err := openStore(o.Etcd.StorageConfig)
+	etcd, err := o.Storage.Client()
 	if err != nil {
 		return nil, err
 	}
-	filling := newFilling(opened.client, fillInterval)
+	filling := newFilling(etcd, fillInterval)
 	config.room = newRoom(bytesPerSecond, burst, filling.latest, o.fillRemedies())
 	showFill(filling.latest)
 
@@ -73,12 +73,12 @@ func (o *Options) applyRoom(ctx context.Context, config *Config) (func() error, 
 	return func() error {
 		stop()
 		<-done
-		return opened.Close()
+		return etcd.Close()
 	}, nil
 }
 
 func (o *Options) fillRemedies() fillRemedies {
-	if o.embedded {
+	if o.Storage.Embedded() {
 		return fillRemedies{"restart this server, which defragments it", "move the store to an etcd of your own with a larger quota, see docs/backup.md"}
 	}
 	return fillRemedies{"defragment etcd", "start etcd with a larger --quota-backend-bytes"}

@@ -39,13 +39,12 @@ func startSmall(t *testing.T, quota, bytesPerSecond, burst int64) (*testServer, 
 	})
 	var client *clientv3.Client
 	s := startServerWith(t, func(o *Options) {
-		o.Etcd.StorageConfig.Transport.ServerList = []string{etcd.Endpoint()}
-		opened, err := openStore(o.Etcd.StorageConfig)
-		if err != nil {
+		o.Storage.Etcd.StorageConfig.Transport.ServerList = []string{etcd.Endpoint()}
+		var err error
+		if client, err = o.Storage.Client(); err != nil {
 			t.Fatalf("opening the store: %v", err)
 		}
-		client = opened.client
-		t.Cleanup(func() { _ = opened.Close() })
+		t.Cleanup(func() { _ = client.Close() })
 	}, func(c *Config) {
 		filling := newFilling(client, 20*time.Millisecond)
 		c.room = newRoom(bytesPerSecond, burst, filling.latest, fillRemedies{"defragment", "ask the operator"})

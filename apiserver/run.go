@@ -6,14 +6,12 @@ package apiserver
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"go.opentelemetry.io/otel/trace"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
 
 	"statefulset.dev/apiserver/certificates"
-	"statefulset.dev/apiserver/embeddedetcd"
+	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/registry/statefulset"
 )
 
@@ -50,29 +48,26 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 	if err := o.applyServing(config); err != nil {
 		return err
 	}
-	host, err := newHost(o.Host.CoreAPIKubeconfigPath)
+	host, err := hostcluster.Connect(ctx, o.Host.CoreAPIKubeconfigPath, o.HostTimeout)
 	if err != nil {
-		return err
-	}
-	if err := host.wait(ctx, o.HostTimeout); err != nil {
 		return err
 	}
 
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	closeStorage, err := o.openStorage(ctx, fail)
+	closeStorage, err := o.Storage.Open(ctx, fail)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeStorage()) }()
 
-	if err := config.applyStorage(o.Etcd); err != nil {
+	if err := config.applyStorage(o.Storage); err != nil {
 		return err
 	}
 	if err := o.applyHost(ctx, config, host); err != nil {
 		return err
 	}
-	certificates.HoldUntilClientCAs(ctx, config.Generic.SecureServing, host.client, o.Authentication)
+	certificates.HoldUntilClientCAs(ctx, config.Generic.SecureServing, host.Client, o.Authentication)
 	if err := o.applyPreflight(config, host); err != nil {
 		return err
 	}
@@ -105,12 +100,12 @@ func failure(ctx context.Context) error {
 }
 
 // addController gives the controller its way to the host.
-func (c *Config) addController(controller Controller, host *host) (err error) {
+func (c *Config) addController(controller Controller, host *hostcluster.Host) (err error) {
 	if controller.Run != nil {
 		c.RunController = func(ctx context.Context, loopback *rest.Config) error {
 			return c.guard.whileRight(ctx, func(ctx context.Context) error {
 				return controller.Run(ctx, Access{
-					Host: rest.CopyConfig(host.config), Loopback: loopback,
+					Host: rest.CopyConfig(host.Config), Loopback: loopback,
 					Covered: c.guard.Covered, Tracing: c.Generic.TracerProvider,
 				})
 			})
@@ -118,32 +113,7 @@ func (c *Config) addController(controller Controller, host *host) (err error) {
 	}
 	c.ControllerReady, c.ControllerState = controller.Ready, controller.State
 	if controller.Planner != nil {
-		c.Planner, err = controller.Planner(rest.CopyConfig(host.config))
+		c.Planner, err = controller.Planner(rest.CopyConfig(host.Config))
 	}
 	return err
-}
-
-// openStorage starts the embedded etcd, unless there is an external one, and
-// points the options at it. When etcd ends by itself, fail is told.
-func (o *Options) openStorage(ctx context.Context, fail context.CancelCauseFunc) (func() error, error) {
-	if !o.embedsEtcd() {
-		return func() error { return nil }, nil
-	}
-	path := o.dataDir()
-	etcd, err := embeddedetcd.Start(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	o.embedded = true
-	if o.Fatal != nil {
-		etcd.OnFatal(o.Fatal)
-	}
-	o.Etcd.StorageConfig.Transport.ServerList = []string{etcd.Endpoint()}
-	klog.FromContext(ctx).Info("Embedded etcd is ready", "dataDir", path)
-	go func() {
-		if err, ok := <-etcd.Err(); ok {
-			fail(fmt.Errorf("the embedded etcd ended: %w", err))
-		}
-	}()
-	return etcd.Close, nil
 }

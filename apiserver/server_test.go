@@ -89,7 +89,7 @@ func testConfig(t testing.TB, etcd *embeddedetcd.Etcd, choose func(*Options)) *C
 	}
 	options.Serving.BindAddress = []byte{127, 0, 0, 1}
 	options.Serving.Listener = listenOnLoopback(t)
-	options.Etcd.StorageConfig.Transport.ServerList = []string{etcd.Endpoint()}
+	options.Storage.Etcd.StorageConfig.Transport.ServerList = []string{etcd.Endpoint()}
 
 	choose(options)
 	if err := options.Complete(); err != nil {
@@ -100,7 +100,7 @@ func testConfig(t testing.TB, etcd *embeddedetcd.Etcd, choose func(*Options)) *C
 	if err := options.applyServing(config); err != nil {
 		t.Fatalf("preparing to serve: %v", err)
 	}
-	if err := config.applyStorage(options.Etcd); err != nil {
+	if err := config.applyStorage(options.Storage); err != nil {
 		t.Fatalf("preparing storage: %v", err)
 	}
 	config.Generic.Authentication.Authenticator = anonymous.NewAuthenticator(nil)

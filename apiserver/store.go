@@ -12,12 +12,9 @@ import (
 	"path"
 	"time"
 
-	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
-	"k8s.io/apiserver/pkg/storage/storagebackend"
 )
 
 const (
@@ -75,23 +72,6 @@ type store struct {
 	server string
 	// format is the latest that this server knows.
 	format int
-}
-
-func openStore(config storagebackend.Config) (*store, error) {
-	given := config.Transport
-	etcd := clientv3.Config{Endpoints: given.ServerList, DialTimeout: storeTimeout, Logger: zap.NewNop()}
-	if given.CertFile != "" || given.KeyFile != "" || given.TrustedCAFile != "" {
-		tls, err := (transport.TLSInfo{CertFile: given.CertFile, KeyFile: given.KeyFile, TrustedCAFile: given.TrustedCAFile}).ClientConfig()
-		if err != nil {
-			return nil, fmt.Errorf("reading --etcd-certfile, --etcd-keyfile and --etcd-cafile: %w", err)
-		}
-		etcd.TLS = tls
-	}
-	client, err := clientv3.New(etcd)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to etcd at %q: %w", given.ServerList, err)
-	}
-	return newStore(client, config.Prefix), nil
 }
 
 func newStore(client *clientv3.Client, prefix string) *store {

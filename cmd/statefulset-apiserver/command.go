@@ -34,7 +34,7 @@ func newCommand() (*cobra.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	options.Fatal = fatal
+	options.Storage.Fatal = fatal
 	logs := logsapi.NewLoggingConfiguration()
 	colocated := &colocated{options: controller.NewOptions()}
 
@@ -83,7 +83,7 @@ func run(ctx context.Context, options *apiserver.Options, colocated *colocated) 
 	return apiserver.Run(ctx, options, colocated.forServer())
 }
 
-// addFlags gives the command all flags, and a help text that lists them in
+// AddFlags gives the command all flags, and a help text that lists them in
 // sections.
 func addFlags(command *cobra.Command, options *apiserver.Options, colocated *colocated, logs *logsapi.LoggingConfiguration) {
 	sections := options.Flags()

@@ -13,6 +13,7 @@ const (
 	supply  = "test/security/supply"
 	server  = "apiserver"
 	etcd    = server + "/embeddedetcd"
+	storage = server + "/storage"
 	bodies  = server + "/bodylimit"
 	certs   = server + "/certificates"
 	command = "cmd/statefulset-apiserver"
@@ -50,7 +51,7 @@ func All() []Item {
 		{14, "Audit", on("TestEveryWriteIsAuditedOnce")},
 		{15, "Fairness", on("TestAQuietTenantIsServedBesideANoisyOne")},
 		{16, "Encryption at rest", on("TestSetsAreEncryptedInEtcd")},
-		{17, "etcd", append(on("TestEtcdKnowsWhoAsks"), Test{server, "TestEtcdOnAnotherMachineIsNotReachedInTheClear"}, Test{etcd, "TestTheSocketIsForUsOnly"})},
+		{17, "etcd", append(on("TestEtcdKnowsWhoAsks"), Test{storage, "TestEtcdOnAnotherMachineIsNotReachedInTheClear"}, Test{etcd, "TestTheSocketIsForUsOnly"})},
 		{18, "Denial of service", append(on("TestStreamsThatAreResetAtOnce", "TestWatchesThatAreLeftLeaveNothingBehind"), Test{server, "TestHostileRequestsAreRefusedWithAReason"}, Test{bodies, "TestLargeBodiesTakeTurns"})},
 		{19, "Redirects", on("TestNothingIsRedirected")},
 		{20, "Leaks of values", on("TestValuesOfASetAreNotTold", "TestProfilesNeedARight")},
@@ -85,4 +86,4 @@ func Pattern(dir string) string {
 }
 
 // Packages are those that hold tests without a cluster.
-func Packages() []string { return []string{server, etcd, bodies, certs, command, supply} }
+func Packages() []string { return []string{server, etcd, storage, bodies, certs, command, supply} }

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package hostcluster
 
 import (
 	"context"
@@ -25,21 +25,22 @@ const (
 	servicePoll  = 10 * time.Millisecond
 )
 
-// headlessServices are the names of the host's headless Services. Nothing waits for them to
+// Services are the names of the host's headless Services. Nothing waits for them to
 // be known: they serve for a warning only.
-type headlessServices struct {
+type Services struct {
 	informer cache.SharedIndexInformer
 }
 
-func newHeadlessServices(client kubernetes.Interface) (*headlessServices, error) {
+// NewServices prepares to follow the headless Services of a host.
+func NewServices(client kubernetes.Interface) (*Services, error) {
 	headless := fields.OneTermEqualSelector("spec.clusterIP", corev1.ClusterIPNone).String()
-	informer := coreinformers.NewFilteredServiceInformer(client, metav1.NamespaceAll, noResync, cache.Indexers{}, func(options *metav1.ListOptions) {
+	informer := coreinformers.NewFilteredServiceInformer(client, metav1.NamespaceAll, NoResync, cache.Indexers{}, func(options *metav1.ListOptions) {
 		options.FieldSelector = headless
 	})
 	if err := informer.SetTransform(nameOnly); err != nil {
 		return nil, fmt.Errorf("preparing the watch of services: %w", err)
 	}
-	return &headlessServices{informer}, nil
+	return &Services{informer}, nil
 }
 
 // nameOnly keeps of a Service by what it is found.
@@ -51,8 +52,8 @@ func nameOnly(object any) (any, error) {
 	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: service.Name, Namespace: service.Namespace, ResourceVersion: service.ResourceVersion}}, nil
 }
 
-// addTo makes the server follow the Services while it runs.
-func (s *headlessServices) addTo(server *genericapiserver.GenericAPIServer) error {
+// AddTo makes the server follow the Services while it runs.
+func (s *Services) AddTo(server *genericapiserver.GenericAPIServer) error {
 	err := server.AddPostStartHook("watch-headless-services", func(hook genericapiserver.PostStartHookContext) error {
 		go s.informer.RunWithContext(hook)
 		return nil
@@ -64,7 +65,7 @@ func (s *headlessServices) addTo(server *genericapiserver.GenericAPIServer) erro
 }
 
 // Headless reports whether a Service is known, or may exist because not all are known yet.
-func (s *headlessServices) Headless(ctx context.Context, namespace, name string) bool {
+func (s *Services) Headless(ctx context.Context, namespace, name string) bool {
 	if !s.informer.HasSynced() {
 		return true
 	}

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package hostcluster
 
 import (
 	"context"
@@ -14,18 +14,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// host is the cluster that authenticates and authorizes for us, and in which the
+// Host is the cluster that authenticates and authorizes for us, and in which the
 // members of the sets run.
-type host struct {
-	// config has neither a rate nor a timeout: see hostConfig.
-	config *rest.Config
-	// client is for single requests, which end after requestTimeout at the latest, and
+type Host struct {
+	// Config has neither a rate nor a timeout: see ReadConfig.
+	Config *rest.Config
+	// Client is for single requests, which end after requestTimeout at the latest, and
 	// watching for informers, whose requests have no end.
-	client, watching kubernetes.Interface
+	Client, Watching kubernetes.Interface
 	source           string // where config comes from, for error messages
 }
 
@@ -33,9 +34,12 @@ type host struct {
 // as those of the admission plugins.
 const requestTimeout = 30 * time.Second
 
-// newHost reads the kubeconfig, or takes the cluster that this process runs in.
-func newHost(kubeconfig string) (*host, error) {
-	config, err := hostConfig(kubeconfig)
+// NoResync keeps informers from handing out again what has not changed.
+const NoResync time.Duration = 0
+
+// New reads the kubeconfig, or takes the cluster that this process runs in.
+func New(kubeconfig string) (*Host, error) {
+	config, err := ReadConfig(kubeconfig)
 	if err != nil {
 		return nil, err
 	}
@@ -53,15 +57,33 @@ func newHost(kubeconfig string) (*host, error) {
 	if kubeconfig == "" {
 		source = "the service account of this pod"
 	}
-	return &host{config: config, client: client, watching: watching, source: source}, nil
+	return &Host{Config: config, Client: client, Watching: watching, source: source}, nil
 }
 
-// hostConfig is the one place where the way to a cluster is read, so that every client
+// Metadata is a client that reads of objects only what all kinds have.
+func (h *Host) Metadata() (metadata.Interface, error) {
+	client, err := metadata.NewForConfig(h.Config)
+	if err != nil {
+		return nil, fmt.Errorf("creating a client for the host cluster at %s: %w", h.Config.Host, err)
+	}
+	return client, nil
+}
+
+// Connect finds the host cluster and waits until it can be used.
+func Connect(ctx context.Context, kubeconfig string, patience time.Duration) (*Host, error) {
+	host, err := New(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	return host, host.wait(ctx, patience)
+}
+
+// ReadConfig is the one place where the way to a cluster is read, so that every client
 // of this server is without a rate of its own: the default, 5 requests a second, is
 // shared by all that a client does, and makes what matters wait for what does not. The
 // host has queues, and says itself when it is too much.
-func hostConfig(kubeconfig string) (*rest.Config, error) {
-	config, err := readHostConfig(kubeconfig)
+func ReadConfig(kubeconfig string) (*rest.Config, error) {
+	config, err := readConfig(kubeconfig)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +91,7 @@ func hostConfig(kubeconfig string) (*rest.Config, error) {
 	return config, nil
 }
 
-func readHostConfig(kubeconfig string) (*rest.Config, error) {
+func readConfig(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {
 		config, err := rest.InClusterConfig()
 		if errors.Is(err, rest.ErrNotInCluster) {
@@ -91,7 +113,7 @@ func readHostConfig(kubeconfig string) (*rest.Config, error) {
 // wait returns when the host tells us whom it trusts, which is what the server
 // needs before it can serve anybody. It asks again, ever more slowly, until
 // patience is used up: the host, or our role in it, may just be starting.
-func (h *host) wait(ctx context.Context, patience time.Duration) error {
+func (h *Host) wait(ctx context.Context, patience time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	backoff := wait.Backoff{Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.1, Cap: 5 * time.Second, Steps: 5}
@@ -111,18 +133,18 @@ func (h *host) wait(ctx context.Context, patience time.Duration) error {
 	case last == nil:
 		last = err
 	}
-	return fmt.Errorf("the host cluster at %s cannot be used, tried for %s: %w", h.config.Host, patience, h.explain(last))
+	return fmt.Errorf("the host cluster at %s cannot be used, tried for %s: %w", h.Config.Host, patience, h.explain(last))
 }
 
 // readTrust reads the object in which a cluster publishes its client CA and its
 // front-proxy CA.
-func (h *host) readTrust(ctx context.Context) error {
-	_, err := h.client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, "extension-apiserver-authentication", metav1.GetOptions{})
+func (h *Host) readTrust(ctx context.Context) error {
+	_, err := h.Client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, "extension-apiserver-authentication", metav1.GetOptions{})
 	return err
 }
 
 // explain says what to do about an error of readTrust.
-func (h *host) explain(err error) error {
+func (h *Host) explain(err error) error {
 	switch {
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("it does not accept the credentials of %s: %w", h.source, err)
@@ -134,10 +156,10 @@ func (h *host) explain(err error) error {
 	return fmt.Errorf("%w; check that it runs and that %s points to it", err, h.source)
 }
 
-// ready asks whether the host answers at all.
-func (h *host) ready(ctx context.Context) error {
-	if err := h.client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error(); err != nil {
-		return fmt.Errorf("the host cluster at %s is not ready: %s", h.config.Host, firstLine(err))
+// Ready asks whether the host answers at all.
+func (h *Host) Ready(ctx context.Context) error {
+	if err := h.Client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error(); err != nil {
+		return fmt.Errorf("the host cluster at %s is not ready: %s", h.Config.Host, firstLine(err))
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package storage
 
 import (
 	"errors"
@@ -32,13 +32,10 @@ func TestEtcdOnAnotherMachineIsNotReachedInTheClear(t *testing.T) {
 		"a socket":                                 {[]string{"unix:///run/etcd.sock", "unix:/run/etcd.sock"}, "", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o, err := NewOptions()
-			if err != nil {
-				t.Fatalf("making options: %v", err)
-			}
+			o := NewOptions()
 			o.Etcd.StorageConfig.Transport.ServerList, o.Etcd.StorageConfig.Transport.TrustedCAFile = test.servers, test.ca
 			o.PlaintextEtcd = test.allowed
-			refusal := errors.Join(o.validateStorage()...)
+			refusal := errors.Join(o.Validate()...)
 			if got, want := refusal != nil, test.refused != ""; got != want {
 				t.Fatalf("servers %q: got %v, want refused: %t", test.servers, refusal, want)
 			}
@@ -52,12 +49,9 @@ func TestEtcdOnAnotherMachineIsNotReachedInTheClear(t *testing.T) {
 }
 
 func TestPlaintextIsForAnExternalEtcd(t *testing.T) {
-	o, err := NewOptions()
-	if err != nil {
-		t.Fatalf("making options: %v", err)
-	}
+	o := NewOptions()
 	o.PlaintextEtcd = true
-	if err := errors.Join(o.validateStorage()...); err == nil || !strings.Contains(err.Error(), "give --etcd-servers too") {
+	if err := errors.Join(o.Validate()...); err == nil || !strings.Contains(err.Error(), "give --etcd-servers too") {
 		t.Errorf("without --etcd-servers: got %v, want an error that asks for it", err)
 	}
 }

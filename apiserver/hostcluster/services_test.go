@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package hostcluster
 
 import (
 	"context"
@@ -13,15 +13,17 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
+const shop = "shop"
+
 func TestHeadlessServicesAreKnownOrSaidToBe(t *testing.T) {
-	host := fake.NewClientset(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: namespace, Labels: map[string]string{"a": "b"}}})
-	services, err := newHeadlessServices(host)
+	host := fake.NewClientset(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: shop, Labels: map[string]string{"a": "b"}}})
+	services, err := NewServices(host)
 	if err != nil {
 		t.Fatal(err)
 	}
 	expect := func(when, name string, want bool) {
 		t.Helper()
-		if got := services.Headless(t.Context(), namespace, name); got != want {
+		if got := services.Headless(t.Context(), shop, name); got != want {
 			t.Errorf("%s, Service %s: got %t, want %t", when, name, got, want)
 		}
 	}
@@ -34,11 +36,11 @@ func TestHeadlessServicesAreKnownOrSaidToBe(t *testing.T) {
 	}
 	expect("after the first list", "db", true)
 	expect("after the first list", "absent", false)
-	if kept, _, _ := services.informer.GetStore().GetByKey(namespace + "/db"); kept == nil || len(kept.(*corev1.Service).Labels) > 0 {
+	if kept, _, _ := services.informer.GetStore().GetByKey(shop + "/db"); kept == nil || len(kept.(*corev1.Service).Labels) > 0 {
 		t.Errorf("got %+v in the cache, want a Service with its name only", kept)
 	}
 
-	_, err = host.CoreV1().Services(namespace).Create(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "new"}}, metav1.CreateOptions{})
+	_, err = host.CoreV1().Services(shop).Create(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "new"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

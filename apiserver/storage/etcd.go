@@ -1,12 +1,13 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package apiserver
+package storage
 
 import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/options"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
@@ -15,25 +16,25 @@ import (
 	"statefulset.dev/apiserver/scheme"
 )
 
-// etcdPrefix is the root of our keys, apart from those of a Kubernetes cluster that
+// Prefix is the root of our keys, apart from those of a Kubernetes cluster that
 // may share the etcd.
-const etcdPrefix = "/registry/statefulset.dev"
+const Prefix = "/registry/statefulset.dev"
 
 // newEtcdOptions stores protobuf: it is about a third smaller than JSON, and
 // cheaper to read.
 func newEtcdOptions() *options.EtcdOptions {
-	etcd := options.NewEtcdOptions(storagebackend.NewDefaultConfig(etcdPrefix, nil))
+	etcd := options.NewEtcdOptions(storagebackend.NewDefaultConfig(Prefix, nil))
 	etcd.DefaultStorageMediaType = runtime.ContentTypeProtobuf
 	return etcd
 }
 
-// applyStorage leads the server to etcd. The codec is made here, because the
+// Apply leads a server to etcd. The codec is made here, because the
 // generic options would accept --storage-media-type and then not look at it.
-func (c *Config) applyStorage(etcd *options.EtcdOptions) error {
-	backend := &etcd.StorageConfig
+func (o *Options) Apply(codecs runtime.StorageSerializer, generic *genericapiserver.Config) error {
+	backend := &o.Etcd.StorageConfig
 	codec, versioner, err := serverstorage.NewStorageCodec(serverstorage.StorageCodecConfig{
-		StorageMediaType:  etcd.DefaultStorageMediaType,
-		StorageSerializer: c.codecs,
+		StorageMediaType:  o.Etcd.DefaultStorageMediaType,
+		StorageSerializer: codecs,
 		StorageVersion:    appsv1.SchemeGroupVersion,
 		MemoryVersion:     scheme.Hub(appsv1.GroupName),
 		Config:            *backend,
@@ -42,9 +43,8 @@ func (c *Config) applyStorage(etcd *options.EtcdOptions) error {
 		return fmt.Errorf("preparing the storage encoding: %w", err)
 	}
 	backend.Codec, backend.EncodeVersioner = codec, versioner
-	if err := etcd.ApplyTo(&c.Generic.Config); err != nil {
+	if err := o.Etcd.ApplyTo(generic); err != nil {
 		return fmt.Errorf("connecting to etcd: %w", err)
 	}
-	c.watchCache = etcd.EnableWatchCache
 	return nil
 }
