@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -65,11 +66,19 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 				trimmed.Revisions = append(trimmed.Revisions, trimmedBy(t, trimRevision, revision))
 			}
 			got, want := plan.Compute(trimmed), plan.Compute(full)
-			if !equality.Semantic.DeepEqual(got, want) {
+			if !reflect.DeepEqual(got.Records, want.Records) {
+				t.Errorf("the records of trimmed objects differ from those of whole ones: got %+v, want %+v", got.Records, want.Records)
+			}
+			if !equality.Semantic.DeepEqual(parts(got), parts(want)) {
 				t.Errorf("plan for trimmed objects differs from the plan for whole ones (- got, + want):\n%s", diff.Diff(got, want))
 			}
 		})
 	}
+}
+
+// parts are what a plan says, its records apart.
+func parts(p plan.Plan) []any {
+	return []any{p.First, p.Chains, p.Aside, p.Warnings, p.Waiting, p.Status, p.Unavailable, p.MaxUnavailable, p.RequeueAfter}
 }
 
 func TestTrimmingLeavesOutWhatTheCachesNeedNot(t *testing.T) {
