@@ -59,7 +59,7 @@ func newRevision(set *v1.StatefulSet, name string) *appsv1.ControllerRevision {
 }
 
 // filled is a view of the objects.
-func filled(t *testing.T, objects ...metav1.Object) view {
+func filled(t testing.TB, objects ...metav1.Object) view {
 	t.Helper()
 	v := newView(watchedKinds(fake.NewClientset(), setsfake.NewSimpleClientset()))
 	for _, object := range objects {

@@ -22,7 +22,7 @@ import (
 
 // newTestTerm is a term whose caches and host hold the set and the objects, and
 // that does not run.
-func newTestTerm(t *testing.T, set *v1.StatefulSet, objects ...metav1.Object) (*term, *fake.Clientset) {
+func newTestTerm(t testing.TB, set *v1.StatefulSet, objects ...metav1.Object) (*term, *fake.Clientset) {
 	t.Helper()
 	hostObjects := make([]runtime.Object, 0, len(objects))
 	for _, object := range objects {

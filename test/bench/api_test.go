@@ -48,13 +48,17 @@ func (a *api) delete(ctx context.Context, path string) ([]byte, error) {
 	return a.do(ctx, http.MethodDelete, path, "application/json", nil)
 }
 
-// do returns the body of a successful answer, and an error with it of any other.
 func (a *api) do(ctx context.Context, verb, path, contentType string, body []byte) ([]byte, error) {
+	return a.send(ctx, verb, path, contentType, "application/json", body)
+}
+
+// send returns the body of a successful answer, and an error with it of any other.
+func (a *api) send(ctx context.Context, verb, path, contentType, accept string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, verb, a.host+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("asking for %s: %w", path, err)
 	}
-	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Accept", accept)
 	if contentType != "" {
 		request.Header.Set("Content-Type", contentType)
 	}

@@ -7,15 +7,13 @@ package bench
 
 import (
 	"time"
-
-	"statefulset.dev/test/bench/measure"
 )
 
 func updateCase() benchCase {
 	return benchCase{
 		name: "update", title: "the template of a set of 50 members changes, and they are recreated one after the other",
 		sides:   append(controllers(), bareClient()),
-		results: []measure.Result{perMember(1.6), hostWrites(2)},
+		results: withHostWrites(2, perMember(1.6)),
 		take:    func(t *turn) samples { return t.update(t.size(50)) },
 	}
 }
@@ -30,14 +28,14 @@ func (t *turn) update(n int) samples {
 		t.change("db", `{"spec":{"template":{"metadata":{"annotations":{"bench":"changed"}}}}}`)
 	}
 	took := t.await(&t.pods.ready, 2*n).Sub(begun)
-	return samples{"time": milliseconds(took) / float64(n), "host writes": t.writesPer(n)}
+	return t.addWrites(samples{"time": milliseconds(took) / float64(n)}, n)
 }
 
 func scaleDownCase() benchCase {
 	return benchCase{
 		name: "scale-down", title: "a set of 100 members is scaled to none, one after the other",
 		sides:   append(controllers(), bareClient()),
-		results: []measure.Result{perMember(2.5), hostWrites(1)},
+		results: withHostWrites(1, perMember(2.5)),
 		take:    func(t *turn) samples { return t.scaleDown(t.size(100)) },
 	}
 }
@@ -52,7 +50,7 @@ func (t *turn) scaleDown(n int) samples {
 		t.change("db", `{"spec":{"replicas":0}}`)
 	}
 	took := t.await(&t.pods.gone, n).Sub(begun)
-	return samples{"time": milliseconds(took) / float64(n), "host writes": t.writesPer(n)}
+	return t.addWrites(samples{"time": milliseconds(took) / float64(n)}, n)
 }
 
 // bringUp creates the set that is to be changed. What that costs is not counted.

@@ -14,11 +14,8 @@ import (
 func parallelCase(name, title string, n int, floor float64, options ...option) benchCase {
 	return benchCase{
 		name: name, title: title, sides: append(controllers(), bareClient()),
-		results: []measure.Result{
-			{Measure: "members created", Unit: "per second", Better: measure.More,
-				Goals: []measure.Goal{against(builtIn(), 2), beside(builtInDefault()), beside(bareClient())}},
-			hostWrites(floor),
-		},
+		results: withHostWrites(floor, measure.Result{Measure: "members created", Unit: "per second", Better: measure.More,
+			Goals: []measure.Goal{against(builtIn(), 2), beside(builtInDefault()), beside(bareClient())}}),
 		take: func(t *turn) samples { return t.createParallel(t.size(n), append(options, parallel)) },
 	}
 }
@@ -33,13 +30,13 @@ func (t *turn) createParallel(n int, options []option) samples {
 	}
 	took := t.await(&t.pods.created, n).Sub(begun)
 	t.await(&t.pods.ready, n)
-	return samples{"members created": float64(n) / took.Seconds(), "host writes": t.writesPer(n)}
+	return t.addWrites(samples{"members created": float64(n) / took.Seconds()}, n)
 }
 
 func orderedCase(name, title string, floor float64, options ...option) benchCase {
 	return benchCase{
 		name: name, title: title, sides: append(controllers(), bareClient()),
-		results: []measure.Result{perMember(2), hostWrites(floor)},
+		results: withHostWrites(floor, perMember(2)),
 		take:    func(t *turn) samples { return t.createOrdered(t.size(100), options) },
 	}
 }
@@ -53,7 +50,7 @@ func (t *turn) createOrdered(n int, options []option) samples {
 		t.create(set("db", n, options...))
 	}
 	took := t.await(&t.pods.ready, n).Sub(begun)
-	return samples{"time": milliseconds(took) / float64(n), "host writes": t.writesPer(n)}
+	return t.addWrites(samples{"time": milliseconds(took) / float64(n)}, n)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"statefulset.dev/test/bench/measure"
 	"statefulset.dev/test/harness/lab"
@@ -106,6 +107,16 @@ func (t *turn) namespace() string {
 	return ns.Name
 }
 
+// namespaceUID is the identity of the turn's namespace.
+func (t *turn) namespaceUID() types.UID {
+	t.Helper()
+	ns, err := t.host.CoreV1().Namespaces().Get(t.Context(), t.ns, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ns.UID
+}
+
 // size is what the turn's side is given of a case's usual size.
 func (t *turn) size(usual int) int {
 	return max(1, int(float64(usual)*t.scale*t.side.share))
@@ -172,12 +183,15 @@ func (t *turn) await(list *[]time.Time, n int) time.Time {
 	return at
 }
 
-// writesPer counts the requests to the host with which the side has changed something in
-// the turn's namespace since the last mark, when it has come to rest.
-func (t *turn) writesPer(members int) float64 {
+// addWrites counts the requests to the host with which the side has changed something in
+// the turn's namespace since the last mark, when it has come to rest. Events are told
+// apart: no member needs them, and they are the first thing that a side can save.
+func (t *turn) addWrites(to samples, members int) samples {
 	t.Helper()
 	t.settle(t.T)
 	writes, _ := t.audit.count(t.T, measure.Filter{User: t.side.user, Namespace: t.ns})
 	t.Logf("%s has asked the host for %v", t.side.name, writes[0])
-	return float64(writes[0].Total()) / float64(members)
+	to["host writes"] = float64(writes[0].Total()) / float64(members)
+	to["host writes but events"] = float64(writes[0].Total()-writes[0].Of("events")) / float64(members)
+	return to
 }

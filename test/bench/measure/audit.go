@@ -25,19 +25,32 @@ func (r Requests) Total() int {
 	return total
 }
 
+// Of is how many of the requests were about a resource.
+func (r Requests) Of(resource string) int {
+	n := 0
+	for name, count := range r {
+		if strings.HasSuffix(name, " "+resource) {
+			n += count
+		}
+	}
+	return n
+}
+
 // Filter chooses from an audit log.
 type Filter struct {
 	// User is who has asked. If empty, anybody.
 	User string
 	// Namespace is where. If empty, anywhere.
 	Namespace string
+	// Reads takes requests that change nothing, too.
+	Reads bool
 }
 
 // longestEvent bounds a line of the log: the policy of the benchmarks keeps no bodies.
 const longestEvent = 1 << 20
 
-// CountWrites counts the completed requests in an audit log that change something,
-// whatever their answer was. Dry runs change nothing, and are counted apart.
+// CountWrites counts the completed requests in an audit log that change something, or all
+// if the filter takes reads, whatever their answer was. Dry runs change nothing, and are counted apart.
 func CountWrites(log io.Reader, filter Filter) (writes, dryRuns Requests, err error) {
 	writes, dryRuns = Requests{}, Requests{}
 	lines := bufio.NewScanner(log)
@@ -68,6 +81,9 @@ func (f Filter) takes(event *auditv1.Event) bool {
 	}
 	if f.User != "" && event.User.Username != f.User || f.Namespace != "" && event.ObjectRef.Namespace != f.Namespace {
 		return false
+	}
+	if f.Reads {
+		return true
 	}
 	switch event.Verb {
 	case "create", "update", "patch", "delete", "deletecollection":

@@ -25,8 +25,9 @@ func TestCountWrites(t *testing.T) {
 		want, dry  Requests
 		wantWrites int
 	}{
-		"of one user in one namespace, refused ones too": {Filter{"ours", "a"}, Requests{"create pods": 1, "create events": 1}, Requests{"create pods": 1}, 2},
+		"of one user in one namespace, refused ones too": {Filter{User: "ours", Namespace: "a"}, Requests{"create pods": 1, "create events": 1}, Requests{"create pods": 1}, 2},
 		"of one user anywhere":                           {Filter{User: "ours"}, Requests{"create pods": 2, "create events": 1}, Requests{"create pods": 1}, 3},
+		"reads, too":                                     {Filter{User: "ours", Namespace: "a", Reads: true}, Requests{"create pods": 1, "create events": 1, "get pods": 1}, Requests{"create pods": 1}, 3},
 		"of a subresource":                               {Filter{User: "kwok"}, Requests{"patch pods/status": 1}, Requests{}, 1},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -38,6 +39,9 @@ func TestCountWrites(t *testing.T) {
 				t.Errorf("got %v and dry runs %v, want %v and %v", writes, dryRuns, test.want, test.dry)
 			}
 		})
+	}
+	if got := (Requests{"create pods": 2, "delete pods": 1, "patch pods/status": 4}).Of("pods"); got != 3 {
+		t.Errorf("requests about pods: got %d, want 3", got)
 	}
 }
 

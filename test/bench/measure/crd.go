@@ -136,7 +136,9 @@ func (in inliner) resolve(from map[string]any) (map[string]any, error) {
 	return in.resolve(whole)
 }
 
+// isEmpty reports whether a default is what an absent value is taken for anyway. The host
+// refuses some of these: they are none of the values that the field may have.
 func isEmpty(value any) bool {
 	object, ok := value.(map[string]any)
-	return value == nil || ok && len(object) == 0
+	return value == nil || value == "" || ok && len(object) == 0
 }

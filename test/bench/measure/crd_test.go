@@ -53,8 +53,8 @@ func TestCustomResource(t *testing.T) {
 		t.Errorf("kind of lists: got %q, want %q", got, want)
 	}
 	const want = `{"properties":{"metadata":{"type":"object"},"spec":{"properties":{` +
-		`"labels":{"additionalProperties":{"default":"","type":"string"},"type":"object"},` +
-		`"names":{"items":{"default":"","type":"string"},"type":"array","x-kubernetes-list-type":"set"},` +
+		`"labels":{"additionalProperties":{"type":"string"},"type":"object"},` +
+		`"names":{"items":{"type":"string"},"type":"array","x-kubernetes-list-type":"set"},` +
 		`"port":{"x-kubernetes-int-or-string":true},"protocol":{"default":"TCP","type":"string"},"size":{"x-kubernetes-int-or-string":true}},` +
 		`"required":["port"],"type":"object"}},"type":"object"}`
 	if got := string(definition.Spec.Versions[0].Schema.OpenAPIV3Schema); got != want {

@@ -1,0 +1,73 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package measure
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tick is the unit in which the kernel tells programs how long a process has run.
+const tick = 10 * time.Millisecond
+
+// ProcessTime is how long the processors have worked for a process so far.
+func ProcessTime(pid int) (time.Duration, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, fmt.Errorf("asking how long a process has run: %w", err)
+	}
+	return parseProcessTime(string(raw))
+}
+
+// parseProcessTime adds utime and stime, fields 14 and 15. The name in field 2 may hold
+// anything, so counting starts behind its last bracket.
+func parseProcessTime(stat string) (time.Duration, error) {
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("reading how long a process has run: got %d fields behind its name, want at least 13", len(fields))
+	}
+	total := time.Duration(0)
+	for _, field := range fields[11:13] {
+		ticks, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("reading how long a process has run: %w", err)
+		}
+		total += time.Duration(ticks) * tick
+	}
+	return total, nil
+}
+
+// Metric is the value of a metric without labels, in the text that Prometheus reads.
+func Metric(text, name string) (float64, error) {
+	for line := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			return strconv.ParseFloat(strings.TrimSpace(value), 64)
+		}
+	}
+	return 0, fmt.Errorf("there is no metric %s", name)
+}
+
+// GoBenchmark is what a Go benchmark has printed about itself, by the unit: "ns/op",
+// "B/op" and so on. The name is without the number of processors.
+func GoBenchmark(output, name string) (map[string]float64, error) {
+	for line := range strings.Lines(output) {
+		fields := strings.Fields(line)
+		if len(fields) < 4 || fields[0] != name && !strings.HasPrefix(fields[0], name+"-") {
+			continue
+		}
+		values := map[string]float64{}
+		for i := 2; i+1 < len(fields); i += 2 {
+			value, err := strconv.ParseFloat(fields[i], 64)
+			if err != nil {
+				return nil, fmt.Errorf("reading line %q: %w", line, err)
+			}
+			values[fields[i+1]] = value
+		}
+		return values, nil
+	}
+	return nil, fmt.Errorf("there is no result of %s in:\n%s", name, output)
+}
