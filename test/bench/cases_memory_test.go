@@ -89,8 +89,6 @@ func (t *turn) heap() float64 {
 func (t *turn) createForeignClaims(n int) {
 	t.Helper()
 	spec := t.decode(set("db", n, withClaim)).VolumeClaimTemplates[0].Spec
-	// They need not be bound, which takes another object and time.
-	spec.StorageClassName = new("none")
 	err := eachOf(t.Context(), n, func(i int) error {
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("upload-%d-a", i), Labels: map[string]string{"app": "shop"}}, Spec: spec}
 		_, err := t.host.CoreV1().PersistentVolumeClaims(t.ns).Create(t.Context(), claim, metav1.CreateOptions{})

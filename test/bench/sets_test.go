@@ -10,6 +10,11 @@ import "maps"
 // node is where all pods run. They name it themselves, or the scheduler would be measured.
 const node = "node-1"
 
+// service is the headless Service that a namespace has for all sets: without it, users would
+// be warned, after our server has waited for it a little. It selects no pods, or the
+// cluster's controllers would keep endpoints of them.
+const service = "members"
+
 // option changes the spec of a set.
 type option func(spec map[string]any)
 
@@ -18,7 +23,7 @@ func set(name string, replicas int, options ...option) map[string]any {
 	labels := map[string]any{"app": name}
 	spec := map[string]any{
 		"replicas":    replicas,
-		"serviceName": name,
+		"serviceName": service,
 		"selector":    map[string]any{"matchLabels": labels},
 		"template": map[string]any{
 			"metadata": map[string]any{"labels": labels},

@@ -104,6 +104,13 @@ func (t *turn) namespace() string {
 		}
 		return err == nil, err
 	})
+	_, err = t.host.CoreV1().Services(ns.Name).Create(t.Context(), &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: service},
+		Spec:       corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Ports: []corev1.ServicePort{{Port: 5432}}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("creating a service: %v", err)
+	}
 	return ns.Name
 }
 

@@ -79,7 +79,7 @@ func (in inliner) schema(from map[string]any) (map[string]any, error) {
 			to[word] = value
 		}
 	}
-	if value, ok := from["default"]; ok && !isEmpty(value) {
+	if value, ok := from["default"]; ok && !isEmpty(value, from["enum"]) {
 		to["default"] = value
 	}
 	for _, word := range []string{"items", "additionalProperties"} {
@@ -136,9 +136,9 @@ func (in inliner) resolve(from map[string]any) (map[string]any, error) {
 	return in.resolve(whole)
 }
 
-// isEmpty reports whether a default is what an absent value is taken for anyway. The host
-// refuses some of these: they are none of the values that the field may have.
-func isEmpty(value any) bool {
+// isEmpty reports whether a default is what an absent value is taken for anyway, and what
+// the host would refuse: no object, or a text that is none of those that there may be.
+func isEmpty(value any, enum any) bool {
 	object, ok := value.(map[string]any)
-	return value == nil || value == "" || ok && len(object) == 0
+	return value == nil || ok && len(object) == 0 || value == "" && enum != nil
 }

@@ -20,6 +20,7 @@ const openAPI = `{"components":{"schemas":{
     "port":{"$ref":"#/components/schemas/x.IntOrString"},
     "size":{"allOf":[{"$ref":"#/components/schemas/x.Quantity"}]},
     "names":{"type":"array","x-kubernetes-list-type":"set","x-kubernetes-patch-strategy":"merge","items":{"type":"string","default":""}},
+    "phase":{"type":"string","default":"","enum":["Bound","Lost"]},
     "protocol":{"type":"string","default":"TCP"},
     "labels":{"type":"object","additionalProperties":{"type":"string","default":""}}}},
   "x.IntOrString": {"type":"string","format":"int-or-string"},
@@ -53,9 +54,9 @@ func TestCustomResource(t *testing.T) {
 		t.Errorf("kind of lists: got %q, want %q", got, want)
 	}
 	const want = `{"properties":{"metadata":{"type":"object"},"spec":{"properties":{` +
-		`"labels":{"additionalProperties":{"type":"string"},"type":"object"},` +
-		`"names":{"items":{"type":"string"},"type":"array","x-kubernetes-list-type":"set"},` +
-		`"port":{"x-kubernetes-int-or-string":true},"protocol":{"default":"TCP","type":"string"},"size":{"x-kubernetes-int-or-string":true}},` +
+		`"labels":{"additionalProperties":{"default":"","type":"string"},"type":"object"},` +
+		`"names":{"items":{"default":"","type":"string"},"type":"array","x-kubernetes-list-type":"set"},` +
+		`"phase":{"enum":["Bound","Lost"],"type":"string"},"port":{"x-kubernetes-int-or-string":true},"protocol":{"default":"TCP","type":"string"},"size":{"x-kubernetes-int-or-string":true}},` +
 		`"required":["port"],"type":"object"}},"type":"object"}`
 	if got := string(definition.Spec.Versions[0].Schema.OpenAPIV3Schema); got != want {
 		t.Errorf("schema: got\n%s\nwant\n%s", got, want)
