@@ -18,9 +18,25 @@ func updateCase() benchCase {
 	}
 }
 
+func updateWideCase() benchCase {
+	perMember := perMember(1.6)
+	// The bare client knows one at a time only.
+	perMember.Goals = perMember.Goals[:2]
+	return benchCase{
+		name: "update-wide", title: "the template of a set of 200 members changes, of which a tenth may be unavailable",
+		sides:   controllers(),
+		results: withHostWrites(2, perMember),
+		take: func(t *turn) samples {
+			return t.update(t.size(200), parallel, func(spec map[string]any) {
+				spec["updateStrategy"] = map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"maxUnavailable": "10%"}}
+			})
+		},
+	}
+}
+
 // update measures from the request for the change until the last new pod is Ready.
-func (t *turn) update(n int) samples {
-	t.bringUp(n)
+func (t *turn) update(n int, options ...option) samples {
+	t.bringUp(n, options...)
 	begun := time.Now()
 	if t.bare() {
 		t.bareUpdate(set("db", n), n)
@@ -54,12 +70,12 @@ func (t *turn) scaleDown(n int) samples {
 }
 
 // bringUp creates the set that is to be changed. What that costs is not counted.
-func (t *turn) bringUp(n int) {
+func (t *turn) bringUp(n int, options ...option) {
 	t.Helper()
 	if t.bare() {
 		t.bareOrdered(set("db", n), n)
 	} else {
-		t.create(set("db", n))
+		t.create(set("db", n, options...))
 	}
 	t.await(&t.pods.ready, n)
 	t.settle(t.T)

@@ -8,6 +8,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,31 +19,48 @@ import (
 // requesters is how many users ask for sets at the same time.
 const requesters = 16
 
-func setsCase() benchCase {
+func setsCase(name, title string, n, replicas int) benchCase {
 	return benchCase{
-		name: "sets", title: "100 sets of 3 members are created at once", sides: controllers(),
-		// A third of a write is for the revision that each set has.
-		results: withHostWrites(1+1.0/3, measure.Result{Measure: "members ready", Unit: "per second", Better: measure.More,
-			Goals: []measure.Goal{against(builtIn(), 2), beside(builtInDefault())}}),
-		take: func(t *turn) samples { return t.createSets(t.size(100), 3) },
+		name: name, title: title, sides: controllers(),
+		// A write is for the revision that each set has.
+		results: withHostWrites(1+1/float64(replicas),
+			measure.Result{Measure: "members ready", Unit: "per second", Better: measure.More,
+				Goals: []measure.Goal{against(builtIn(), 2), beside(builtInDefault())}},
+			measure.Result{Measure: "first pod, 99th percentile", Unit: "ms", Better: measure.Less,
+				Goals: []measure.Goal{beside(builtIn()), beside(builtInDefault())}}),
+		take: func(t *turn) samples { return t.createSets(t.size(n), replicas) },
 	}
 }
 
-// createSets measures from the first request until the last pod is Ready.
+// createSets measures from the first request until the last pod is Ready, and for each set
+// from the request for it until its first pod is there.
 func (t *turn) createSets(n, replicas int) samples {
 	begun := time.Now()
-	t.createAll("db", n, replicas)
+	asked := t.createAll("db", n, replicas)
 	took := t.await(&t.pods.ready, n*replicas).Sub(begun)
-	return t.addWrites(samples{"members ready": float64(n*replicas) / took.Seconds()}, n*replicas)
+	var waited []time.Duration
+	for i, at := range asked {
+		waited = append(waited, t.pods.seenAt(fmt.Sprintf("db%d-0", i)).Sub(at))
+	}
+	slices.Sort(waited)
+	return t.addWrites(samples{
+		"members ready":              float64(n*replicas) / took.Seconds(),
+		"first pod, 99th percentile": milliseconds(waited[len(waited)*99/100]),
+	}, n*replicas)
 }
 
-// createAll creates n sets.
-func (t *turn) createAll(name string, n, replicas int) {
+// createAll creates n sets, and returns when each was asked for.
+func (t *turn) createAll(name string, n, replicas int) []time.Time {
 	t.Helper()
-	err := eachOf(t.Context(), n, func(i int) error { return t.post(t.ns, set(fmt.Sprintf("%s%d", name, i), replicas)) })
+	asked := make([]time.Time, n)
+	err := eachOf(t.Context(), n, func(i int) error {
+		asked[i] = time.Now()
+		return t.post(t.ns, set(fmt.Sprintf("%s%d", name, i), replicas))
+	})
 	if err != nil {
 		t.Fatalf("creating sets: %v", err)
 	}
+	return asked
 }
 
 // eachOf does something for each number below n, some at a time.

@@ -27,7 +27,9 @@ type members struct {
 	created []time.Time
 	ready   []time.Time
 	gone    []time.Time
-	known   map[types.UID]bool
+	// seen is when the first pod of a name was seen.
+	seen  map[string]time.Time
+	known map[types.UID]bool
 	// ended is why nothing more will be seen.
 	ended error
 	stir  chan struct{}
@@ -35,7 +37,7 @@ type members struct {
 
 func watchMembers(t *testing.T, host kubernetes.Interface, namespace string) *members {
 	t.Helper()
-	m := &members{known: map[types.UID]bool{}, stir: make(chan struct{})}
+	m := &members{seen: map[string]time.Time{}, known: map[types.UID]bool{}, stir: make(chan struct{})}
 	list, err := host.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{Limit: 1})
 	if err != nil {
 		t.Fatalf("listing pods: %v", err)
@@ -71,6 +73,9 @@ func (m *members) see(event watch.Event, now time.Time) {
 	wasReady, known := m.known[pod.UID]
 	if !known {
 		m.created = append(m.created, now)
+		if _, ok := m.seen[pod.Name]; !ok {
+			m.seen[pod.Name] = now
+		}
 	}
 	m.known[pod.UID] = wasReady || isReady(pod)
 	if !wasReady && m.known[pod.UID] {
@@ -128,4 +133,11 @@ func (m *members) count(list *[]time.Time) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(*list)
+}
+
+// seenAt is when the first pod of a name was seen.
+func (m *members) seenAt(name string) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.seen[name]
 }

@@ -5,7 +5,7 @@
 
 package bench
 
-import "maps"
+import "fmt"
 
 // node is where all pods run. They name it themselves, or the scheduler would be measured.
 const node = "node-1"
@@ -52,18 +52,31 @@ func podSpec() map[string]any {
 func parallel(spec map[string]any) { spec["podManagementPolicy"] = "Parallel" }
 
 // withClaim gives each member a claim that binds at once.
-func withClaim(spec map[string]any) {
-	spec["volumeClaimTemplates"] = []any{map[string]any{
-		"metadata": map[string]any{"name": "data"},
+func withClaim(spec map[string]any) { withClaims(1)(spec) }
+
+// withClaims gives each member n of them.
+func withClaims(n int) option {
+	return func(spec map[string]any) {
+		var templates, mounts []any
+		for i := range n {
+			name := fmt.Sprintf("data%d", i)
+			templates = append(templates, claimTemplate(name))
+			mounts = append(mounts, map[string]any{"name": name, "mountPath": "/" + name})
+		}
+		spec["volumeClaimTemplates"] = templates
+		pod := podSpec()
+		pod["containers"].([]any)[0].(map[string]any)["volumeMounts"] = mounts
+		spec["template"].(map[string]any)["spec"] = pod
+	}
+}
+
+func claimTemplate(name string) map[string]any {
+	return map[string]any{
+		"metadata": map[string]any{"name": name},
 		"spec": map[string]any{
 			"accessModes":      []any{"ReadWriteOnce"},
 			"storageClassName": "kwok-volume",
 			"resources":        map[string]any{"requests": map[string]any{"storage": "1Gi"}},
 		},
-	}}
-	template := maps.Clone(spec["template"].(map[string]any))
-	pod := maps.Clone(template["spec"].(map[string]any))
-	container := maps.Clone(pod["containers"].([]any)[0].(map[string]any))
-	container["volumeMounts"] = []any{map[string]any{"name": "data", "mountPath": "/data"}}
-	pod["containers"], template["spec"], spec["template"] = []any{container}, pod, template
+	}
 }
