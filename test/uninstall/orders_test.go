@@ -79,11 +79,11 @@ func wrongOrders(t *testing.T, w *world) {
 func (w *world) withoutServer(t *testing.T, m *members) {
 	hung := w.settle(t, 1)
 	w.stop(t)
-	w.kubectl(t, "delete", "namespace", hung.namespace, "--wait=false")
+	w.kubectl(t, "delete", "namespace", hung.Namespace, "--wait=false")
 	var said string
 	harness.Eventually(t, "doctor names the namespace that hangs", func(context.Context) error {
 		said, _ = w.command(t, -1, "doctor")
-		if !strings.Contains(said, "wait until apps.statefulset.dev answers again: "+hung.namespace) || !strings.Contains(said, "kubectl apply -k artifacts/base  # bring the server back") {
+		if !strings.Contains(said, "wait until apps.statefulset.dev answers again: "+hung.Namespace) || !strings.Contains(said, "kubectl apply -k artifacts/base  # bring the server back") {
 			return fmt.Errorf("doctor: %s", said)
 		}
 		return nil

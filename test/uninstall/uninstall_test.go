@@ -28,7 +28,7 @@ func refusals(t *testing.T, w *world) {
 	m := w.settle(t, 2)
 	before := w.versions(t)
 	_, err := w.command(t, -1, "uninstall")
-	mustSay(t, err, "nothing was changed", "namespace "+m.namespace+": 1 (db)", "--delete-sets", "--orphan-members")
+	mustSay(t, err, "nothing was changed", "namespace "+m.Namespace+": 1 (db)", "--delete-sets", "--orphan-members")
 	said, err := w.command(t, -1, "uninstall", "--delete-sets", "--dry-run=client")
 	if err != nil || !strings.Contains(said, "1 sets: delete them") {
 		t.Errorf("dry run: got %v and\n%s\nwant the steps", err, said)
@@ -83,7 +83,7 @@ func interrupted(t *testing.T, w *world) {
 	}
 	w.mustBeUninstalled(t)
 	for _, of := range []*members{m, other} {
-		if left, err := of.present(t.Context()); err != nil || len(left) > 0 {
+		if left, err := of.Present(t.Context()); err != nil || len(left) > 0 {
 			t.Errorf("got members %v, %v, want none", left, err)
 		}
 		of.mustGoPromptly(t)

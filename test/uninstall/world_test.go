@@ -7,6 +7,7 @@ package uninstall
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -20,7 +21,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 
-	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/cmd/kubectl-sts/doctor"
 	"statefulset.dev/cmd/kubectl-sts/uninstall"
 	"statefulset.dev/test/harness"
@@ -130,9 +130,8 @@ func (w *world) tryKubectl(t *testing.T, args ...string) (string, error) {
 
 // members are the pods and claims of a namespace's sets, by name, with their UIDs.
 type members struct {
-	w         *world
-	namespace string
-	uids      map[string]string
+	*harness.Members
+	w *world
 }
 
 // settle creates a namespace with a set whose claims, too, go with it.
@@ -142,72 +141,13 @@ func (w *world) settle(t *testing.T, replicas int32) *members {
 	if err != nil {
 		t.Fatalf("creating a namespace: %v", err)
 	}
-	m := &members{w: w, namespace: ns.Name}
-	if _, err := w.Sets.AppsV1().StatefulSets(ns.Name).Create(t.Context(), newSet(replicas), metav1.CreateOptions{}); err != nil {
-		t.Fatalf("creating a set: %v", err)
-	}
-	harness.Eventually(t, "the set is ready and its claims belong to it", func(ctx context.Context) error {
-		set, err := w.Sets.AppsV1().StatefulSets(ns.Name).Get(ctx, "db", metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		claims, err := w.Host.CoreV1().PersistentVolumeClaims(ns.Name).List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		for i := range claims.Items {
-			if len(claims.Items[i].OwnerReferences) != 1 {
-				return fmt.Errorf("claim %s has owners %v", claims.Items[i].Name, claims.Items[i].OwnerReferences)
-			}
-		}
-		if set.Status.ReadyReplicas != replicas || len(claims.Items) != int(replicas) {
-			return fmt.Errorf("status %+v, %d claims", set.Status, len(claims.Items))
-		}
-		return nil
-	})
-	if m.uids, err = m.present(t.Context()); err != nil || len(m.uids) != int(2*replicas) {
-		t.Fatalf("members: got %v, %v, want %d pods and as many claims", m.uids, err, replicas)
-	}
-	return m
-}
-
-func newSet(replicas int32) *v1.StatefulSet {
-	set := harness.WithClaim(harness.NewSet("db", replicas))
-	set.Spec.PodManagementPolicy = v1.ParallelPodManagement
-	set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
-		WhenDeleted: v1.DeletePersistentVolumeClaimRetentionPolicyType,
-	}
-	return set
-}
-
-// present are the UIDs of the pods and claims that are there and stay.
-func (m *members) present(ctx context.Context) (map[string]string, error) {
-	uids := map[string]string{}
-	pods, err := m.w.Host.CoreV1().Pods(m.namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	for i := range pods.Items {
-		if pods.Items[i].DeletionTimestamp == nil {
-			uids["pod "+pods.Items[i].Name] = string(pods.Items[i].UID)
-		}
-	}
-	claims, err := m.w.Host.CoreV1().PersistentVolumeClaims(m.namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	for i := range claims.Items {
-		if claims.Items[i].DeletionTimestamp == nil {
-			uids["claim "+claims.Items[i].Name] = string(claims.Items[i].UID)
-		}
-	}
-	return uids, nil
+	return &members{Members: w.Settle(t, ns.Name, "db", replicas), w: w}
 }
 
 func (m *members) mustBeTheSame(t *testing.T, when string) {
 	t.Helper()
-	if now, err := m.present(t.Context()); err != nil || !maps.Equal(now, m.uids) {
-		t.Fatalf("%s: got members %v, %v, want %v: one was lost", when, now, err, m.uids)
+	if now, err := m.Present(t.Context()); err != nil || !maps.Equal(now, m.UIDs) {
+		t.Fatalf("%s: got members %v, %v, want %v: one was lost", when, now, err, m.UIDs)
 	}
 }
 
@@ -215,16 +155,10 @@ func (m *members) mustBeTheSame(t *testing.T, when string) {
 // to nobody: by then it has looked at the members, too.
 func (m *members) mustStayUnderCollection(t *testing.T, when string) {
 	t.Helper()
-	maps := m.w.Host.CoreV1().ConfigMaps(m.namespace)
-	bait, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-		GenerateName: "bait-", OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "nobody", UID: "0"}},
-	}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatalf("creating an object of nobody's: %v", err)
-	}
+	taken := m.Bait(t)
 	harness.Eventually(t, "the garbage collector is at work", func(ctx context.Context) error {
-		if _, err := maps.Get(ctx, bait.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("get: %w", err)
+		if !taken(ctx) {
+			return errors.New("an object whose owner does not exist is still there")
 		}
 		return nil
 	})
@@ -235,17 +169,17 @@ func (m *members) mustStayUnderCollection(t *testing.T, when string) {
 func (m *members) mustGoPromptly(t *testing.T) {
 	t.Helper()
 	begun := time.Now()
-	if err := m.w.Host.CoreV1().Namespaces().Delete(t.Context(), m.namespace, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-		t.Fatalf("deleting namespace %s: %v", m.namespace, err)
+	if err := m.w.Host.CoreV1().Namespaces().Delete(t.Context(), m.Namespace, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		t.Fatalf("deleting namespace %s: %v", m.Namespace, err)
 	}
 	m.awaitGone(t)
-	t.Logf("namespace %s was gone after %s", m.namespace, time.Since(begun).Round(100*time.Millisecond))
+	t.Logf("namespace %s was gone after %s", m.Namespace, time.Since(begun).Round(100*time.Millisecond))
 }
 
 func (m *members) awaitGone(t *testing.T) {
 	t.Helper()
-	harness.EventuallyWithin(t, prompt, "namespace "+m.namespace+" is gone", func(ctx context.Context) error {
-		ns, err := m.w.Host.CoreV1().Namespaces().Get(ctx, m.namespace, metav1.GetOptions{})
+	harness.EventuallyWithin(t, prompt, "namespace "+m.Namespace+" is gone", func(ctx context.Context) error {
+		ns, err := m.w.Host.CoreV1().Namespaces().Get(ctx, m.Namespace, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}

@@ -57,7 +57,7 @@ func filesAreDamaged(t *testing.T, w *world, data string) {
 					return nil
 				default:
 				}
-				if set, err := w.direct.AppsV1().StatefulSets(m.namespace).Get(ctx, m.set.Name, metav1.GetOptions{}); err == nil && set.UID == m.set.UID {
+				if set, err := w.direct.AppsV1().StatefulSets(m.Namespace).Get(ctx, m.Set.Name, metav1.GetOptions{}); err == nil && set.UID == m.Set.UID {
 					outcome = "serves"
 					return nil
 				}
@@ -162,10 +162,10 @@ func aDiskIsFull(t *testing.T, w *world, first string) {
 	// Writes go on until one finds no space.
 	ended := false
 	for i := 0; i < 400 && !ended; i++ {
-		set := newSet(fmt.Sprintf("more-%d", i), 0)
+		set := harness.NewSet(fmt.Sprintf("more-%d", i), 0)
 		set.Annotations = map[string]string{"test/size": strings.Repeat("x", 200<<10)}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		_, err := w.direct.AppsV1().StatefulSets(m.namespace).Create(ctx, set, metav1.CreateOptions{})
+		_, err := w.direct.AppsV1().StatefulSets(m.Namespace).Create(ctx, set, metav1.CreateOptions{})
 		cancel()
 		if err != nil {
 			t.Logf("write %d: %v", i, err)
@@ -192,7 +192,7 @@ func aDiskIsFull(t *testing.T, w *world, first string) {
 	}
 	w.launch(t, data)
 	w.awaitServed(t)
-	m.awaitReady(t)
+	m.AwaitReady(t)
 	m.mustStay(t, "with room on the disk again", time.Second)
 	w.stop(t)
 }

@@ -63,9 +63,9 @@ func storesAreExchangedUnderWatches(t *testing.T, w *world, _ string) {
 		servers := x.launchServers(t)
 		told.add(x.exchange(t, round, servers))
 		done += len(servers)
-		if now, err := x.m.present(t.Context()); err != nil || !maps.Equal(now, x.m.uids) {
+		if now, err := x.m.Present(t.Context()); err != nil || !maps.Equal(now, x.m.UIDs) {
 			told.lost++
-			t.Fatalf("members after %d trials: got %v, %v, want %v", done, now, err, x.m.uids)
+			t.Fatalf("members after %d trials: got %v, %v, want %v", done, now, err, x.m.UIDs)
 		}
 	}
 	t.Logf("%d trials took %s", done, time.Since(begun).Round(time.Second))
@@ -102,7 +102,7 @@ func openExchanges(t *testing.T, w *world) *exchanges {
 
 	ns := w.Namespace(t, "guard")
 	sets := w.direct.AppsV1().StatefulSets(ns)
-	if _, err := sets.Create(t.Context(), newSet("db", 0), metav1.CreateOptions{}); err != nil {
+	if _, err := sets.Create(t.Context(), harness.WithClaim(harness.NewSet("db", 0)), metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a set: %v", err)
 	}
 	found, err := client.Get(t.Context(), keyPrefix, clientv3.WithPrefix())

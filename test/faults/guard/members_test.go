@@ -15,11 +15,9 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
 	"statefulset.dev/test/faults/internal/row"
 	"statefulset.dev/test/harness"
@@ -27,91 +25,16 @@ import (
 
 const apiService = "v1.apps.statefulset.dev"
 
-// newSet is a set whose claims, too, go with it.
-func newSet(name string, replicas int32) *v1.StatefulSet {
-	set := harness.WithClaim(harness.NewSet(name, replicas))
-	set.Spec.PodManagementPolicy = v1.ParallelPodManagement
-	set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
-		WhenDeleted: v1.DeletePersistentVolumeClaimRetentionPolicyType,
-	}
-	return set
-}
-
-// members are the objects of one set, by name, with their UIDs.
+// members are the pods and claims of one set.
 type members struct {
-	w         *world
-	namespace string
-	set       *v1.StatefulSet
-	uids      map[string]string
+	*harness.Members
+	w *world
 }
 
 // settle creates a set and waits until its members and their claims are complete.
 func (w *world) settle(t *testing.T, ns, name string, replicas int32) *members {
 	t.Helper()
-	set, err := w.Sets.AppsV1().StatefulSets(ns).Create(t.Context(), newSet(name, replicas), metav1.CreateOptions{})
-	if err != nil {
-		t.Fatalf("creating set %s: %v", name, err)
-	}
-	m := &members{w: w, namespace: ns, set: set}
-	m.awaitReady(t)
-	harness.Eventually(t, "the claims belong to the set", func(ctx context.Context) error {
-		claims, err := w.Host.CoreV1().PersistentVolumeClaims(ns).List(ctx, metav1.ListOptions{LabelSelector: "app=" + name})
-		if err != nil {
-			return err
-		}
-		for i := range claims.Items {
-			if len(claims.Items[i].OwnerReferences) != 1 {
-				return fmt.Errorf("claim %s has owners %v", claims.Items[i].Name, claims.Items[i].OwnerReferences)
-			}
-		}
-		return nil
-	})
-	if m.uids, err = m.present(t.Context()); err != nil || len(m.uids) != int(2*replicas) {
-		t.Fatalf("members of %s: got %v, %v, want %d pods and claims", name, m.uids, err, 2*replicas)
-	}
-	return m
-}
-
-// awaitReady waits until the set is ready in its present generation.
-func (m *members) awaitReady(t *testing.T) {
-	t.Helper()
-	harness.Eventually(t, "set "+m.set.Name+" is ready", func(ctx context.Context) error {
-		set, err := m.w.Sets.AppsV1().StatefulSets(m.namespace).Get(ctx, m.set.Name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		for _, c := range set.Status.Conditions {
-			if c.Type == v1.StatefulSetReady && c.Status == corev1.ConditionTrue && set.Status.ObservedGeneration == set.Generation && set.Status.ReadyReplicas == *set.Spec.Replicas {
-				return nil
-			}
-		}
-		return fmt.Errorf("generation %d, status %+v", set.Generation, set.Status)
-	})
-}
-
-// present are the UIDs of the pods and claims that are there and stay.
-func (m *members) present(ctx context.Context) (map[string]string, error) {
-	uids := map[string]string{}
-	options := metav1.ListOptions{LabelSelector: "app=" + m.set.Name}
-	pods, err := m.w.Host.CoreV1().Pods(m.namespace).List(ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	for i := range pods.Items {
-		if pods.Items[i].DeletionTimestamp == nil {
-			uids["pod "+pods.Items[i].Name] = string(pods.Items[i].UID)
-		}
-	}
-	claims, err := m.w.Host.CoreV1().PersistentVolumeClaims(m.namespace).List(ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	for i := range claims.Items {
-		if claims.Items[i].DeletionTimestamp == nil {
-			uids["claim "+claims.Items[i].Name] = string(claims.Items[i].UID)
-		}
-	}
-	return uids, nil
+	return &members{Members: w.Settle(t, ns, name, replicas), w: w}
 }
 
 // mustStay watches the members for a while, and reports a violation for each look
@@ -129,15 +52,15 @@ func (m *members) mustStay(t *testing.T, during string, duration time.Duration) 
 	for _, client := range []versioned.Interface{m.w.Sets, m.w.direct} {
 		asking.Go(func() { denied.Add(m.askUntil(ctx, t, client)) })
 	}
-	bait := m.bait(t)
+	taken := m.Bait(t)
 	violations := 0
 	begun := time.Now()
 	for eaten := false; !eaten || time.Since(begun) < duration; {
-		if now, err := m.present(ctx); err == nil && !maps.Equal(now, m.uids) {
+		if now, err := m.Present(ctx); err == nil && !maps.Equal(now, m.UIDs) {
 			violations++
-			t.Errorf("%s: members after %s: got %v, want %v", during, time.Since(begun).Round(time.Second), now, m.uids)
+			t.Errorf("%s: members after %s: got %v, want %v", during, time.Since(begun).Round(time.Second), now, m.UIDs)
 		}
-		if _, err := m.w.Host.CoreV1().ConfigMaps(m.namespace).Get(ctx, bait, metav1.GetOptions{}); apierrors.IsNotFound(err) {
+		if taken(ctx) {
 			eaten = true
 		}
 		if violations > 0 || time.Since(begun) > duration+harness.Patience {
@@ -163,8 +86,8 @@ func (m *members) mustStay(t *testing.T, during string, duration time.Duration) 
 // askUntil counts how often our API says that the set is not there.
 func (m *members) askUntil(ctx context.Context, t *testing.T, client versioned.Interface) (denied int64) {
 	for ctx.Err() == nil {
-		sets := client.AppsV1().StatefulSets(m.namespace)
-		if got, err := sets.Get(ctx, m.set.Name, metav1.GetOptions{}); saysGone(err, m.set.Name) || err == nil && got.UID != m.set.UID {
+		sets := client.AppsV1().StatefulSets(m.Namespace)
+		if got, err := sets.Get(ctx, m.Set.Name, metav1.GetOptions{}); saysGone(err, m.Set.Name) || err == nil && got.UID != m.Set.UID {
 			t.Logf("get: %v, %v", got, err)
 			denied++
 		}
@@ -186,24 +109,11 @@ func saysGone(err error, name string) bool {
 	return apierrors.IsNotFound(err) && strings.Contains(err.Error(), fmt.Sprintf("%q not found", name))
 }
 
-// bait creates an object whose owner does not exist.
-func (m *members) bait(t *testing.T) string {
-	t.Helper()
-	made, err := m.w.Host.CoreV1().ConfigMaps(m.namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-		GenerateName:    "bait-",
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "nobody", UID: "00000000-0000-0000-0000-000000000000"}},
-	}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatalf("creating an object without owner: %v", err)
-	}
-	return made.Name
-}
-
 // mustGo waits until the garbage collector has taken all members.
 func (m *members) mustGo(t *testing.T) {
 	t.Helper()
-	harness.Eventually(t, "the members of "+m.set.Name+" are deleted", func(ctx context.Context) error {
-		now, err := m.present(ctx)
+	harness.Eventually(t, "the members of "+m.Set.Name+" are deleted", func(ctx context.Context) error {
+		now, err := m.Present(ctx)
 		if err == nil && len(now) > 0 {
 			return fmt.Errorf("still there: %v", now)
 		}

@@ -38,7 +38,7 @@ func membersSurviveAnEmptyStore(t *testing.T, w *world, data string) {
 
 	w.launch(t, data)
 	w.awaitServed(t)
-	m.awaitReady(t)
+	m.AwaitReady(t)
 	m.mustStay(t, "on the right store again", shortly)
 }
 
@@ -96,7 +96,7 @@ func aBackupIsRestored(t *testing.T, w *world, data string) {
 	w.shell(t, acceptCommand(reason))
 	w.awaitServed(t)
 	young.mustGo(t)
-	old.awaitReady(t)
+	old.AwaitReady(t)
 	old.mustStay(t, "on an accepted backup", shortly)
 }
 
@@ -111,7 +111,7 @@ func missingSetsAreRebuilt(t *testing.T, w *world, _ string) {
 	w.stop(t)
 	flags := rebuildFlags(t, reason)
 	shown := w.store(t, append([]string{"rebuild", "--dry-run"}, flags...)...)
-	if !strings.Contains(shown, "# Rebuilt: "+ns+"/db") || !strings.Contains(shown, string(m.set.UID)) || !strings.Contains(shown, "# Guessed: selector is app=db") {
+	if !strings.Contains(shown, "# Rebuilt: "+ns+"/db") || !strings.Contains(shown, string(m.Set.UID)) || !strings.Contains(shown, "# Guessed: selector is app=db") {
 		t.Errorf("dry run: got %s, want the set with its UID and what was guessed", shown)
 	}
 	t.Log(w.store(t, append([]string{"rebuild"}, flags...)...))
@@ -120,15 +120,15 @@ func missingSetsAreRebuilt(t *testing.T, w *world, _ string) {
 	w.awaitServed(t)
 	m.mustStay(t, "on a rebuilt store", shortly)
 	w.kubectl(t, "annotate", "-n", ns, "statefulsets.apps.statefulset.dev", "db", v1.HoldAnnotation+"-")
-	m.awaitReady(t)
+	m.AwaitReady(t)
 	m.mustStay(t, "on a rebuilt store, not held", shortly)
 	m.scale(t, 4)
-	m.awaitReady(t)
-	now, err := m.present(t.Context())
+	m.AwaitReady(t)
+	now, err := m.Present(t.Context())
 	if err != nil || len(now) != 8 {
 		t.Errorf("members after scaling to 4: got %v, %v, want 4 pods and 4 claims", now, err)
 	}
-	for name, uid := range m.uids {
+	for name, uid := range m.UIDs {
 		if now[name] != uid {
 			t.Errorf("%s: got UID %q, want %q: scaling a rebuilt set restarted it", name, now[name], uid)
 		}
@@ -138,7 +138,7 @@ func missingSetsAreRebuilt(t *testing.T, w *world, _ string) {
 func (m *members) scale(t *testing.T, replicas int) {
 	t.Helper()
 	patch := fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas)
-	if _, err := m.w.Sets.AppsV1().StatefulSets(m.namespace).Patch(t.Context(), m.set.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if _, err := m.w.Sets.AppsV1().StatefulSets(m.Namespace).Patch(t.Context(), m.Set.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		t.Fatalf("scaling: %v", err)
 	}
 }
@@ -171,12 +171,12 @@ func uninstallInTheWrongOrder(t *testing.T, w *world, data string) {
 	m.mustStay(t, "on the right store without a note", shortly)
 
 	// The right order: the sets first.
-	sets := w.Sets.AppsV1().StatefulSets(m.namespace)
-	if err := sets.Delete(t.Context(), m.set.Name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)}); err != nil {
+	sets := w.Sets.AppsV1().StatefulSets(m.Namespace)
+	if err := sets.Delete(t.Context(), m.Set.Name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)}); err != nil {
 		t.Fatalf("deleting the set: %v", err)
 	}
 	harness.Eventually(t, "the set is gone", func(ctx context.Context) error {
-		if _, err := sets.Get(ctx, m.set.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		if _, err := sets.Get(ctx, m.Set.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("get: %w", err)
 		}
 		return nil

@@ -58,7 +58,7 @@ func newWatcher(t *testing.T, x *exchanges, server *lab.Process) *watcher {
 	t.Helper()
 	config := x.Direct("https://127.0.0.1:" + server.Port())
 	config.QPS = -1
-	return &watcher{sets: clientFor(t, config).AppsV1().StatefulSets(x.m.namespace), set: x.m.set}
+	return &watcher{sets: clientFor(t, config).AppsV1().StatefulSets(x.m.Namespace), set: x.m.Set}
 }
 
 // open returns when each of many watches has seen the set.
