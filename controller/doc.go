@@ -13,7 +13,9 @@
 // What is watched and written stands in one table (kinds.go), a row for each kind of
 // object: how it is selected and found, what the caches keep of it, which is what the
 // planner reads and no more, which sets it concerns, and what the host can be asked
-// to do with it. A kind that is added is a row; the rest is the same for all.
+// to do with it. A kind that is added is a row; the rest is the same for all. Of claims
+// and revisions that no set wants, of which a cluster may have many, the caches keep
+// stubs (stub.go); a set that comes later and wants them has them read (unread.go).
 //
 // An event of a watched object becomes the keys of the sets that it concerns
 // (handlers.go). A worker takes a key and syncs that set (sync.go): it gathers

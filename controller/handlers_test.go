@@ -90,7 +90,7 @@ func TestOnlyAChangeOfWhatThePlannerReadsWakesASet(t *testing.T) {
 			after := before.DeepCopy()
 			after.ResourceVersion = "999"
 			test.change(after)
-			if got := podChanged(trimmedBy(t, trimPod, before), trimmedBy(t, trimPod, after)); got != test.want {
+			if got := podChanged(trimmedBy(t, filled(t), trimPod, before), trimmedBy(t, filled(t), trimPod, after)); got != test.want {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})

@@ -8,9 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"statefulset.dev/controller/plan"
@@ -87,6 +90,25 @@ func (k *kind) pages(ctx context.Context, namespace string, use func(metav1.Obje
 			return nil
 		}
 	}
+}
+
+// readByList reads an object without the right to get it.
+func (e endpoint) readByList(ctx context.Context, namespace, name string) (metav1.Object, error) {
+	page, err := e.list(ctx, namespace, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()})
+	if err != nil {
+		return nil, err
+	}
+	var found metav1.Object
+	err = meta.EachListItem(page, func(object runtime.Object) error {
+		if about, err := meta.Accessor(object); err == nil && about.GetName() == name {
+			found = about
+		}
+		return nil
+	})
+	if err == nil && found == nil {
+		err = apierrors.NewNotFound(schema.GroupResource{}, name)
+	}
+	return found, err
 }
 
 // lookUp reads an object past the caches.

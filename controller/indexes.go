@@ -26,6 +26,8 @@ const (
 	byRevisionBase = "revisionBase"
 	// byOrphanage finds the revisions of a namespace that nobody controls.
 	byOrphanage = "orphanage"
+	// byBucket finds stubs by the hash of their base.
+	byBucket = "bucket"
 )
 
 func indexBy[T any](values func(T) []string) cache.IndexFunc {

@@ -17,10 +17,10 @@ import (
 
 // claimsKind are all claims: they have no label by which those of members could be
 // selected. Whose a claim is, its name says; who owns it is the retention policy's
-// business. The controller never removes one.
+// business. The controller never removes one, and has no right to get one.
 func claimsKind(host kubernetes.Interface) kind {
 	claims := through[*corev1.PersistentVolumeClaim, *corev1.PersistentVolumeClaimList](host.CoreV1().PersistentVolumeClaims)
-	claims.remove = nil
+	claims.read, claims.remove = claims.readByList, nil
 	return kind{
 		resource: claimsResource,
 		noun:     "claim",
@@ -36,6 +36,7 @@ func claimsKind(host kubernetes.Interface) kind {
 				}
 				return nil
 			}),
+			byBucket: indexStubs[*unread](baseOfClaim),
 		},
 		concerns: setsOfClaim,
 		changed:  differing(claimChanged),
@@ -65,9 +66,14 @@ func claimChanged(before, after *corev1.PersistentVolumeClaim) bool {
 		metaChanged(before.ObjectMeta, after.ObjectMeta)
 }
 
-func trimClaim(_ view, claim *corev1.PersistentVolumeClaim) any {
-	if _, named := baseOfClaim(claim); !named {
+// trimClaim keeps stubs of claims that are no member's of the sets that there are.
+func trimClaim(v view, claim *corev1.PersistentVolumeClaim) any {
+	base, named := baseOfClaim(claim)
+	switch {
+	case !named:
 		return newStub(claim)
+	case !v.has(setsResource, byClaimBase, in(claim, base)):
+		return newUnread(claim)
 	}
 	return &corev1.PersistentVolumeClaim{
 		ObjectMeta: trimMeta(&claim.ObjectMeta),

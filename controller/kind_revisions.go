@@ -33,18 +33,19 @@ func revisionsKind(host kubernetes.Interface) kind {
 		trim:       trimmed(trimRevision),
 		controlled: true,
 		indexes: cache.Indexers{
-			byRevisionBase: indexBy(func(revision metav1.Object) []string {
-				if base, ok := baseOfRevision(revision.GetName()); ok {
+			byRevisionBase: indexBy(func(revision *appsv1.ControllerRevision) []string {
+				if base, ok := baseOfRevision(revision); ok {
 					return []string{in(revision, base)}
 				}
 				return nil
 			}),
-			byOrphanage: indexBy(func(revision metav1.Object) []string {
+			byOrphanage: indexBy(func(revision *appsv1.ControllerRevision) []string {
 				if metav1.GetControllerOfNoCopy(revision) != nil {
 					return nil
 				}
 				return []string{revision.GetNamespace()}
 			}),
+			byBucket: indexStubs[bucketed](baseOfRevision),
 		},
 		concerns: setsOfRevision,
 		changed:  differing(revisionChanged),
@@ -56,7 +57,7 @@ func revisionsKind(host kubernetes.Interface) kind {
 // adopt it.
 func setsOfRevision(v view, revision metav1.Object) []*v1.StatefulSet {
 	var all []*v1.StatefulSet
-	if base, ok := baseOfRevision(revision.GetName()); ok {
+	if base, ok := baseOfRevision(revision); ok {
 		all = append(all, find[*v1.StatefulSet](v, setsResource, byRevisionBase, in(revision, base))...)
 	}
 	if metav1.GetControllerOfNoCopy(revision) == nil {
@@ -84,7 +85,8 @@ func revisionBase(set string) string {
 }
 
 // baseOfRevision takes the hash off the name of a revision. A hash has no dash.
-func baseOfRevision(name string) (string, bool) {
+func baseOfRevision(revision metav1.Object) (string, bool) {
+	name := revision.GetName()
 	dash := strings.LastIndexByte(name, '-')
 	if dash < 0 {
 		return "", false
@@ -96,9 +98,18 @@ func revisionChanged(before, after *appsv1.ControllerRevision) bool {
 	return before.Revision != after.Revision || metaChanged(before.ObjectMeta, after.ObjectMeta)
 }
 
-func trimRevision(_ view, revision *appsv1.ControllerRevision) any {
-	if isElsewhere(revision) {
+// trimRevision keeps stubs of what another controller has. A record of another
+// StatefulSet, such as the built-in one of the same name, may have the data that a set of
+// ours wants under that name; of all others the name alone counts.
+func trimRevision(v view, revision *appsv1.ControllerRevision) any {
+	controller := metav1.GetControllerOfNoCopy(revision)
+	base, named := baseOfRevision(revision)
+	switch {
+	case controller == nil, isOurs(controller):
+	case controller.Kind != v1.Kind || !named:
 		return newStub(revision)
+	case !v.has(setsResource, byRevisionBase, in(revision, base)):
+		return newUnread(revision)
 	}
 	return &appsv1.ControllerRevision{
 		ObjectMeta: trimMeta(&revision.ObjectMeta),
@@ -107,9 +118,8 @@ func trimRevision(_ view, revision *appsv1.ControllerRevision) any {
 	}
 }
 
-// isElsewhere reports whether a revision belongs to a controller that is no
-// StatefulSet, of our group or of the built-in one.
-func isElsewhere(revision *appsv1.ControllerRevision) bool {
-	controller := metav1.GetControllerOfNoCopy(revision)
-	return controller != nil && controller.Kind != v1.Kind
+// isOurs reports whether a reference is to a set of our group, of whatever version.
+func isOurs(owner *metav1.OwnerReference) bool {
+	group, _, _ := strings.Cut(owner.APIVersion, "/")
+	return group == v1.GroupName && owner.Kind == v1.Kind
 }

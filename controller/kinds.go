@@ -88,8 +88,11 @@ func (k *kind) indexers() cache.Indexers {
 
 // setsOf are the names of the sets that an object concerns.
 func (k *kind) setsOf(v view, object any) []cache.ObjectName {
-	if _, settled := object.(*stub); settled {
+	switch s := object.(type) {
+	case *stub:
 		return nil
+	case *unread:
+		object = s.about()
 	}
 	about, ok := object.(metav1.Object)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 
 // memory is what a term remembers from one sync of a set to the next. It has a memo of
 // each set that it was asked for, until the set is forgotten, which is when a sync finds
-// it gone.
+// it gone and the caches show what was written for it.
 type memory struct {
 	mu   sync.Mutex
 	sets map[cache.ObjectName]*memo
@@ -40,6 +40,8 @@ type memo struct {
 	// reads are what the last plan has read of the set's revisions. A set that is as it
 	// should be needs nothing of the kind.
 	reads plan.Records
+	// read is what was read of objects that the caches have only stubs of (unread.go).
+	read map[*unread]any
 }
 
 func newMemory() *memory { return &memory{sets: map[cache.ObjectName]*memo{}} }
@@ -75,6 +77,14 @@ func (m *memory) forget(key cache.ObjectName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.sets, key)
+}
+
+// keepWritesOnly drops all else, because the set is gone.
+func (m *memo) keepWritesOnly() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failures, m.unlabeled, m.durable, m.pending = failures{}, nil, incarnation{}, pendingEvents{}
+	m.reads, m.read = plan.Records{}, nil
 }
 
 func (m *memo) lastReads() plan.Records {

@@ -38,6 +38,7 @@ func TestWhatASyncReadsOfRevisionsIsThereForTheNextUntilTheSetIsGone(t *testing.
 	if !handedOn() {
 		t.Error("after a sync during an update: got nothing that was read, want the earlier revision")
 	}
+	term.memory.of(key).footprint = footprint{} // the caches have shown it
 	if err := term.view[setsResource].Delete(set); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func TestWhatASyncReadsOfRevisionsIsThereForTheNextUntilTheSetIsGone(t *testing.
 		t.Fatalf("syncing: %v", err)
 	}
 	if got := len(term.memory.sets); got > 0 {
-		t.Errorf("when the set is gone: got %d records, want none", got)
+		t.Errorf("when the set is gone: got %d memos, want none", got)
 	}
 }
 
@@ -67,4 +68,37 @@ func TestAsMuchIsRememberedAsThereAreSets(t *testing.T) {
 		}
 		eventually(t, "the sets that are gone are forgotten", func() bool { return len(busy.term.memory.all()) == left })
 	})
+}
+
+func TestASetWaitsForTheWritesOfOneOfItsNameThatIsGone(t *testing.T) {
+	set := newSet("web")
+	term, host := newTestTerm(t, set)
+	key := cache.MetaObjectToName(set)
+	term.memory.of(key).wrote(podsResource, "120")
+	for _, step := range []struct {
+		sentence string
+		happens  func() error
+		waits    bool
+		writes   bool
+	}{
+		{"the set is gone", func() error { return term.view[setsResource].Delete(set) }, true, false},
+		{"another of its name comes", func() error {
+			next := newSet("web")
+			next.UID = "next"
+			return term.view.put(setsResource, next)
+		}, true, false},
+		{"the cache shows the write", func() error { term.view[podsResource].Bookmark("120"); return nil }, false, true},
+	} {
+		if err := step.happens(); err != nil {
+			t.Fatal(err)
+		}
+		term.recorder = record.NewFakeRecorder(10)
+		again, err := term.sync(t.Context(), nil, key)
+		if err != nil && !saysLookAgain(err) {
+			t.Fatalf("%s: %v", step.sentence, err)
+		}
+		if waits, writes := again == staleViewInterval, len(writesTo(host)) > 0; waits != step.waits || writes != step.writes {
+			t.Errorf("%s: got that it waits: %t, and that it writes to the host: %t; want %t and %t", step.sentence, waits, writes, step.waits, step.writes)
+		}
+	}
 }

@@ -27,6 +27,9 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 	world := t.view.world(set, t.Clock.Now())
 	world.Records = known.lastReads()
 	world.Pods = append(world.Pods, unlabeled...)
+	if err := t.readUnread(ctx, known, &world); err != nil {
+		return plan.World{}, err
+	}
 	unseen, err := t.readRevisions(ctx, set, missingRevisions(set, world.Pods, world.Revisions))
 	if err != nil {
 		return plan.World{}, err

@@ -45,7 +45,7 @@ func (r *reader) read(ctx context.Context) error {
 			if len(kind.setsOf(only, object)) == 0 {
 				return nil
 			}
-			return r.keep(kind, object)
+			return r.keep(kind, only, object)
 		})
 		if err != nil {
 			return unreadable(kind.resource, err)
@@ -54,13 +54,13 @@ func (r *reader) read(ctx context.Context) error {
 	return nil
 }
 
-// keep puts an object into the view.
-func (r *reader) keep(kind *kind, object metav1.Object) error {
+// keep puts an object into the view, as a controller keeps it that knows the set.
+func (r *reader) keep(kind *kind, only view, object metav1.Object) error {
 	if r.kept++; r.kept > mostKept {
 		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the plan of %s is not made: it has more than %d pods, claims and revisions, which is the limit", r.set.Name, mostKept))
 	}
 	object.SetOwnerReferences(r.unnamed(object.GetOwnerReferences()))
-	return r.into.put(kind.resource, kind.trim(r.into, object))
+	return r.into.put(kind.resource, kind.trim(only, object))
 }
 
 // unnamed takes their names from owners that are not the set's business: who may ask for

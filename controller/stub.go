@@ -4,45 +4,97 @@
 package controller
 
 import (
-	appsv1 "k8s.io/api/apps/v1"
+	"hash/fnv"
+	"strconv"
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 )
 
 // stub is what the caches keep of an object that can be no set's: that its name is
-// taken, and by whom. A cluster may have a hundred such objects for each of ours.
+// taken. A cluster may have a hundred such objects for each of ours, so it is small. To
+// the cache it has no namespace, and "<namespace>/<name>" for a name: so the key that the
+// cache makes of it is the same string, and takes no memory of its own. All others ask
+// what it is about.
 type stub struct {
-	// Object is nil: nobody asks a stub for more than it has.
-	metav1.Object
+	// ObjectMeta is nil: the cache asks for nothing but a name and a version.
+	*metav1.ObjectMeta
 
-	namespace, name, version string
-	// kind and owner name the object's controller, and are empty if it has none.
-	kind, owner string
+	// text is "<namespace>/<name> <resource version>".
+	text string
 }
+
+// unread is a stub of an object that no set wants, but could. A set that comes and wants
+// it has it read from the host (unread.go).
+type unread struct{ stub }
 
 func newStub(object metav1.Object) *stub {
-	s := &stub{namespace: object.GetNamespace(), name: object.GetName(), version: object.GetResourceVersion()}
-	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
-		s.kind, s.owner = controller.Kind, controller.Name
-	}
-	return s
+	return &stub{text: in(object, object.GetName()) + " " + object.GetResourceVersion()}
 }
 
-func (s *stub) GetNamespace() string               { return s.namespace }
-func (s *stub) GetName() string                    { return s.name }
-func (s *stub) GetResourceVersion() string         { return s.version }
-func (s *stub) GetUID() types.UID                  { return "" }
-func (s *stub) GetDeletionTimestamp() *metav1.Time { return nil }
-func (s *stub) GetOwnerReferences() []metav1.OwnerReference {
-	if s.kind == "" {
+func newUnread(object metav1.Object) *unread { return &unread{*newStub(object)} }
+
+func (s *stub) GetNamespace() string { return "" }
+
+func (s *stub) GetName() string {
+	key, _, _ := strings.Cut(s.text, " ")
+	return key
+}
+
+func (s *stub) GetResourceVersion() string {
+	_, version, _ := strings.Cut(s.text, " ")
+	return version
+}
+
+func (s *stub) GetUID() types.UID                           { return "" }
+func (s *stub) GetDeletionTimestamp() *metav1.Time          { return nil }
+func (s *stub) GetOwnerReferences() []metav1.OwnerReference { return nil }
+
+// about is what is known of the object: its name, and that somebody else controls it.
+func (s *stub) about() *metav1.ObjectMeta {
+	namespace, name, _ := strings.Cut(s.GetName(), "/")
+	return &metav1.ObjectMeta{
+		Namespace: namespace, Name: name, ResourceVersion: s.GetResourceVersion(),
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "an", Kind: "unnamed", Name: "object", Controller: new(true)}},
+	}
+}
+
+// bucketed are stubs of either type.
+type bucketed interface{ about() *metav1.ObjectMeta }
+
+// buckets is how many sets of keys the index of stubs has. An index by name would have one
+// for each, which takes more memory than the stubs themselves.
+const buckets = 1024
+
+// bucketOf is the value that an index of stubs has for "<namespace>/<base>".
+func bucketOf(base string) string {
+	hash := fnv.New32a()
+	hash.Write([]byte(base))
+	return strconv.Itoa(int(hash.Sum32() % buckets))
+}
+
+// indexStubs finds stubs by the bucket of their base: what is left of a name without its
+// ordinal or hash.
+func indexStubs[S bucketed](baseOf func(metav1.Object) (string, bool)) cache.IndexFunc {
+	return indexBy(func(s S) []string {
+		about := s.about()
+		if base, ok := baseOf(about); ok {
+			return []string{bucketOf(in(about, base))}
+		}
 		return nil
-	}
-	return []metav1.OwnerReference{{Kind: s.kind, Name: s.owner, Controller: new(true)}}
+	})
 }
 
-// revision is the stub as the planner may see it: a name that somebody else has.
-func (s *stub) revision() *appsv1.ControllerRevision {
-	return &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{
-		Namespace: s.namespace, Name: s.name, ResourceVersion: s.version, OwnerReferences: s.GetOwnerReferences(),
-	}}
+// stubsOf are the stubs of a type whose base is "<namespace>/<base>".
+func stubsOf[S bucketed](v view, kind resource, base string, baseOf func(metav1.Object) (string, bool)) []S {
+	var all []S
+	for _, s := range find[S](v, kind, byBucket, bucketOf(base)) {
+		about := s.about()
+		if its, ok := baseOf(about); ok && in(about, its) == base {
+			all = append(all, s)
+		}
+	}
+	return all
 }

@@ -47,24 +47,50 @@ func aForeignClaim(i int) *corev1.PersistentVolumeClaim {
 	return c
 }
 
+// aMembersClaim is one that could be a member's of a set that does not exist.
+func aMembersClaim(i int) *corev1.PersistentVolumeClaim {
+	c := aForeignClaim(i)
+	c.Name = fmt.Sprintf("data-kafka%d-%d", i/3, i%3)
+	return c
+}
+
+// aBuiltInRevision is one of a built-in StatefulSet.
+func aBuiltInRevision(i int) *appsv1.ControllerRevision {
+	r := aForeignRevision(i)
+	r.OwnerReferences[0].Kind = "StatefulSet"
+	return r
+}
+
+// mostOfForeign is how many bytes a foreign object may take, with its key and its places in
+// the indexes.
+const mostOfForeign = 200
+
 func TestForeignObjectsTakeLittleMemory(t *testing.T) {
 	const many = 20_000
-	for sentence, trimmed := range map[string]func(i int) any{
-		"a revision of a DaemonSet":       func(i int) any { return trimRevision(nil, aForeignRevision(i)) },
-		"a claim that can be no member's": func(i int) any { return trimClaim(nil, aForeignClaim(i)) },
+	for sentence, test := range map[string]struct {
+		kind resource
+		make func(i int) metav1.Object
+	}{
+		"a revision of a DaemonSet":            {revisionsResource, func(i int) metav1.Object { return aForeignRevision(i) }},
+		"a revision of a built-in StatefulSet": {revisionsResource, func(i int) metav1.Object { return aBuiltInRevision(i) }},
+		"a claim that can be no member's":      {claimsResource, func(i int) metav1.Object { return aForeignClaim(i) }},
+		"a claim that no set of ours wants":    {claimsResource, func(i int) metav1.Object { return aMembersClaim(i) }},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			kept := make([]any, 0, many)
+			v := filled(t)
+			trim := watchedKinds(fake.NewClientset(), nil).of(test.kind).trim
 			before := heapInUse()
 			for i := range many {
-				kept = append(kept, trimmed(i))
+				if err := v.put(test.kind, trim(v, test.make(i))); err != nil {
+					t.Fatal(err)
+				}
 			}
 			each := (heapInUse() - before) / many
 			t.Logf("%s: %d bytes", sentence, each)
-			if each > 200 {
-				t.Errorf("got %d bytes for each of %d, want 200 at most", each, len(kept))
+			if each > mostOfForeign {
+				t.Errorf("got %d bytes for each of %d, want %d at most", each, many, mostOfForeign)
 			}
-			runtime.KeepAlive(kept)
+			runtime.KeepAlive(v)
 		})
 	}
 }
@@ -83,7 +109,7 @@ func TestANameThatAForeignRevisionHasIsKnownToBeTaken(t *testing.T) {
 	foreign := aForeignRevision(1)
 	foreign.Namespace, foreign.Name = set.Namespace, wanted.Name
 	term, _ := newTestTerm(t, set)
-	if err := term.view.put(revisionsResource, trimRevision(nil, foreign)); err != nil {
+	if err := term.view.put(revisionsResource, trimRevision(term.view, foreign)); err != nil {
 		t.Fatal(err)
 	}
 	world, err := term.observe(t.Context(), set)
@@ -110,7 +136,7 @@ func TestARevisionThatIsGivenUpWakesWhoCanAdoptIt(t *testing.T) {
 	foreign.Namespace, foreign.Labels = set.Namespace, set.Spec.Selector.MatchLabels
 	orphan := foreign.DeepCopy()
 	orphan.OwnerReferences = nil
-	stub, free := trimRevision(nil, foreign), trimRevision(nil, orphan)
+	stub, free := trimRevision(term.view, foreign), trimRevision(term.view, orphan)
 	for sentence, test := range map[string]struct {
 		before, after any
 		want          int
@@ -167,7 +193,7 @@ func TestForeignObjectsComeAndGoThroughAnInformer(t *testing.T) {
 		}
 		synctest.Wait()
 		one, ok := get[*stub](v, claimsResource, "team-1", changed.Name)
-		if !ok || one.version != "2000000" {
+		if !ok || one.GetResourceVersion() != "2000000" {
 			t.Errorf("got stub %v of the claim that was changed, want it at version 2000000", one)
 		}
 		if claims, revisions := len(v[claimsResource].List()), len(v[revisionsResource].List()); claims != 2 || revisions != 0 {

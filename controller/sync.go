@@ -58,8 +58,7 @@ func (t *term) syncAndRequeue(ctx context.Context, turn *turn, key cache.ObjectN
 func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (again time.Duration, err error) {
 	set, ok := get[*v1.StatefulSet](t.view, setsResource, key.Namespace, key.Name)
 	if !ok {
-		t.forget(key)
-		return 0, nil
+		return t.forget(key), nil
 	}
 	if v1.IsDamaged(set) {
 		klog.FromContext(ctx).Info("Leaving a damaged set alone", "set", key, "UID", set.UID)
@@ -110,9 +109,16 @@ func soonest(delays ...time.Duration) time.Duration {
 	return slices.Min(delays)
 }
 
-// forget drops all that is remembered of a set that is gone.
-func (t *term) forget(key cache.ObjectName) {
+// forget drops all that is remembered of a set that is gone, but for writes that the caches
+// do not show yet: a set of its name that follows must not be decided on before they do. It
+// returns when to look again whether they do, zero if nothing is left.
+func (t *term) forget(key cache.ObjectName) time.Duration {
 	t.gauges.forget(key)
-	t.memory.forget(key)
 	t.queue.Forget(key)
+	if known := t.memory.find(key); known != nil && len(known.unseen(t.view)) > 0 {
+		known.keepWritesOnly()
+		return staleViewInterval
+	}
+	t.memory.forget(key)
+	return 0
 }

@@ -73,8 +73,8 @@ func (t *term) run(ctx context.Context) {
 	defer running.Wait()
 	defer t.queue.ShutDown()
 	t.handleEvents()
-	for _, informer := range t.informers {
-		running.Go(func() { informer.RunWithContext(ctx) })
+	for i := range t.kinds {
+		running.Go(func() { t.inform(ctx, &t.kinds[i]) })
 	}
 	if !cache.WaitForCacheSync(ctx.Done(), t.informers.synced()...) {
 		return
@@ -84,6 +84,15 @@ func (t *term) run(ctx context.Context) {
 		running.Go(func() { t.work(ctx) })
 	}
 	<-ctx.Done()
+}
+
+// inform keeps the view of a kind up to date until the context ends. Sets come first: what
+// is kept of the rest depends on which there are.
+func (t *term) inform(ctx context.Context, kind *kind) {
+	if kind.resource != setsResource && !cache.WaitFor(ctx, "", t.informers[setsResource].HasSyncedChecker()) {
+		return
+	}
+	t.informers[kind.resource].RunWithContext(ctx)
 }
 
 // ready returns an error that names what there is no list of yet.

@@ -57,13 +57,13 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 			arrange(&full)
 			trimmed := plan.World{Set: full.Set, Now: now}
 			for _, pod := range full.Pods {
-				trimmed.Pods = append(trimmed.Pods, trimmedBy(t, trimPod, pod))
+				trimmed.Pods = append(trimmed.Pods, trimmedBy(t, filled(t), trimPod, pod))
 			}
 			for _, claim := range full.Claims {
-				trimmed.Claims = append(trimmed.Claims, trimmedBy(t, trimClaim, claim))
+				trimmed.Claims = append(trimmed.Claims, trimmedBy(t, filled(t, full.Set), trimClaim, claim))
 			}
 			for _, revision := range full.Revisions {
-				trimmed.Revisions = append(trimmed.Revisions, trimmedBy(t, trimRevision, revision))
+				trimmed.Revisions = append(trimmed.Revisions, trimmedBy(t, filled(t, full.Set), trimRevision, revision))
 			}
 			got, want := plan.Compute(trimmed), plan.Compute(full)
 			if !reflect.DeepEqual(got.Records, want.Records) {
@@ -83,11 +83,11 @@ func parts(p plan.Plan) []any {
 
 func TestTrimmingLeavesOutWhatTheCachesNeedNot(t *testing.T) {
 	world := fullWorld(time.Now())
-	pod := trimmedBy(t, trimPod, world.Pods[0])
+	pod := trimmedBy(t, filled(t), trimPod, world.Pods[0])
 	if pod.ManagedFields != nil || pod.Annotations != nil || pod.Spec.Containers != nil || len(pod.Spec.Volumes) != 1 || len(pod.Status.Conditions) != 1 {
 		t.Errorf("got pod %v, want no managed fields, annotations or containers, one volume and one condition", pod)
 	}
-	claim := trimmedBy(t, trimClaim, world.Claims[0])
+	claim := trimmedBy(t, filled(t, world.Set), trimClaim, world.Claims[0])
 	if claim.Annotations != nil || claim.Spec.Resources.Requests.Storage().Value() != 1<<30 || claim.Status.Phase != corev1.ClaimBound {
 		t.Errorf("got claim %v, want no annotations, 1Gi requested, and bound", claim)
 	}
@@ -114,16 +114,11 @@ func fullWorld(now time.Time) plan.World {
 	return world
 }
 
-func trimmedBy[T any](t *testing.T, trim func(view, T) any, object T) T {
+func trimmedBy[T any](t *testing.T, v view, trim func(view, T) any, object T) T {
 	t.Helper()
-	return trimmedTo[T](t, trim, object)
-}
-
-func trimmedTo[To, T any](t *testing.T, trim func(view, T) any, object T) To {
-	t.Helper()
-	kept, ok := trim(filled(t), object).(To)
+	kept, ok := trim(v, object).(T)
 	if !ok {
-		t.Fatalf("got a %T of a trimmed %T, want a %T", trim(filled(t), object), object, kept)
+		t.Fatalf("trimming a %T: got a %T", object, trim(v, object))
 	}
 	return kept
 }

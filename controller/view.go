@@ -75,6 +75,15 @@ func find[T any](v view, kind resource, index, value string) []T {
 	return typed
 }
 
+// has reports whether an index has anything under a value.
+func (v view) has(kind resource, index, value string) bool {
+	keys, err := v[kind].IndexKeys(index, value)
+	if err != nil {
+		panic(fmt.Sprintf("reading index %s of %s: %v", index, kind, err))
+	}
+	return len(keys) > 0
+}
+
 // world is what the planner may see of a set, as far as the view shows it.
 func (v view) world(set *v1.StatefulSet, now time.Time) plan.World {
 	return plan.World{Set: set, Revisions: v.revisionsOf(set), Pods: v.podsOf(set), Claims: v.claimsOf(set), Rivals: v.rivalsOf(set), Now: now}
@@ -95,8 +104,8 @@ func (v view) revisionsOf(set *v1.StatefulSet) []*appsv1.ControllerRevision {
 		}
 	}
 	var taken []*appsv1.ControllerRevision
-	for _, stub := range find[*stub](v, revisionsResource, byRevisionBase, in(set, revisionBase(set.Name))) {
-		taken = append(taken, stub.revision())
+	for _, stub := range stubsOf[*stub](v, revisionsResource, in(set, revisionBase(set.Name)), baseOfRevision) {
+		taken = append(taken, &appsv1.ControllerRevision{ObjectMeta: *stub.about()})
 	}
 	return distinct(
 		find[*appsv1.ControllerRevision](v, revisionsResource, byController, string(set.UID)),

@@ -200,6 +200,14 @@ func (j *judge) replied(c *call) {
 	case c.Verb == "get":
 		v.read[written{c.Resource, c.Name}] = c.result.(model.Object)
 	case c.Verb == "list":
+		if name, single := c.Single(); single {
+			_, objects := model.Items(c.result)
+			v.read[written{c.Resource, name}] = nil
+			for _, object := range objects {
+				v.read[written{c.Resource, name}] = object
+			}
+			return
+		}
 		j.listed(c)
 	case c.writes():
 		write := ownWrite{}
@@ -239,7 +247,10 @@ func (j *judge) settled() {
 }
 
 // decides reports whether the call is one that a sync waits for.
-func (c *call) decides() bool { return c.writes() || c.Verb == "get" && c.Resource != model.Leases }
+func (c *call) decides() bool {
+	_, single := c.Single()
+	return c.writes() || single || c.Verb == "get" && c.Resource != model.Leases
+}
 
 func (j *judge) killed(r *replica) { delete(j.deposed, r) }
 

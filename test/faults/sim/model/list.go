@@ -86,6 +86,21 @@ func selectorOf(options metav1.ListOptions) (labels.Selector, error) {
 	return selector, nil
 }
 
+// only leaves in a list the object of a name.
+func only(list runtime.Object, name string) (runtime.Object, error) {
+	_, objects := Items(list)
+	var items []runtime.Object
+	for _, object := range objects {
+		if object.GetName() == name {
+			items = append(items, object)
+		}
+	}
+	if err := meta.SetList(list, items); err != nil {
+		return nil, fmt.Errorf("making a list of %s: %w", name, err)
+	}
+	return list, nil
+}
+
 // Items are the options and the objects of a list.
 func Items(list runtime.Object) (metav1.ListInterface, []Object) {
 	var objects []Object

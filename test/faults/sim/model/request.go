@@ -12,6 +12,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -94,6 +95,15 @@ func (r *Request) readPath(parts []string) error {
 	return nil
 }
 
+// Single is the name by which a list asks for one object, and false if it asks for more.
+func (r *Request) Single() (string, bool) {
+	selector, err := fields.ParseSelector(r.List.FieldSelector)
+	if r.Verb != "list" || err != nil {
+		return "", false
+	}
+	return selector.RequiresExactMatch(metav1.ObjectNameField)
+}
+
 // Answer carries out any request but a watch. The error is what the server
 // answers; a list that allows a past state is answered with the one of the given
 // version, zero for now.
@@ -162,7 +172,11 @@ func (s *Server) answerList(r *Request, past int64) (runtime.Object, error) {
 	if r.List.ResourceVersion != "0" {
 		past = 0
 	}
-	return s.listAt(r.Resource, r.Namespace, selector, past)
+	list, err := s.listAt(r.Resource, r.Namespace, selector, past)
+	if name, single := r.Single(); single && err == nil {
+		return only(list, name)
+	}
+	return list, err
 }
 
 // Decode is the object in the body of a request.

@@ -1,0 +1,111 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+)
+
+// unreadAtOnce is how many objects of a set are read at a time.
+const unreadAtOnce = 16
+
+// unreadOf are what the view has only stubs of although the planner has to know it, by
+// kind: what was there before the set, and has not changed since.
+func (v view) unreadOf(set *v1.StatefulSet) map[*unread]resource {
+	wanted := map[*unread]resource{}
+	for _, base := range claimBases(set) {
+		for _, s := range stubsOf[*unread](v, claimsResource, in(set, base), baseOfClaim) {
+			wanted[s] = claimsResource
+		}
+	}
+	for _, s := range stubsOf[*unread](v, revisionsResource, in(set, revisionBase(set.Name)), baseOfRevision) {
+		wanted[s] = revisionsResource
+	}
+	return wanted
+}
+
+// readUnread adds to a world what the view has only stubs of. It is read from the host
+// once: the next change of such an object brings it into the cache, where it takes the
+// place of the stub.
+func (t *term) readUnread(ctx context.Context, known *memo, world *plan.World) error {
+	wanted := t.view.unreadOf(world.Set)
+	missing := known.missing(wanted)
+	err := errors.Join(inParallel(ctx, len(missing), unreadAtOnce, func(i int) error {
+		return t.read(ctx, known, missing[i], wanted[missing[i]])
+	})...)
+	if err != nil {
+		return err
+	}
+	for _, object := range known.found() {
+		switch object := object.(type) {
+		case *corev1.PersistentVolumeClaim:
+			world.Claims = append(world.Claims, object)
+		case *appsv1.ControllerRevision:
+			world.Revisions = append(world.Revisions, object)
+		}
+	}
+	return nil
+}
+
+// read reads what a stub stands for. What is gone by now is left out; its event is on the
+// way.
+func (t *term) read(ctx context.Context, known *memo, s *unread, of resource) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	kind := t.kinds.of(of)
+	about := s.about()
+	object, err := lookUp[metav1.Object](ctx, kind, about.Namespace, about.Name)
+	if err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
+	}
+	known.keepRead(s, kind.trim(t.view, object))
+	return nil
+}
+
+// missing are the stubs for which nothing was read. What was read for others is dropped.
+func (m *memo) missing(wanted map[*unread]resource) []*unread {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.read, func(s *unread, _ any) bool { return wanted[s] == "" })
+	var missing []*unread
+	for s := range wanted {
+		if _, ok := m.read[s]; !ok {
+			missing = append(missing, s)
+		}
+	}
+	return missing
+}
+
+func (m *memo) keepRead(s *unread, object any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.read == nil {
+		m.read = map[*unread]any{}
+	}
+	m.read[s] = object
+}
+
+// found is what was read.
+func (m *memo) found() []any {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := make([]any, 0, len(m.read))
+	for _, object := range m.read {
+		all = append(all, object)
+	}
+	return all
+}
