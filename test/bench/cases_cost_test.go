@@ -113,9 +113,9 @@ func (t *turn) spentDuring(do func()) time.Duration {
 // included, but watches and leases.
 func (t *turn) requests() float64 {
 	t.Helper()
-	all, _ := t.audit.count(t.T, measure.Filter{User: t.side.user, Reads: true})
-	t.Logf("%s has asked the host for %v", t.side.name, all[0])
-	return float64(all[0].Total())
+	all := t.audit.count(t.T, measure.Filter{User: t.side.user, Reads: true})
+	t.Logf("%s has asked the host for %v", t.side.name, all)
+	return float64(all.Total())
 }
 
 // createStrangers creates pods that belong to no set.

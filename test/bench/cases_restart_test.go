@@ -52,8 +52,8 @@ func (t *turn) restart(n int) samples {
 	t.settle(t.T)
 	// What it has not done after this time, it will not do.
 	time.Sleep(atRest)
-	writes, _ := t.audit.count(t.T, measure.Filter{User: t.side.user, Namespace: t.ns})
-	t.Logf("%s has asked the host for %v", t.side.name, writes[0])
+	writes := t.audit.count(t.T, measure.Filter{User: t.side.user, Namespace: t.ns})
+	t.Logf("%s has asked the host for %v", t.side.name, writes)
 
 	t.process.Kill(t.T)
 	now := int64(0)
@@ -67,5 +67,5 @@ func (t *turn) restart(n int) samples {
 	if err := t.process.AwaitReady(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return samples{"host writes": float64(writes[0].Total()), "until a lost pod is back": milliseconds(back), "until it is ready": milliseconds(ready)}
+	return samples{"host writes": float64(writes.Total()), "until a lost pod is back": milliseconds(back), "until it is ready": milliseconds(ready)}
 }

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 )
 
 // members watches the pods of a namespace. Its lists only grow: they hold the times at
@@ -42,8 +44,12 @@ func watchMembers(t *testing.T, host kubernetes.Interface, namespace string) *me
 	if err != nil {
 		t.Fatalf("listing pods: %v", err)
 	}
-	hours := int64(4 * 3600)
-	watcher, err := host.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion, TimeoutSeconds: &hours})
+	// It goes on where it was when the host ends it, as it does with watchers that are slow.
+	watcher, err := watchtools.NewRetryWatcherWithContext(t.Context(), list.ResourceVersion, &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return host.CoreV1().Pods(namespace).Watch(ctx, options)
+		},
+	})
 	if err != nil {
 		t.Fatalf("watching pods: %v", err)
 	}
@@ -63,6 +69,9 @@ func watchMembers(t *testing.T, host kubernetes.Interface, namespace string) *me
 }
 
 func (m *members) see(event watch.Event, now time.Time) {
+	if event.Type == watch.Bookmark {
+		return
+	}
 	pod, ok := event.Object.(*corev1.Pod)
 	if !ok {
 		m.end(fmt.Errorf("watching pods: got %T: %v", event.Object, event.Object))

@@ -176,9 +176,14 @@ func (t *turn) removeSets(ns string) {
 	if t.bare() {
 		return
 	}
-	if _, err := t.http.delete(t.Context(), t.pathIn(ns, "")); err != nil {
-		t.Fatalf("removing sets: %v", err)
-	}
+	// To delete thousands takes longer than one request may.
+	t.wait(t.T, "the sets are removed", func(ctx context.Context) (bool, error) {
+		_, err := t.http.delete(ctx, t.pathIn(ns, ""))
+		if err != nil {
+			t.Logf("removing sets took more than one attempt: %v", err)
+		}
+		return err == nil, nil
+	})
 }
 
 func (t *turn) await(list *[]time.Time, n int) time.Time {
@@ -196,9 +201,9 @@ func (t *turn) await(list *[]time.Time, n int) time.Time {
 func (t *turn) addWrites(to samples, members int) samples {
 	t.Helper()
 	t.settle(t.T)
-	writes, _ := t.audit.count(t.T, measure.Filter{User: t.side.user, Namespace: t.ns})
-	t.Logf("%s has asked the host for %v", t.side.name, writes[0])
-	to["host writes"] = float64(writes[0].Total()) / float64(members)
-	to["host writes but events"] = float64(writes[0].Total()-writes[0].Of("events")) / float64(members)
+	writes := t.audit.count(t.T, measure.Filter{User: t.side.user, Namespace: t.ns})
+	t.Logf("%s has asked the host for %v", t.side.name, writes)
+	to["host writes"] = float64(writes.Total()) / float64(members)
+	to["host writes but events"] = float64(writes.Total()-writes.Of("events")) / float64(members)
 	return to
 }
