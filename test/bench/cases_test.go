@@ -24,6 +24,7 @@ func allCases() []benchCase {
 		besideCase(),
 		apiCase(),
 		listCase(),
+		watchCase(),
 		lookCase(),
 		memoryCase(),
 		restartCase(),
