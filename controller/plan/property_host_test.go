@@ -15,7 +15,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -67,45 +66,14 @@ func (h *host) staleWorld(kind string, ago int) World {
 	return world
 }
 
-// put stores a new object, unless there is one of its name.
-func put[T object](h *host, store map[string]T, object T) error {
-	if _, exists := store[object.GetName()]; exists {
-		return apierrors.NewAlreadyExists(schema.GroupResource{}, object.GetName())
-	}
-	if err := h.write(); err != nil {
-		return err
-	}
-	object.SetUID(types.UID(fmt.Sprintf("uid-%d", h.writes)))
-	object.SetResourceVersion(strconv.Itoa(h.writes))
-	object.SetCreationTimestamp(metav1.Time{Time: h.now})
-	store[object.GetName()] = object
-	return nil
-}
-
-// hit changes the object that an action names, if it is still exactly that one.
-func hit[T object](h *host, store map[string]T, at Target, do func(T)) error {
-	stored, exists := store[at.Name]
-	switch {
-	case !exists:
-		return apierrors.NewNotFound(schema.GroupResource{}, at.Name)
-	case exact(stored) != at:
-		return apierrors.NewConflict(schema.GroupResource{}, at.Name, fmt.Errorf("the host has %+v, not %+v", exact(stored), at))
-	}
-	if err := h.write(); err != nil {
-		return err
-	}
-	replace(h, store, stored, do)
-	return nil
-}
-
 // write counts a write of the controller.
-func (h *host) write() error {
+func (h *host) write() (int, error) {
 	if h.writesLeft == 0 {
-		return errCrash
+		return 0, errCrash
 	}
 	h.writesLeft--
 	h.writes++
-	return nil
+	return h.writes, nil
 }
 
 func isOutdated(err error) bool {

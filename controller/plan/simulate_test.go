@@ -5,7 +5,6 @@ package plan
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -20,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/identity"
 )
 
 // host is a cluster in memory: it holds what a plan acts on, does what actions
@@ -240,46 +238,12 @@ func (h *host) do(action Action) error {
 			return err
 		}
 	}
-	switch a := action.(type) {
-	case CreateRevision:
-		return put(h, h.revisions, a.Revision.DeepCopy())
-	case RaiseRevision:
-		return hit(h, h.revisions, a.Revision, func(r *appsv1.ControllerRevision) { r.Revision = a.To })
-	case AdoptRevision:
-		return hit(h, h.revisions, a.Revision, func(r *appsv1.ControllerRevision) { r.OwnerReferences = []metav1.OwnerReference{identity.Owner(h.set)} })
-	case DeleteRevision:
-		return hit(h, h.revisions, a.Revision, func(r *appsv1.ControllerRevision) { delete(h.revisions, r.Name) })
-	case CreateMember:
-		if err := h.create(a.Claims); err != nil {
-			return err
-		}
-		pod := a.Pod.DeepCopy()
-		pod.Status.Phase = corev1.PodPending
-		return put(h, h.pods, pod)
-	case CreateClaims:
-		return h.create(a.Claims)
-	case SetClaimOwners:
-		return hit(h, h.claims, a.Claim, func(claim *corev1.PersistentVolumeClaim) { claim.OwnerReferences = a.Owners })
-	case RepairPod:
-		return hit(h, h.pods, a.Pod, func(pod *corev1.Pod) { maps.Copy(pod.Labels, a.Labels) })
-	case DeletePod:
-		return hit(h, h.pods, a.Pod, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: h.now} })
-	case AdoptPod:
-		return hit(h, h.pods, a.Pod, func(pod *corev1.Pod) { pod.OwnerReferences = []metav1.OwnerReference{identity.Owner(h.set)} })
-	case ReleasePod:
-		return hit(h, h.pods, a.Pod, func(pod *corev1.Pod) { pod.OwnerReferences = nil })
-	default:
-		return fmt.Errorf("the host cannot do %T", action)
-	}
+	return h.simulated().Do(action)
 }
 
-func (h *host) create(claims []*corev1.PersistentVolumeClaim) error {
-	for _, claim := range claims {
-		if err := put(h, h.claims, claim.DeepCopy()); err != nil {
-			return err
-		}
-	}
-	return nil
+// simulated is the host as actions find it.
+func (h *host) simulated() *Simulated {
+	return &Simulated{Set: h.set, Pods: h.pods, Claims: h.claims, Revisions: h.revisions, Now: h.now, Write: h.write, Trim: (*corev1.Pod).DeepCopy}
 }
 
 // ready makes a pod run, ready or not.

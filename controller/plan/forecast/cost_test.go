@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"testing"
 	"time"
 
@@ -59,13 +60,25 @@ func many() plan.World {
 	set.Spec.Replicas = new(int32(5000))
 	h := newHost(plan.World{Set: set, Now: noon})
 	p := plan.Compute(h.world())
-	h.carryOut(p)
+	must(h.carryOut(p))
 	for ordinal := range 5000 {
-		h.create(identity.Claims(set, ordinal))
-		add(h, h.pods, identity.Pod(set, &set.Spec.Template, p.Status.UpdateRevision, ordinal))
+		delete(h.Pods, identity.PodName(set.Name, ordinal))
+		must(h.Do(plan.CreateMember{Claims: newClaims(h, ordinal), Pod: identity.Pod(set, &set.Spec.Template, p.Status.UpdateRevision, ordinal)}))
 	}
 	h.react(p)
 	return proposed(h.world(), newImage)
+}
+
+// newClaims are the claims of a member that the host does not have.
+func newClaims(h *host, ordinal int) []*corev1.PersistentVolumeClaim {
+	return slices.DeleteFunc(identity.Claims(h.Set, ordinal), func(claim *corev1.PersistentVolumeClaim) bool { return h.Claims[claim.Name] != nil })
+}
+
+// must panics if a plan could not be carried out.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 func TestAForecastTakesLittleMemory(t *testing.T) {

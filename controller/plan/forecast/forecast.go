@@ -65,7 +65,9 @@ func Play(world plan.World, over func() error) (*v1.StatefulSetPlan, error) {
 		}
 		p := plan.Compute(h.world())
 		shown.Status = p.Status
-		h.carryOut(p)
+		if err := h.carryOut(p); err != nil {
+			return nil, err
+		}
 		happened := h.react(p)
 		if !l.add(p) || h.full() {
 			break

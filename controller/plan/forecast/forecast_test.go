@@ -46,7 +46,7 @@ func settled(t *testing.T, set *v1.StatefulSet) plan.World {
 	h := newHost(plan.World{Set: set, Now: noon})
 	for range MostRounds {
 		p := plan.Compute(h.world())
-		h.carryOut(p)
+		must(h.carryOut(p))
 		if happened := h.react(p); len(p.All())+len(happened) == 0 {
 			return h.world()
 		}

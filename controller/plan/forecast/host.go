@@ -7,30 +7,24 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
+	"strconv"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
 
-// host is a cluster in memory. Objects in it are replaced, never changed, because
-// they may be those of a real one's cache.
+// host is a cluster in memory that does by itself what a willing one does.
 type host struct {
-	set       *v1.StatefulSet
-	rivals    map[string]string
-	now       time.Time
-	pods      map[string]*corev1.Pod
-	claims    map[string]*corev1.PersistentVolumeClaim
-	revisions map[string]*appsv1.ControllerRevision
+	*plan.Simulated
+
+	rivals map[string]string
 	// records are what the last plan has read.
 	records plan.Records
-	made    int
+	writes  int
 	// found is the size of the world.
 	found int
 	// broken are the pods that do not start.
@@ -38,22 +32,39 @@ type host struct {
 }
 
 func newHost(world plan.World) *host {
-	h := &host{set: world.Set.DeepCopy(), rivals: world.Rivals, now: world.Now, broken: map[types.UID]bool{},
-		pods: byName(world.Pods), claims: byName(world.Claims), revisions: byName(world.Revisions)}
+	h := &host{rivals: world.Rivals, broken: map[types.UID]bool{}}
+	h.Simulated = &plan.Simulated{Set: world.Set.DeepCopy(), Now: world.Now, Write: h.write, Trim: pending,
+		Pods: byName(world.Pods), Claims: byName(world.Claims), Revisions: byName(world.Revisions)}
 	for _, pod := range world.Pods {
 		h.broken[pod.UID] = plan.CannotStart(pod)
 	}
 	h.found = h.size()
+	h.writes = max(newest(world.Pods), newest(world.Claims), newest(world.Revisions))
 	return h
+}
+
+// newest is the highest resource version among objects, from which a host goes on counting.
+func newest[T metav1.Object](objects []T) (version int) {
+	for _, object := range objects {
+		if n, err := strconv.Atoi(object.GetResourceVersion()); err == nil {
+			version = max(version, n)
+		}
+	}
+	return version
+}
+
+func (h *host) write() (int, error) {
+	h.writes++
+	return h.writes, nil
 }
 
 // size is how many objects there are, with their volumes and labels.
 func (h *host) size() int {
-	size := len(h.pods) + len(h.claims)
-	for _, pod := range h.pods {
+	size := len(h.Pods) + len(h.Claims)
+	for _, pod := range h.Pods {
 		size += len(pod.Spec.Volumes) + len(pod.Labels)
 	}
-	for _, claim := range h.claims {
+	for _, claim := range h.Claims {
 		size += len(claim.Labels)
 	}
 	return size
@@ -71,7 +82,7 @@ func byName[T metav1.Object](objects []T) map[string]T {
 }
 
 func (h *host) world() plan.World {
-	return plan.World{Set: h.set, Rivals: h.rivals, Now: h.now, Pods: values(h.pods), Claims: values(h.claims), Revisions: values(h.revisions), Records: h.records}
+	return plan.World{Set: h.Set, Rivals: h.rivals, Now: h.Now, Pods: values(h.Pods), Claims: values(h.Claims), Revisions: values(h.Revisions), Records: h.records}
 }
 
 // values are in the order of names, so that the same world always gives the same plan.
@@ -83,64 +94,19 @@ func values[T any](objects map[string]T) []T {
 	return all
 }
 
-// carryOut does what a plan says.
-func (h *host) carryOut(p plan.Plan) {
+// carryOut does what a plan says. It fails if the plan is not one for this host.
+func (h *host) carryOut(p plan.Plan) error {
 	for _, action := range p.All() {
-		h.do(action)
+		if create, ok := action.(plan.CreateRevision); ok {
+			// Who has the name of a record with the same data is taken to let go of it.
+			delete(h.Revisions, create.Revision.Name)
+		}
+		if err := h.Do(action); err != nil {
+			return fmt.Errorf("carrying out the plan in memory: %s: %w", action, err)
+		}
 	}
-	h.set.Status, h.records = p.Status, p.Records
-}
-
-func (h *host) do(action plan.Action) {
-	owner := []metav1.OwnerReference{identity.Owner(h.set)}
-	switch a := action.(type) {
-	case plan.CreateMember:
-		h.create(a.Claims)
-		add(h, h.pods, pending(a.Pod))
-	case plan.CreateClaims:
-		h.create(a.Claims)
-	case plan.SetClaimOwners:
-		change(h.claims, a.Claim.Name, func(claim *corev1.PersistentVolumeClaim) { claim.OwnerReferences = a.Owners })
-	case plan.RepairPod:
-		change(h.pods, a.Pod.Name, func(pod *corev1.Pod) {
-			pod.Labels = maps.Clone(pod.Labels)
-			maps.Copy(pod.Labels, a.Labels)
-		})
-	case plan.DeletePod:
-		change(h.pods, a.Pod.Name, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: h.now} })
-	case plan.AdoptPod:
-		change(h.pods, a.Pod.Name, func(pod *corev1.Pod) {
-			pod.OwnerReferences = slices.Concat(pod.OwnerReferences, owner)
-		})
-	case plan.ReleasePod:
-		change(h.pods, a.Pod.Name, func(pod *corev1.Pod) {
-			pod.OwnerReferences = slices.DeleteFunc(slices.Clone(pod.OwnerReferences), func(ref metav1.OwnerReference) bool { return ref.UID == h.set.UID })
-		})
-	case plan.CreateRevision:
-		add(h, h.revisions, a.Revision.DeepCopy())
-	case plan.RaiseRevision:
-		change(h.revisions, a.Revision.Name, func(r *appsv1.ControllerRevision) { r.Revision = a.To })
-	case plan.AdoptRevision:
-		change(h.revisions, a.Revision.Name, func(r *appsv1.ControllerRevision) {
-			r.OwnerReferences = slices.Concat(r.OwnerReferences, owner)
-		})
-	case plan.DeleteRevision:
-		delete(h.revisions, a.Revision.Name)
-	}
-}
-
-func (h *host) create(claims []*corev1.PersistentVolumeClaim) {
-	for _, claim := range claims {
-		made := *claim
-		add(h, h.claims, &made)
-	}
-}
-
-func add[T metav1.Object](h *host, objects map[string]T, object T) {
-	h.made++
-	object.SetUID(types.UID(fmt.Sprintf("made-%d", h.made)))
-	object.SetCreationTimestamp(metav1.Time{Time: h.now})
-	objects[object.GetName()] = object
+	h.Set.Status, h.records = p.Status, p.Records
+	return nil
 }
 
 // change puts a changed copy in the place of an object. The copy shares with the object
@@ -171,10 +137,10 @@ func pending(pod *corev1.Pod) *corev1.Pod {
 // nothing else happens and pods have yet to be ready for long enough.
 func (h *host) react(p plan.Plan) []string {
 	var happened []string
-	for _, name := range slices.Sorted(maps.Keys(h.pods)) {
-		switch pod := h.pods[name]; {
+	for _, name := range slices.Sorted(maps.Keys(h.Pods)) {
+		switch pod := h.Pods[name]; {
 		case pod.DeletionTimestamp != nil:
-			delete(h.pods, name)
+			delete(h.Pods, name)
 			happened = append(happened, "pod "+name+" is gone")
 		case h.startable(pod):
 			h.start(name)
@@ -183,7 +149,7 @@ func (h *host) react(p plan.Plan) []string {
 	}
 	happened = append(happened, h.collect()...)
 	if len(p.All())+len(happened) == 0 && p.Status.AvailableReplicas < p.Status.ReadyReplicas && p.RequeueAfter > 0 {
-		h.now = h.now.Add(p.RequeueAfter)
+		h.Now = h.Now.Add(p.RequeueAfter)
 		happened = append(happened, p.RequeueAfter.String()+" pass")
 	}
 	return happened
@@ -202,19 +168,19 @@ func (h *host) startable(pod *corev1.Pod) bool {
 // usable reports whether a pod could mount a claim. Claims that are no member's are
 // not in the world, and are taken to exist.
 func (h *host) usable(claim string) bool {
-	if found, ok := h.claims[claim]; ok {
+	if found, ok := h.Claims[claim]; ok {
 		return found.DeletionTimestamp == nil
 	}
 	base, _, _ := identity.ParsePodName(claim)
-	return !slices.ContainsFunc(h.set.Spec.VolumeClaimTemplates, func(template corev1.PersistentVolumeClaim) bool {
-		return base == template.Name+"-"+h.set.Name
+	return !slices.ContainsFunc(h.Set.Spec.VolumeClaimTemplates, func(template corev1.PersistentVolumeClaim) bool {
+		return base == template.Name+"-"+h.Set.Name
 	})
 }
 
 func (h *host) start(name string) {
-	change(h.pods, name, func(pod *corev1.Pod) {
+	change(h.Pods, name, func(pod *corev1.Pod) {
 		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{
-			{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: h.now}}}}
+			{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: h.Now}}}}
 	})
 }
 
@@ -223,7 +189,7 @@ func (h *host) start(name string) {
 func (h *host) collect() []string {
 	alive := map[types.UID]bool{}
 	mounted := map[string]bool{}
-	for _, pod := range h.pods {
+	for _, pod := range h.Pods {
 		alive[pod.UID] = true
 		for _, volume := range pod.Spec.Volumes {
 			if volume.PersistentVolumeClaim != nil {
@@ -232,11 +198,11 @@ func (h *host) collect() []string {
 		}
 	}
 	var happened []string
-	for _, name := range slices.Sorted(maps.Keys(h.claims)) {
-		claim := h.claims[name]
+	for _, name := range slices.Sorted(maps.Keys(h.Claims)) {
+		claim := h.Claims[name]
 		orphaned := slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.Kind == "Pod" && !alive[ref.UID] })
 		if !mounted[name] && (orphaned || claim.DeletionTimestamp != nil) {
-			delete(h.claims, name)
+			delete(h.Claims, name)
 			happened = append(happened, "claim "+name+" is deleted")
 		}
 	}

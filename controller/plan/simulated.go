@@ -1,0 +1,147 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// Simulated is a host in memory, in which actions can be carried out. It has what one set
+// may see of a host, by name. An object in it is never changed, only replaced by a changed
+// copy, which shares with it what has not changed: it may be that of a cache.
+type Simulated struct {
+	Set       *v1.StatefulSet
+	Pods      map[string]*corev1.Pod
+	Claims    map[string]*corev1.PersistentVolumeClaim
+	Revisions map[string]*appsv1.ControllerRevision
+	// Now is the time of what is done.
+	Now time.Time
+	// Write is asked before each write. It returns a number that is higher than that of
+	// all writes before, which becomes the resource version.
+	Write func() (int, error)
+	// Trim returns what is kept of a pod that is created; it may share with the pod.
+	Trim func(*corev1.Pod) *corev1.Pod
+}
+
+// Do carries out an action as a host does that is told by the executor: what exists is not
+// created, and only exactly the object that was decided on is changed. Its errors are
+// those that an API server answers with, and those of Write.
+func (s *Simulated) Do(action Action) error {
+	owner := identity.Owner(s.Set)
+	switch a := action.(type) {
+	case CreateMember:
+		if err := s.createClaims(a.Claims); err != nil {
+			return err
+		}
+		pod := s.Trim(a.Pod)
+		pod.Status.Phase = corev1.PodPending
+		return put(s, s.Pods, pod)
+	case CreateClaims:
+		return s.createClaims(a.Claims)
+	case SetClaimOwners:
+		return hit(s, s.Claims, a.Claim, func(claim *corev1.PersistentVolumeClaim) { claim.OwnerReferences = a.Owners })
+	case RepairPod:
+		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) {
+			labels := maps.Clone(pod.Labels)
+			if labels == nil {
+				labels = map[string]string{}
+			}
+			maps.Copy(labels, a.Labels)
+			pod.Labels = labels
+		})
+	case DeletePod:
+		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: s.Now} })
+	case AdoptPod:
+		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.OwnerReferences = append(slices.Clip(pod.OwnerReferences), owner) })
+	case ReleasePod:
+		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) {
+			pod.OwnerReferences = slices.DeleteFunc(slices.Clone(pod.OwnerReferences), func(ref metav1.OwnerReference) bool { return ref.UID == s.Set.UID })
+		})
+	case CreateRevision:
+		made := *a.Revision
+		return put(s, s.Revisions, &made)
+	case RaiseRevision:
+		return hit(s, s.Revisions, a.Revision, func(r *appsv1.ControllerRevision) { r.Revision = a.To })
+	case AdoptRevision:
+		return hit(s, s.Revisions, a.Revision, func(r *appsv1.ControllerRevision) {
+			r.OwnerReferences = append(slices.Clip(r.OwnerReferences), owner)
+		})
+	case DeleteRevision:
+		return s.deleteRevision(a.Revision)
+	default:
+		return fmt.Errorf("no rule to simulate %T", action)
+	}
+}
+
+func (s *Simulated) createClaims(claims []*corev1.PersistentVolumeClaim) error {
+	for _, claim := range claims {
+		made := *claim
+		if err := put(s, s.Claims, &made); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Simulated) deleteRevision(at Target) error {
+	err := hit(s, s.Revisions, at, func(*appsv1.ControllerRevision) {})
+	if err == nil {
+		delete(s.Revisions, at.Name)
+	}
+	return err
+}
+
+// put stores a new object, unless there is one of its name.
+func put[T metav1.Object](s *Simulated, store map[string]T, object T) error {
+	if _, exists := store[object.GetName()]; exists {
+		return apierrors.NewAlreadyExists(schema.GroupResource{}, object.GetName())
+	}
+	version, err := s.Write()
+	if err != nil {
+		return err
+	}
+	object.SetUID(types.UID(fmt.Sprintf("uid-%d", version)))
+	object.SetResourceVersion(strconv.Itoa(version))
+	object.SetCreationTimestamp(metav1.Time{Time: s.Now})
+	store[object.GetName()] = object
+	return nil
+}
+
+// hit changes the object that an action names, if it is still exactly that one.
+func hit[T any, P interface {
+	*T
+	metav1.Object
+}](s *Simulated, store map[string]P, at Target, do func(P)) error {
+	stored, exists := store[at.Name]
+	switch {
+	case !exists:
+		return apierrors.NewNotFound(schema.GroupResource{}, at.Name)
+	case exact(stored) != at:
+		return apierrors.NewConflict(schema.GroupResource{}, at.Name, fmt.Errorf("the host has %+v, not %+v", exact(stored), at))
+	}
+	version, err := s.Write()
+	if err != nil {
+		return err
+	}
+	changed := P(new(T))
+	*changed = *stored
+	changed.SetResourceVersion(strconv.Itoa(version))
+	do(changed)
+	store[at.Name] = changed
+	return nil
+}
