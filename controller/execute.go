@@ -160,12 +160,9 @@ func (e *execution) confirmBefore(ctx context.Context, chains []plan.Chain) {
 }
 
 func adopts(action plan.Action) bool {
-	switch action.(type) {
-	case plan.AdoptPod, plan.AdoptRevision:
-		return true
-	default:
-		return false
-	}
+	_, pod := action.(plan.AdoptPod)
+	_, revision := action.(plan.AdoptRevision)
+	return pod || revision
 }
 
 // confirm makes sure that the set is still there, past all caches, before anything

@@ -47,12 +47,13 @@ func (l *list) addSteps(round *v1.PlanRound, steps []plan.Step) bool {
 	for _, step := range steps {
 		var shown v1.PlanStep
 		for _, action := range step {
-			if l.actions == MostActions || l.claims+claimsOf(action) > MostClaims {
+			described := describe(action)
+			if l.actions == MostActions || l.claims+len(described.Claims) > MostClaims {
 				break
 			}
 			l.actions++
-			l.claims += claimsOf(action)
-			shown.Actions = append(shown.Actions, describe(action))
+			l.claims += len(described.Claims)
+			shown.Actions = append(shown.Actions, described)
 		}
 		if len(shown.Actions) > 0 {
 			round.Steps = append(round.Steps, shown)
@@ -62,18 +63,6 @@ func (l *list) addSteps(round *v1.PlanRound, steps []plan.Step) bool {
 		}
 	}
 	return true
-}
-
-// claimsOf is how many claims an action makes, each of which it names.
-func claimsOf(action plan.Action) int {
-	switch a := action.(type) {
-	case plan.CreateMember:
-		return len(a.Claims)
-	case plan.CreateClaims:
-		return len(a.Claims)
-	default:
-		return 0
-	}
 }
 
 // then notes what the host answers the last round with.
