@@ -5,6 +5,7 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 
@@ -81,7 +82,26 @@ func (c *Config) applyStorage(o *storage.Options) error {
 	return o.Apply(c.codecs, &c.Generic.Config)
 }
 
-// OpenSets opens the sets of the store to which the server was led.
-func (c *Config) openSets(o *storage.Options) (storage.Sets, error) {
-	return o.OpenSets(c.scheme, &c.Generic.Config, c.damagedSets())
+// applySpace bounds what is written to the store. The func that it returns stops that.
+func (o *Options) applySpace(ctx context.Context, config *Config) (func() error, error) {
+	etcd, err := o.Storage.Client()
+	if err != nil {
+		return nil, err
+	}
+	remedies := fillRemedies{Defragment: "defragment etcd", Enlarge: "start etcd with a larger --quota-backend-bytes"}
+	if o.Storage.Embedded() {
+		remedies = fillRemedies{
+			Defragment: "restart this server, which defragments it",
+			Enlarge:    "move the store to an etcd of your own with a larger quota, see docs/backup.md",
+		}
+	}
+	room, stop, err := o.Space.start(ctx, etcd, remedies)
+	if err != nil {
+		return nil, errors.Join(err, etcd.Close())
+	}
+	config.room = room
+	return func() error {
+		stop()
+		return etcd.Close()
+	}, nil
 }

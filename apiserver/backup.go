@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -33,9 +32,8 @@ func backup(ctx context.Context, o *storage.Options, file string, out, messages 
 		return err
 	}
 	defer etcd.Close()
-	opened := newStore(etcd, o.Etcd.StorageConfig.Prefix)
-	opened.format = math.MaxInt // a copy is made of what this version cannot read, too
-	seen, err := opened.look(ctx)
+	// A copy is made of what this version cannot read, too.
+	found, err := describe(ctx, etcd, o.Etcd.StorageConfig.Prefix)
 	if err != nil {
 		return err
 	}
@@ -48,7 +46,7 @@ func backup(ctx context.Context, o *storage.Options, file string, out, messages 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(messages, "backed up store %s at revision %d or later, format %d, %d bytes\n", seen.Store, seen.revision, seen.format(), size)
+	_, err = fmt.Fprintf(messages, "backed up store %s at revision %d or later, format %d, %d bytes\n", found.Store, found.Revision, found.Format, size)
 	return err
 }
 

@@ -6,6 +6,7 @@ package apiserver
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -23,14 +24,27 @@ func storeOptions(dataDir string) *storage.Options {
 	return options
 }
 
-func lookAt(t *testing.T, dataDir string) sight {
+// recordKey is the key of what a store says of itself.
+const recordKey = storage.Prefix + "/store"
+
+// seenStore is a store as it was found.
+type seenStore struct {
+	store, record    string
+	marked, revision int64
+}
+
+func lookAt(t *testing.T, dataDir string) (seen seenStore) {
 	t.Helper()
-	var seen sight
 	withEtcd(t, dataDir, func(client *clientv3.Client) {
-		var err error
-		if seen, err = newStore(client, storage.Prefix).look(t.Context()); err != nil {
+		found, err := describe(t.Context(), client, storage.Prefix)
+		if err != nil {
 			t.Fatalf("reading the record: %v", err)
 		}
+		record, err := client.Get(t.Context(), recordKey)
+		if err != nil || len(record.Kvs) != 1 {
+			t.Fatalf("reading the record: got %v, %v, want one", record, err)
+		}
+		seen = seenStore{found.Store, string(record.Kvs[0].Value), record.Kvs[0].ModRevision, found.Revision}
 	})
 	return seen
 }
@@ -45,8 +59,8 @@ func TestABackupIsTheStoreAgain(t *testing.T) {
 				if err := Backup(t.Context(), storeOptions(from), file, io.Discard, &messages); err != nil {
 					t.Fatalf("backing up: %v", err)
 				}
-				if !strings.Contains(messages.String(), before.Store) {
-					t.Errorf("message: got %q, want the name of the store, %s", &messages, before.Store)
+				if !strings.Contains(messages.String(), before.store) {
+					t.Errorf("message: got %q, want the name of the store, %s", &messages, before.store)
 				}
 			}
 			if running {
@@ -66,7 +80,7 @@ func TestABackupIsTheStoreAgain(t *testing.T) {
 				t.Errorf("files beside the directory: got %q, %v, want none", left, err)
 			}
 			after := lookAt(t, to)
-			if after.record != before.record || after.marked != before.marked || after.revision != before.revision {
+			if after != before {
 				t.Errorf("restored store: got %+v, want %+v", after, before)
 			}
 			withEtcd(t, to, func(client *clientv3.Client) {
@@ -175,5 +189,32 @@ func TestABackupFollowsNoLink(t *testing.T) {
 	}
 	if err := Backup(t.Context(), storeOptions(from), file+"2", io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("backing up to a link: got %v, want an error", err)
+	}
+}
+
+func TestABackupOfALaterFormatIsNotRestored(t *testing.T) {
+	from, file, to := usedDir(t), filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
+	before := lookAt(t, from)
+	if err := Backup(t.Context(), storeOptions(from), file, io.Discard, io.Discard); err != nil {
+		t.Fatalf("backing up: %v", err)
+	}
+	if err := Restore(t.Context(), storeOptions(to), file, nil, io.Discard); err != nil {
+		t.Fatalf("restoring a backup of format 1: %v", err)
+	}
+	withEtcd(t, from, func(client *clientv3.Client) {
+		content, _ := json.Marshal(map[string]any{"store": before.store, "mark": "m", "format": 2})
+		if _, err := client.Put(t.Context(), recordKey, string(content)); err != nil {
+			t.Fatalf("raising: %v", err)
+		}
+	})
+	file, to = file+"2", to+"2"
+	var messages bytes.Buffer
+	// A backup only copies.
+	if err := Backup(t.Context(), storeOptions(from), file, io.Discard, &messages); err != nil || !strings.Contains(messages.String(), "format 2") {
+		t.Errorf("backing up a store of format 2: got %v, %q, want the format in the message", err, &messages)
+	}
+	err := Restore(t.Context(), storeOptions(to), file, nil, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "is in format 2, and this server knows formats up to 1") {
+		t.Errorf("restoring a backup of format 2: got %v, want an error with both numbers", err)
 	}
 }

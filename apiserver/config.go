@@ -96,7 +96,7 @@ func NewConfig() *Config {
 	generic.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
 		handler = bodylimit.New(generic.MaxRequestBodyBytes, codecs, handler)
 		if config.room != nil {
-			handler = roomGate{config.room, codecs, handler}
+			handler = config.room.filter(codecs, handler)
 		}
 		return build(filters.Unredirect(filters.Announce(filters.LimitPlans(codecs, handler))), generic)
 	}

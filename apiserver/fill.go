@@ -30,7 +30,9 @@ const (
 const (
 	// fillInterval is how often etcd is asked. What it is asked grows by some hundred MiB
 	// in that time at most.
-	fillInterval    = 2 * time.Second
+	fillInterval = 2 * time.Second
+	// askTimeout bounds a question to etcd.
+	askTimeout      = 5 * time.Second
 	longestFillWait = 30 * time.Second
 	// fillLifetime is how long an answer counts.
 	fillLifetime = time.Minute
@@ -56,16 +58,16 @@ func (f fill) refuses() bool { return f.usedFrom(refuseFrom) || f.fileFrom(refus
 
 // fillRemedies are what an operator can do: about a file with unused room in it, and about a
 // quota that is used.
-type fillRemedies struct{ defragment, enlarge string }
+type fillRemedies struct{ Defragment, Enlarge string }
 
 // explain says what is full, and what to do about it.
 func (f fill) explain(remedies fillRemedies) string {
 	if f.usedFrom(refuseFrom) {
 		return fmt.Sprintf("the store is full: %s of etcd's quota of %s are in use, and from %d %% on no set may be created or grow, so that status can still be written; delete sets that are not needed, or %s",
-			inBytes(f.used), inBytes(f.quota), refuseFrom, remedies.enlarge)
+			inBytes(f.used), inBytes(f.quota), refuseFrom, remedies.Enlarge)
 	}
 	return fmt.Sprintf("the database of etcd has grown to %s of its quota of %s, and from %d %% on no set may be created or grow, although only %s are in use; %s, or %s",
-		inBytes(f.file), inBytes(f.quota), refuseFileFrom, inBytes(f.used), remedies.defragment, remedies.enlarge)
+		inBytes(f.file), inBytes(f.quota), refuseFileFrom, inBytes(f.used), remedies.Defragment, remedies.Enlarge)
 }
 
 // filling keeps an eye on how full etcd is, and drops old revisions in time.
@@ -136,7 +138,7 @@ func (f *filling) ask(ctx context.Context) (fill, int64, error) {
 	var revision int64
 	var errs []error
 	for _, endpoint := range f.client.Endpoints() {
-		limited, cancel := context.WithTimeout(ctx, storeTimeout)
+		limited, cancel := context.WithTimeout(ctx, askTimeout)
 		status, err := f.client.Status(limited, endpoint)
 		cancel()
 		if err != nil {
@@ -172,7 +174,7 @@ func (f *filling) compact(ctx context.Context, now fill, revision int64) {
 	if target <= f.compacted {
 		return
 	}
-	limited, cancel := context.WithTimeout(ctx, storeTimeout)
+	limited, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	_, err := f.client.Compact(limited, target)
 	if err != nil && !errors.Is(err, rpctypes.ErrCompacted) {

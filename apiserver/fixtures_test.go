@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
@@ -52,4 +53,11 @@ func web(name string) *appsv1.StatefulSet {
 			}},
 		},
 	}
+}
+
+// owning is a small set that has its UID.
+func owning(name string) *appsv1.StatefulSet {
+	set := web(name)
+	set.UID = types.UID("uid-of-" + name)
+	return set
 }

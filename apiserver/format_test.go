@@ -4,12 +4,8 @@
 package apiserver
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -21,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	appsv1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/apiserver/storage"
 )
 
@@ -30,36 +25,29 @@ const laterField = "test/later"
 
 func formatOfTest(obj runtime.Object) int {
 	if set, ok := obj.(*appsv1.StatefulSet); ok && set.Annotations[laterField] != "" {
-		return storeFormat + 1
+		return StoreFormat + 1
 	}
 	return 1
 }
 
 // later makes a server one that knows a later format.
 func later(g *guard) {
-	g.store.format = storeFormat + 1
-	g.formatOf = formatOfTest
+	Knowing(g, StoreFormat+1, formatOfTest)
 }
 
 func TestAStoreOfALaterFormatIsRefused(t *testing.T) {
 	host := newGuardedHost(t)
-	choose, configure := host.guarded(t, func(s *store) {
+	choose, configure := host.guarded(t, func(s *Store) {
 		seen, err := s.look(t.Context())
 		if err != nil {
 			t.Fatalf("reading the record: %v", err)
 		}
-		if _, ok, err := s.markAs(t.Context(), seen, "", storeFormat+1); err != nil || !ok {
+		if _, ok, err := s.markAs(t.Context(), seen, "", StoreFormat+1); err != nil || !ok {
 			t.Fatalf("raising: got %t, %v", ok, err)
 		}
 	})
 	var read atomic.Bool
-	host.tune = func(g *guard) {
-		stored := g.stored
-		g.stored = func(ctx context.Context) (map[dependents.SetID]bool, error) {
-			read.Store(true)
-			return stored(ctx)
-		}
-	}
+	host.tune = func(g *guard) { Watching(g, func() { read.Store(true) }) }
 	s := startUnready(t, choose, configure)
 	text := refusalOf(t, s)
 	for _, part := range []string{"is in format 2", "knows formats up to 1", "Start the version of the server", "nothing of group apps.statefulset.dev is served"} {
@@ -80,7 +68,7 @@ func TestTheFormatIsRaisedBeforeTheWriteThatNeedsIt(t *testing.T) {
 	s := startServerWith(t, choose, configure, func(c *Config) { guard = c.guard })
 	format := func() int {
 		t.Helper()
-		seen, err := guard.store.look(t.Context())
+		seen, err := StoreOf(guard).look(t.Context())
 		if err != nil {
 			t.Fatalf("reading the record: %v", err)
 		}
@@ -95,7 +83,7 @@ func TestTheFormatIsRaisedBeforeTheWriteThatNeedsIt(t *testing.T) {
 	if err != nil {
 		t.Fatalf("writing a field of the later format: %v", err)
 	}
-	seen, err := guard.store.look(t.Context())
+	seen, err := StoreOf(guard).look(t.Context())
 	if err != nil || seen.format() != 2 {
 		t.Errorf("format: got %+v, %v, want 2", seen, err)
 	}
@@ -115,20 +103,20 @@ func TestAServerThatHasBecomeTooOldStops(t *testing.T) {
 	choose, configure := host.guarded(t, nil)
 	s := startServerWith(t, choose, configure, func(c *Config) { older = c.guard })
 	s.create(t, web("web"))
-	seen, err := older.store.look(t.Context())
+	seen, err := StoreOf(older).look(t.Context())
 	if err != nil {
 		t.Fatalf("reading the record: %v", err)
 	}
-	content, _ := json.Marshal(record{Store: seen.Store, Mark: seen.Mark, Before: seen.Before, Note: seen.Note, History: seen.History, Format: 2})
-	if _, err := older.store.client.Put(t.Context(), older.store.key, string(content)); err != nil {
+	content, _ := json.Marshal(Record{Store: seen.Store, Mark: seen.Mark, Before: seen.Before, Note: seen.Note, History: seen.History, Format: 2})
+	if _, err := StoreOf(older).client.Put(t.Context(), StoreOf(older).key, string(content)); err != nil {
 		t.Fatalf("raising: %v", err)
 	}
-	before := storedKeys(t, older.store.client)
+	before := storedKeys(t, StoreOf(older).client)
 	_, err = s.sets().Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"replicas":9}}`), metav1.PatchOptions{})
 	if !apierrors.IsServiceUnavailable(err) {
 		t.Errorf("patch: got %v, want 503", err)
 	}
-	if after := storedKeys(t, older.store.client); after != before {
+	if after := storedKeys(t, StoreOf(older).client); after != before {
 		t.Errorf("versions of the sets: got %s, want %s: the older server has written", after, before)
 	}
 	if text := refusalOf(t, s); !strings.Contains(text, "is in format 2") {
@@ -148,31 +136,4 @@ func storedKeys(t *testing.T, client *clientv3.Client) string {
 		keys = append(keys, fmt.Sprintf("%s@%d", kv.Key, kv.ModRevision))
 	}
 	return strings.Join(keys, " ")
-}
-
-func TestABackupOfALaterFormatIsNotRestored(t *testing.T) {
-	from, file, to := usedDir(t), filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
-	before := lookAt(t, from)
-	if err := Backup(t.Context(), storeOptions(from), file, io.Discard, io.Discard); err != nil {
-		t.Fatalf("backing up: %v", err)
-	}
-	if err := Restore(t.Context(), storeOptions(to), file, nil, io.Discard); err != nil {
-		t.Fatalf("restoring a backup of format 1: %v", err)
-	}
-	withEtcd(t, from, func(client *clientv3.Client) {
-		content, _ := json.Marshal(record{Store: before.Store, Mark: before.Mark, Format: 2})
-		if _, err := client.Put(t.Context(), storage.Prefix+"/"+recordName, string(content)); err != nil {
-			t.Fatalf("raising: %v", err)
-		}
-	})
-	file, to = file+"2", to+"2"
-	var messages bytes.Buffer
-	// A backup only copies.
-	if err := Backup(t.Context(), storeOptions(from), file, io.Discard, &messages); err != nil || !strings.Contains(messages.String(), "format 2") {
-		t.Errorf("backing up a store of format 2: got %v, %q, want the format in the message", err, &messages)
-	}
-	err := Restore(t.Context(), storeOptions(to), file, nil, io.Discard)
-	if err == nil || !strings.Contains(err.Error(), "is in format 2, and this server knows formats up to 1") {
-		t.Errorf("restoring a backup of format 2: got %v, want an error with both numbers", err)
-	}
 }

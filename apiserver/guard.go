@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/apimachinery/pkg/runtime"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/klog/v2"
 
@@ -94,9 +96,27 @@ const (
 	lastMarkTimeout = 5 * time.Second
 )
 
-func newGuard(store *store, notes notes, host metadata.Interface, advice advice, end func(error)) *guard {
+// guardConfig is what a guard is made of.
+type guardConfig struct {
+	// Etcd leads to the store, and Prefix is that of all its keys.
+	Etcd   *clientv3.Client
+	Prefix string
+	// Anchors are the ConfigMaps of the namespace of the host that has the anchor.
+	Anchors typedcorev1.ConfigMapInterface
+	// Host finds what belongs to sets.
+	Host metadata.Interface
+	// Stored are the sets in the store.
+	Stored func(context.Context) (map[dependents.SetID]bool, error)
+	// Advice is what an operator is told to do.
+	Advice advice
+	// End is told when the server must be started again.
+	End func(error)
+}
+
+// newGuard is a guard that has not looked at its store yet.
+func newGuard(c guardConfig) *guard {
 	g := &guard{
-		store: store, notes: notes, host: host, advice: advice, end: end,
+		store: newStore(c.Etcd, c.Prefix), notes: newAnchors(c.Anchors), host: c.Host, stored: c.Stored, advice: c.Advice, end: c.End,
 		right: make(chan struct{}), wake: make(chan struct{}, 1), round: make(chan struct{}), refused: errNotCompared,
 		noteInterval: noteInterval, unmarked: true,
 	}

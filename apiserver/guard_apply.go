@@ -11,6 +11,7 @@ import (
 
 	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/apiserver/hostcluster"
+	"statefulset.dev/apiserver/storage"
 )
 
 // applyGuard puts the guard of the store before everything that is served, and
@@ -22,48 +23,40 @@ func (o *Options) applyGuard(ctx context.Context, config *Config, host *hostclus
 	if err != nil {
 		return nil, err
 	}
-	opened := newStore(etcd, o.Storage.Etcd.StorageConfig.Prefix)
 	objects, err := host.Metadata()
 	if err != nil {
 		return nil, err
 	}
-	guard := newGuard(opened, notesIn(host, o.NoteNamespace), objects, o.advice(), fail)
-	guard.stored = func(ctx context.Context) (map[dependents.SetID]bool, error) {
-		sets, err := config.openSets(o.Storage)
-		if err != nil {
-			return nil, err
-		}
-		defer sets.DestroyFunc()
-		return sets.UIDs(ctx)
-	}
+	guard := newGuard(guardConfig{
+		Etcd: etcd, Prefix: o.Storage.Etcd.StorageConfig.Prefix,
+		Anchors: host.Client.CoreV1().ConfigMaps(o.NoteNamespace), Host: objects,
+		Stored: func(ctx context.Context) (map[dependents.SetID]bool, error) { return config.uids(ctx, o.Storage) },
+		Advice: o.advice(), End: fail,
+	})
 	config.guardWith(guard)
-
-	// It must outlive ctx: while the server shuts down, its controller still waits
-	// for marks.
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		guard.run(running)
-	}()
+	stop := guard.start(ctx)
 	return func() error {
 		stop()
-		<-done
-		guard.finish(ctx)
-		return opened.Close()
+		return etcd.Close()
 	}, nil
 }
 
-func notesIn(host *hostcluster.Host, namespace string) notes {
-	return notes{host.Client.CoreV1().ConfigMaps(namespace)}
+// uids name all sets in the store.
+func (c *Config) uids(ctx context.Context, o *storage.Options) (map[dependents.SetID]bool, error) {
+	sets, err := o.OpenSets(c.scheme, &c.Generic.Config, c.damagedSets())
+	if err != nil {
+		return nil, err
+	}
+	defer sets.DestroyFunc()
+	return sets.UIDs(ctx)
 }
 
 func (o *Options) advice() advice {
-	a := advice{namespace: o.NoteNamespace, kubeconfig: o.Host.CoreAPIKubeconfigPath}
+	a := advice{Namespace: o.NoteNamespace, Kubeconfig: o.Host.CoreAPIKubeconfigPath}
 	if o.Storage.Embedded() {
-		a.dataDir = o.Storage.Dir()
+		a.DataDir = o.Storage.Dir()
 	} else {
-		a.etcd = o.Storage.Etcd.StorageConfig.Transport.ServerList
+		a.Etcd = o.Storage.Etcd.StorageConfig.Transport.ServerList
 	}
 	return a
 }
@@ -72,28 +65,9 @@ func (o *Options) advice() advice {
 // right.
 func (c *Config) guardWith(guard *guard) {
 	c.guard = guard
-	c.Generic.RESTOptionsGetter = provenOptions{c.Generic.RESTOptionsGetter, guard, c.watchCache}
+	c.Generic.RESTOptionsGetter = guard.proven(c.Generic.RESTOptionsGetter, c.watchCache)
 	build := c.Generic.BuildHandlerChainFunc
 	c.Generic.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
-		return build(gate{guard, c.codecs, handler}, generic)
+		return build(guard.filter(c.codecs, handler), generic)
 	}
-}
-
-// whileRight runs the controller as long as the store is right. It returns no
-// error for a store that is not: that is no fault of the controller.
-func (g *guard) whileRight(ctx context.Context, run func(context.Context) error) error {
-	select {
-	case <-g.right:
-	case <-ctx.Done():
-		return nil
-	}
-	running, stop := context.WithCancel(ctx)
-	defer stop()
-	defer context.AfterFunc(g.wrong, stop)()
-	err := run(running)
-	if g.isLost() {
-		<-ctx.Done()
-		return nil
-	}
-	return err
 }

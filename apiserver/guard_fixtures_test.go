@@ -20,6 +20,7 @@ import (
 
 	appsv1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/dependents"
+	"statefulset.dev/apiserver/storage"
 )
 
 const noteNamespace = "statefulset-system"
@@ -51,12 +52,12 @@ func newGuardedHost(t testing.TB, owners ...*appsv1.StatefulSet) *guardedHost {
 	return &guardedHost{client: fake.NewClientset(), objects: metadatafake.NewSimpleMetadataClient(scheme, objects...)}
 }
 
-func (h *guardedHost) notes() notes {
-	return notes{h.client.CoreV1().ConfigMaps(noteNamespace)}
+func (h *guardedHost) notes() Anchors {
+	return NewAnchors(h.client.CoreV1().ConfigMaps(noteNamespace))
 }
 
 // guarded makes a server that looks at its store before it serves.
-func (h *guardedHost) guarded(t testing.TB, prepare func(*store)) (func(*Options), func(*Config)) {
+func (h *guardedHost) guarded(t testing.TB, prepare func(*Store)) (func(*Options), func(*Config)) {
 	t.Helper()
 	var options *Options
 	return func(o *Options) { options = o }, func(config *Config) {
@@ -64,57 +65,39 @@ func (h *guardedHost) guarded(t testing.TB, prepare func(*store)) (func(*Options
 		if err != nil {
 			t.Fatalf("opening the store: %v", err)
 		}
-		opened := newStore(etcd, options.Storage.Etcd.StorageConfig.Prefix)
 		if prepare != nil {
-			prepare(opened)
+			prepare(NewStore(etcd, storage.Prefix))
 		}
-		guard := newGuard(opened, h.notes(), h.objects, advice{namespace: noteNamespace, dataDir: "/data", kubeconfig: "/kube"}, func(err error) { h.ended.Store(&err) })
-		guard.stored = func(ctx context.Context) (map[dependents.SetID]bool, error) {
-			sets, err := config.openSets(options.Storage)
-			if err != nil {
-				return nil, err
-			}
-			defer sets.DestroyFunc()
-			return sets.UIDs(ctx)
-		}
+		guard := newGuard(guardConfig{
+			Etcd: etcd, Prefix: storage.Prefix, Anchors: h.client.CoreV1().ConfigMaps(noteNamespace), Host: h.objects,
+			Stored: func(ctx context.Context) (map[dependents.SetID]bool, error) { return config.uids(ctx, options.Storage) },
+			Advice: advice{Namespace: noteNamespace, DataDir: "/data", Kubeconfig: "/kube"}, End: func(err error) { h.ended.Store(&err) },
+		})
 		config.guardWith(guard)
 		if h.tune != nil {
 			h.tune(guard)
 		}
-		ctx, stop := context.WithCancel(context.Background())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			guard.run(ctx)
-		}()
+		stop := guard.start(context.Background())
 		t.Cleanup(func() {
 			stop()
-			<-done
-			guard.finish(context.Background())
-			if err := opened.Close(); err != nil {
+			if err := etcd.Close(); err != nil {
 				t.Errorf("closing the store: %v", err)
 			}
 		})
 	}
 }
 
-func owning(name string) *appsv1.StatefulSet {
-	set := web(name)
-	set.UID = types.UID("uid-of-" + name)
-	return set
-}
-
 // knowing writes the note of a cluster that knows a store.
-func (h *guardedHost) knowing(t *testing.T, known sight) {
+func (h *guardedHost) knowing(t *testing.T, known Observation) {
 	t.Helper()
-	if err := h.notes().write(t.Context(), note{}, known); err != nil {
+	if err := h.notes().write(t.Context(), Anchor{}, known); err != nil {
 		t.Fatalf("writing the note: %v", err)
 	}
 }
 
 func (h *guardedHost) annotate(t *testing.T, accepted string) {
 	t.Helper()
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, acceptAnnotation, accepted)
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, AcceptAnnotation, accepted)
 	if _, err := h.client.CoreV1().ConfigMaps(noteNamespace).Patch(t.Context(), noteName, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		t.Fatalf("accepting: %v", err)
 	}
@@ -136,7 +119,7 @@ func refusalOf(t *testing.T, s *testServer) string {
 	var text string
 	s.eventually(t, "the store was judged", func(ctx context.Context) error {
 		_, err := s.sets().List(ctx, metav1.ListOptions{})
-		if !apierrors.IsServiceUnavailable(err) || strings.Contains(err.Error(), errNotCompared.Error()) {
+		if !apierrors.IsServiceUnavailable(err) || strings.Contains(err.Error(), ErrNotCompared.Error()) {
 			return fmt.Errorf("list: got %w, want the refusal", err)
 		}
 		text = err.Error()

@@ -22,7 +22,7 @@ import (
 // A host that was restored, or whose note was edited, knows an older mark than the
 // store has. The store is right if it has held that mark for this very host.
 func TestAHostThatWasSetBack(t *testing.T) {
-	marks := func(t *testing.T, s *store, note types.UID, n int) (all []sight) {
+	marks := func(t *testing.T, s *Store, note types.UID, n int) (all []Observation) {
 		t.Helper()
 		for range n {
 			seen, err := s.look(t.Context())
@@ -37,28 +37,28 @@ func TestAHostThatWasSetBack(t *testing.T) {
 		}
 		return all
 	}
-	another := func(s *store) *store { return newStore(s.client, storage.Prefix) }
+	another := func(s *Store) *Store { return NewStore(s.client, storage.Prefix) }
 	tests := map[string]struct {
-		prepare func(*testing.T, *store) (noted sight)
+		prepare func(*testing.T, *Store) (noted Observation)
 		want    string // part of the refusal; empty if the store is right
 	}{
-		"the store has come further than the note": {prepare: func(t *testing.T, s *store) sight {
+		"the store has come further than the note": {prepare: func(t *testing.T, s *Store) Observation {
 			return marks(t, s, "", 5)[1]
 		}},
-		"the store has come further, with other servers and restarts": {prepare: func(t *testing.T, s *store) sight {
+		"the store has come further, with other servers and restarts": {prepare: func(t *testing.T, s *Store) Observation {
 			noted := marks(t, s, "", 3)[0]
 			marks(t, another(s), "", 2)
 			marks(t, s, "", 2)
 			return noted
 		}},
-		"a copy of the store has come further in another cluster": {prepare: func(t *testing.T, s *store) sight {
+		"a copy of the store has come further in another cluster": {prepare: func(t *testing.T, s *Store) Observation {
 			noted := marks(t, s, "", 3)[1]
 			marks(t, another(s), "elsewhere", 3)
 			return noted
 		}, want: "or its note was edited: then accept it"},
-		"the note has a mark that a copy of the store cannot have": {prepare: func(t *testing.T, s *store) sight {
+		"the note has a mark that a copy of the store cannot have": {prepare: func(t *testing.T, s *Store) Observation {
 			latest := marks(t, s, "", 3)[2]
-			server, number, _ := parseMark(latest.Mark)
+			server, number, _ := ParseMark(latest.Mark)
 			latest.Mark = fmt.Sprintf("%s.%d", server, number+1)
 			marks(t, another(s), "", 3)
 			return latest
@@ -68,7 +68,7 @@ func TestAHostThatWasSetBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			host := newGuardedHost(t, owning("web"))
-			choose, configure := host.guarded(t, func(s *store) { host.knowing(t, test.prepare(t, s)) })
+			choose, configure := host.guarded(t, func(s *Store) { host.knowing(t, test.prepare(t, s)) })
 			s := startUnready(t, choose, configure)
 			if test.want == "" {
 				s.eventually(t, "the server is ready", s.ready)
@@ -78,26 +78,6 @@ func TestAHostThatWasSetBack(t *testing.T) {
 				t.Errorf("refusal: got %q, want it to contain %q", text, test.want)
 			}
 		})
-	}
-}
-
-func TestTheHistoryOfMarksIsBounded(t *testing.T) {
-	var h history
-	var mark string
-	for i := range 3 * longestHistory {
-		_, h = h.next(fmt.Sprintf("server%d", i))
-		mark, h = h.next(fmt.Sprintf("server%d", i))
-	}
-	if got := len(strings.Fields(string(h))); got != longestHistory {
-		t.Errorf("servers remembered: got %d, want %d", got, longestHistory)
-	}
-	for mark, want := range map[string]bool{
-		mark: true, strings.Replace(mark, ".2", ".1", 1): true, strings.Replace(mark, ".2", ".3", 1): false,
-		"server0.1": false, "": false, "other": false, "other.1": false, "server191.x": false,
-	} {
-		if got := h.has(mark); got != want {
-			t.Errorf("has %q: got %t, want %t", mark, got, want)
-		}
 	}
 }
 
@@ -149,23 +129,21 @@ func TestAnIdleServerHardlyAsksTheHost(t *testing.T) {
 	}
 	const rounds = 8
 	s.eventually(t, "the server has become idle", func(ctx context.Context) error {
-		if !guard.isIdle(ctx) {
+		if !IsIdle(ctx, guard) {
 			return fmt.Errorf("it is not")
 		}
 		return nil
 	})
 	before, begun := len(host.client.Actions()), time.Now()
 	for range rounds {
-		guard.mu.Lock()
-		round := guard.round
-		guard.mu.Unlock()
+		round := Round(guard)
 		select {
 		case <-round:
 		case <-time.After(patience):
 			t.Fatalf("the guard has not looked at the store within %s", patience)
 		}
 	}
-	allowed := int(time.Since(begun)/noteInterval) + 1
+	allowed := int(time.Since(begun)/RecheckInterval) + 1
 	if got := len(host.client.Actions()) - before; got > allowed {
 		t.Errorf("requests to the host in %s without a write, %d rounds: got %d, want at most %d", time.Since(begun).Round(time.Second), rounds, got, allowed)
 	}

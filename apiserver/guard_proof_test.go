@@ -6,37 +6,48 @@ package apiserver
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
 	"sync/atomic"
 	"testing"
+	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes/fake"
+	metadatafake "k8s.io/client-go/metadata/fake"
 
-	"statefulset.dev/apiserver/storage"
-	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/apiserver/dependents"
+	"statefulset.dev/apiserver/embeddedetcd"
 )
 
 // Many who ask at the same time cost few reads.
 func TestQuestionsAreAskedTogether(t *testing.T) {
-	host := newGuardedHost(t)
-	var reads atomic.Int64
-	var guard *guard
-	held := make(chan struct{})
-	choose, configure := host.guarded(t, nil)
-	s := startServerWith(t, choose, configure, func(c *Config) { guard = c.guard })
-	set := s.create(t, web("web"))
-	version, err := strconv.ParseInt(set.ResourceVersion, 10, 64)
+	etcd := startEtcd(t)
+	guard := newGuard(guardConfig{
+		Etcd: etcd, Prefix: "/registry", Anchors: fake.NewClientset().CoreV1().ConfigMaps("a"),
+		Host:   metadatafake.NewSimpleMetadataClient(metadatafake.NewTestScheme()),
+		Stored: func(context.Context) (map[dependents.SetID]bool, error) { return nil, nil },
+		End:    func(err error) { t.Errorf("the process was told to end: %v", err) },
+	})
+	stop := guard.start(t.Context())
+	defer stop()
+	const key = "/registry/sets/web"
+	put, err := etcd.Put(t.Context(), key, "")
 	if err != nil {
-		t.Fatalf("reading the version: %v", err)
+		t.Fatalf("writing: %v", err)
 	}
+	version := put.Header.Revision
+	select {
+	case <-guard.right:
+	case <-time.After(longEnough):
+		t.Fatalf("the store was not found to be right within %s: %v", longEnough, guard.check())
+	}
+	var reads atomic.Int64
+	held := make(chan struct{})
 	many := &prover{ask: func(ctx context.Context, batch []*asked) error {
 		reads.Add(1)
 		<-held
 		return guard.askAll(ctx, batch)
 	}}
-	key := storage.Prefix + "/apps.statefulset.dev/statefulsets/" + namespace + "/web"
 	const askers = 1000
 	answers := make(chan error, askers)
 	for i := range askers {
@@ -45,14 +56,14 @@ func TestQuestionsAreAskedTogether(t *testing.T) {
 			answers <- err
 		}()
 	}
-	s.eventually(t, "all wait", func(context.Context) error {
+	waiting := func(ctx context.Context) (bool, error) {
 		many.mu.Lock()
 		defer many.mu.Unlock()
-		if got := len(many.waiting); got < askers-mostClaims {
-			return fmt.Errorf("waiting: got %d", got)
-		}
-		return nil
-	})
+		return len(many.waiting) >= askers-mostClaims, nil
+	}
+	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, longEnough, true, waiting); err != nil {
+		t.Fatalf("waiting until all wait: %v", err)
+	}
 	close(held)
 	wrong := 0
 	for range askers {
@@ -71,33 +82,24 @@ func TestQuestionsAreAskedTogether(t *testing.T) {
 	}
 }
 
-// BenchmarkGet compares a server that proves what it answers with one that does not.
-func BenchmarkGet(b *testing.B) {
-	for name, guarded := range map[string]bool{"proven": true, "not proven": false} {
-		b.Run(name, func(b *testing.B) {
-			var configure []func(*Config)
-			choose := func(*Options) {}
-			if guarded {
-				var guard func(*Config)
-				choose, guard = newGuardedHost(b).guarded(b, nil)
-				configure = append(configure, guard)
-			}
-			s := startServerWith(b, choose, configure...)
-			s.create(b, web("web"))
-			config := rest.CopyConfig(s.loopback)
-			config.QPS = -1
-			sets, err := versioned.NewForConfig(config)
-			if err != nil {
-				b.Fatalf("creating a client: %v", err)
-			}
-			b.ResetTimer()
-			b.RunParallel(func(loop *testing.PB) {
-				for loop.Next() {
-					if _, err := sets.AppsV1().StatefulSets(namespace).Get(b.Context(), "web", metav1.GetOptions{}); err != nil {
-						b.Errorf("get: %v", err)
-					}
-				}
-			})
-		})
+// longEnough bounds every wait.
+const longEnough = 60 * time.Second
+
+// startEtcd is a client of an etcd that ends with the test.
+func startEtcd(t *testing.T) *clientv3.Client {
+	t.Helper()
+	etcd, err := embeddedetcd.Start(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatalf("starting etcd: %v", err)
 	}
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{etcd.Endpoint()}})
+	if err != nil {
+		t.Fatalf("connecting to etcd: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(client.Close(), etcd.Close()); err != nil {
+			t.Errorf("stopping etcd: %v", err)
+		}
+	})
+	return client
 }

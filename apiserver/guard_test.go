@@ -20,8 +20,8 @@ import (
 )
 
 func TestAStoreIsJudged(t *testing.T) {
-	other := sight{record: record{Store: "other", Mark: "m"}, marked: 70}
-	current := func(t *testing.T, s *store) sight {
+	other := NewObservation(Record{Store: "other", Mark: "m"}, 70)
+	current := func(t *testing.T, s *Store) Observation {
 		seen, err := s.look(t.Context())
 		if err != nil {
 			t.Fatalf("reading the store: %v", err)
@@ -31,7 +31,7 @@ func TestAStoreIsJudged(t *testing.T) {
 	tests := map[string]struct {
 		owners []*appsv1.StatefulSet
 		// note writes what the cluster knows, given the store.
-		note func(*testing.T, *guardedHost, *store)
+		note func(*testing.T, *guardedHost, *Store)
 		want []string // parts of the refusal; none if the store is right
 	}{
 		"a new store of a new cluster is right": {},
@@ -41,11 +41,11 @@ func TestAStoreIsJudged(t *testing.T) {
 		},
 		"the noted store is right": {
 			owners: []*appsv1.StatefulSet{owning("web")},
-			note:   func(t *testing.T, h *guardedHost, s *store) { h.knowing(t, current(t, s)) },
+			note:   func(t *testing.T, h *guardedHost, s *Store) { h.knowing(t, current(t, s)) },
 		},
 		"a store is right whose last mark was not noted any more": {
 			owners: []*appsv1.StatefulSet{owning("web")},
-			note: func(t *testing.T, h *guardedHost, s *store) {
+			note: func(t *testing.T, h *guardedHost, s *Store) {
 				h.knowing(t, current(t, s))
 				if _, ok, err := s.mark(t.Context(), current(t, s), ""); err != nil || !ok {
 					t.Fatalf("marking: got %t, %v", ok, err)
@@ -54,15 +54,15 @@ func TestAStoreIsJudged(t *testing.T) {
 		},
 		"another store is refused": {
 			owners: []*appsv1.StatefulSet{owning("web"), owning("db")},
-			note:   func(t *testing.T, h *guardedHost, _ *store) { h.knowing(t, other) },
+			note:   func(t *testing.T, h *guardedHost, _ *Store) { h.knowing(t, other) },
 			want:   []string{"the cluster knows store other, which had come to revision 70", "2 pods, 0 claims and 0 revisions of 2 sets.", "2 sets of them are not in this store"},
 		},
 		"another store is right when the host has nothing of ours": {
-			note: func(t *testing.T, h *guardedHost, _ *store) { h.knowing(t, other) },
+			note: func(t *testing.T, h *guardedHost, _ *Store) { h.knowing(t, other) },
 		},
 		"an older copy is refused": {
 			owners: []*appsv1.StatefulSet{owning("web")},
-			note: func(t *testing.T, h *guardedHost, s *store) {
+			note: func(t *testing.T, h *guardedHost, s *Store) {
 				later := current(t, s)
 				later.Mark, later.marked = "later", later.marked+100
 				h.knowing(t, later)
@@ -71,7 +71,7 @@ func TestAStoreIsJudged(t *testing.T) {
 		},
 		"a backup whose revision was raised is refused": {
 			owners: []*appsv1.StatefulSet{owning("web")},
-			note: func(t *testing.T, h *guardedHost, s *store) {
+			note: func(t *testing.T, h *guardedHost, s *Store) {
 				first := current(t, s)
 				lost := first
 				lost.Mark = "lost"
@@ -87,14 +87,14 @@ func TestAStoreIsJudged(t *testing.T) {
 		},
 		"an accepted store is right": {
 			owners: []*appsv1.StatefulSet{owning("web")},
-			note: func(t *testing.T, h *guardedHost, s *store) {
+			note: func(t *testing.T, h *guardedHost, s *Store) {
 				h.knowing(t, other)
 				h.annotate(t, current(t, s).name())
 			},
 		},
 		"another store is refused although one was accepted": {
 			owners: []*appsv1.StatefulSet{owning("web")},
-			note: func(t *testing.T, h *guardedHost, s *store) {
+			note: func(t *testing.T, h *guardedHost, s *Store) {
 				h.knowing(t, other)
 				h.annotate(t, current(t, s).Store+"@1")
 			},
@@ -105,7 +105,7 @@ func TestAStoreIsJudged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			host := newGuardedHost(t, test.owners...)
-			choose, configure := host.guarded(t, func(s *store) {
+			choose, configure := host.guarded(t, func(s *Store) {
 				if test.note != nil {
 					test.note(t, host, s)
 				}
@@ -133,7 +133,7 @@ func TestAStoreIsJudged(t *testing.T) {
 
 func TestAnOperatorAcceptsAStoreWhileTheServerRuns(t *testing.T) {
 	host := newGuardedHost(t, owning("web"))
-	host.knowing(t, sight{record: record{Store: "other", Mark: "m"}, marked: 70})
+	host.knowing(t, NewObservation(Record{Store: "other", Mark: "m"}, 70))
 	began := make(chan struct{})
 	choose, configure := host.guarded(t, nil)
 	s := startUnready(t, choose, configure, func(c *Config) {
@@ -151,7 +151,7 @@ func TestAnOperatorAcceptsAStoreWhileTheServerRuns(t *testing.T) {
 		t.Error("the controller runs although the store was refused")
 	default:
 	}
-	_, name, _ := strings.Cut(text, acceptAnnotation+"=")
+	_, name, _ := strings.Cut(text, AcceptAnnotation+"=")
 	name, _, _ = strings.Cut(name, "`")
 	host.annotate(t, name)
 	s.eventually(t, "the server is ready", s.ready)
@@ -168,24 +168,24 @@ func TestAnOperatorAcceptsAStoreWhileTheServerRuns(t *testing.T) {
 func TestAStoreThatIsExchangedWhileTheServerRuns(t *testing.T) {
 	for name, exchange := range map[string]func(*testing.T, *guard){
 		"for another one": func(t *testing.T, g *guard) {
-			content, _ := json.Marshal(record{Store: "other", Mark: "m"})
-			if _, err := g.store.client.Put(t.Context(), g.store.key, string(content)); err != nil {
+			content, _ := json.Marshal(Record{Store: "other", Mark: "m"})
+			if _, err := StoreOf(g).client.Put(t.Context(), StoreOf(g).key, string(content)); err != nil {
 				t.Fatalf("exchanging: %v", err)
 			}
 		},
 		"for an older copy": func(t *testing.T, g *guard) {
-			seen, err := g.store.look(t.Context())
+			seen, err := StoreOf(g).look(t.Context())
 			if err != nil {
 				t.Fatalf("reading: %v", err)
 			}
 			seen.Mark, seen.Before, seen.History = "older", "oldest", "older"
-			content, _ := json.Marshal(seen.record)
-			if _, err := g.store.client.Put(t.Context(), g.store.key, string(content)); err != nil {
+			content, _ := json.Marshal(RecordOf(seen))
+			if _, err := StoreOf(g).client.Put(t.Context(), StoreOf(g).key, string(content)); err != nil {
 				t.Fatalf("exchanging: %v", err)
 			}
 		},
 		"for an empty one": func(t *testing.T, g *guard) {
-			if _, err := g.store.client.Delete(t.Context(), g.store.key); err != nil {
+			if _, err := StoreOf(g).client.Delete(t.Context(), StoreOf(g).key); err != nil {
 				t.Fatalf("exchanging: %v", err)
 			}
 		},
@@ -266,7 +266,7 @@ func TestAWatchFromAnotherStoreHasToListAgain(t *testing.T) {
 
 func TestTheNoteComesBackWhenItIsDeleted(t *testing.T) {
 	host := newGuardedHost(t)
-	host.tune = func(g *guard) { g.noteInterval = time.Millisecond }
+	host.tune = func(g *guard) { SetRecheckInterval(g, time.Millisecond) }
 	choose, configure := host.guarded(t, nil)
 	s := startServerWith(t, choose, configure)
 	if err := host.client.CoreV1().ConfigMaps(noteNamespace).Delete(t.Context(), noteName, metav1.DeleteOptions{}); err != nil {

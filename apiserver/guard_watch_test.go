@@ -160,9 +160,9 @@ func storedWeb(t *testing.T, s *testServer, g *guard) (set *appsv1.StatefulSet, 
 	t.Helper()
 	s.create(t, web("web"))
 	key = storage.Prefix + "/apps.statefulset.dev/statefulsets/" + namespace + "/web"
-	found, err := g.store.client.Get(t.Context(), key)
+	found, err := StoreOf(g).client.Get(t.Context(), key)
 	if err != nil || len(found.Kvs) != 1 {
-		all, _ := g.store.client.Get(t.Context(), storage.Prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		all, _ := StoreOf(g).client.Get(t.Context(), storage.Prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
 		t.Fatalf("reading key %q: got %v, %v, want one; there are %v", key, found, err, all)
 	}
 	if err := s.sets().Delete(t.Context(), "web", metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}); err != nil {
@@ -173,19 +173,20 @@ func storedWeb(t *testing.T, s *testServer, g *guard) (set *appsv1.StatefulSet, 
 
 // What a store says that was put in the place of the right one reaches nobody.
 func TestNothingFromAStoreThatWasExchangedReachesAWatch(t *testing.T) {
-	otherRecord := func(seen sight, change func(*record)) string {
-		change(&seen.record)
-		content, _ := json.Marshal(seen.record)
+	otherRecord := func(seen Observation, change func(*Record)) string {
+		changed := RecordOf(seen)
+		change(&changed)
+		content, _ := json.Marshal(changed)
 		return string(content)
 	}
-	for name, exchange := range map[string]func(seen sight, recordKey, key string, older []byte) []clientv3.Op{
-		"for one without the set": func(seen sight, recordKey, key string, _ []byte) []clientv3.Op {
-			return []clientv3.Op{clientv3.OpDelete(key), clientv3.OpPut(recordKey, otherRecord(seen, func(r *record) { r.Store, r.Mark, r.Before = "other", "m", "" }))}
+	for name, exchange := range map[string]func(seen Observation, recordKey, key string, older []byte) []clientv3.Op{
+		"for one without the set": func(seen Observation, recordKey, key string, _ []byte) []clientv3.Op {
+			return []clientv3.Op{clientv3.OpDelete(key), clientv3.OpPut(recordKey, otherRecord(seen, func(r *Record) { r.Store, r.Mark, r.Before = "other", "m", "" }))}
 		},
-		"for one with another set of the name": func(seen sight, recordKey, key string, older []byte) []clientv3.Op {
-			return []clientv3.Op{clientv3.OpPut(key, string(older)), clientv3.OpPut(recordKey, otherRecord(seen, func(r *record) { r.Mark, r.Before, r.History = "older", "oldest", "older" }))}
+		"for one with another set of the name": func(seen Observation, recordKey, key string, older []byte) []clientv3.Op {
+			return []clientv3.Op{clientv3.OpPut(key, string(older)), clientv3.OpPut(recordKey, otherRecord(seen, func(r *Record) { r.Mark, r.Before, r.History = "older", "oldest", "older" }))}
 		},
-		"for an empty one": func(_ sight, recordKey, key string, _ []byte) []clientv3.Op {
+		"for an empty one": func(_ Observation, recordKey, key string, _ []byte) []clientv3.Op {
 			return []clientv3.Op{clientv3.OpDelete(key), clientv3.OpDelete(recordKey)}
 		},
 	} {
@@ -207,11 +208,11 @@ func TestNothingFromAStoreThatWasExchangedReachesAWatch(t *testing.T) {
 			ctx, stop := context.WithTimeout(t.Context(), patience)
 			defer stop()
 			w.open(ctx, t)
-			seen, err := guard.store.look(ctx)
+			seen, err := StoreOf(guard).look(ctx)
 			if err != nil {
 				t.Fatalf("reading the record: %v", err)
 			}
-			if _, err := guard.store.client.Txn(ctx).Then(exchange(seen, guard.store.key, key, older)...).Commit(); err != nil {
+			if _, err := StoreOf(guard).client.Txn(ctx).Then(exchange(seen, StoreOf(guard).key, key, older)...).Commit(); err != nil {
 				t.Fatalf("exchanging: %v", err)
 			}
 			w.ask(ctx, s, t)

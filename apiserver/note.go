@@ -68,6 +68,8 @@ type notes struct {
 	client typedcorev1.ConfigMapInterface
 }
 
+func newAnchors(client typedcorev1.ConfigMapInterface) notes { return notes{client} }
+
 func (n notes) read(ctx context.Context) (note, error) {
 	ctx, cancel := context.WithTimeout(ctx, hostTimeout)
 	defer cancel()

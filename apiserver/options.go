@@ -37,16 +37,11 @@ type Options struct {
 	// NoteNamespace is where in the host cluster the note is that says which store
 	// the cluster knows.
 	NoteNamespace string
-	// Preflight is what is done with a set whose pods or claims the host finds
-	// invalid: "enforce", "warn" or "off".
-	Preflight string
-	// PreflightIdentity is the user of the host in whose name dry runs are asked for,
-	// empty for this server itself.
-	PreflightIdentity string
+	// Preflight says how sets are tried on the host before they are stored.
+	Preflight *preflightOptions
 
-	// WriteRate is how many bytes a namespace may write to the store in a second, and
-	// WriteBurst how many at once, as quantities.
-	WriteRate, WriteBurst string
+	// Space bounds what is written to the store.
+	Space *roomOptions
 }
 
 const (
@@ -77,22 +72,20 @@ func NewOptions() (*Options, error) {
 	server.ShutdownWatchTerminationGracePeriod = 2 * time.Second
 
 	return &Options{
-		Server:            server,
-		Serving:           serving.WithLoopback(),
-		Authentication:    options.NewDelegatingAuthenticationOptions(),
-		Authorization:     options.NewDelegatingAuthorizationOptions(),
-		Audit:             options.NewAuditOptions(),
-		Features:          options.NewFeatureOptions(),
-		Host:              options.NewCoreAPIOptions(),
-		Admission:         newAdmissionOptions(),
-		Storage:           storage.NewOptions(),
-		Traces:            options.NewTracingOptions(),
-		HostTimeout:       30 * time.Second,
-		NoteNamespace:     defaultNoteNamespace,
-		Preflight:         preflightEnforce,
-		WriteRate:         defaultWriteRate,
-		WriteBurst:        defaultWriteBurst,
-		PreflightIdentity: defaultPreflightIdentity,
+		Server:         server,
+		Serving:        serving.WithLoopback(),
+		Authentication: options.NewDelegatingAuthenticationOptions(),
+		Authorization:  options.NewDelegatingAuthorizationOptions(),
+		Audit:          options.NewAuditOptions(),
+		Features:       options.NewFeatureOptions(),
+		Host:           options.NewCoreAPIOptions(),
+		Admission:      newAdmissionOptions(),
+		Storage:        storage.NewOptions(),
+		Traces:         options.NewTracingOptions(),
+		HostTimeout:    30 * time.Second,
+		NoteNamespace:  defaultNoteNamespace,
+		Preflight:      newPreflightOptions(),
+		Space:          newRoomOptions(),
 	}, nil
 }
 
@@ -115,8 +108,8 @@ func (o *Options) Complete() error {
 func (o *Options) Validate() error {
 	errs := append(o.Storage.Validate(), o.validateServing()...)
 	errs = append(errs, o.validateHost()...)
-	errs = append(errs, o.validatePreflight()...)
-	errs = append(errs, o.validateRoom()...)
+	errs = append(errs, o.Preflight.validate()...)
+	errs = append(errs, o.Space.validate()...)
 	errs = append(errs, o.Server.Validate()...)
 	errs = append(errs, o.Authentication.Validate()...)
 	errs = append(errs, o.Authorization.Validate()...)
@@ -156,16 +149,12 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 		"Kubeconfig of the cluster in which the members run, and which authenticates and authorizes requests. Without it, the cluster that this process runs in.")
 	hostFlags.DurationVar(&o.HostTimeout, "host-timeout", o.HostTimeout,
 		"How long to wait at start for the host cluster to answer, before giving up.")
-	hostFlags.StringVar(&o.Preflight, "preflight", o.Preflight,
-		"What to do with a set whose pod template or claim templates the host cluster finds invalid in a dry run: enforce refuses it, warn accepts it with a warning, off does not ask the host.")
-	hostFlags.StringVar(&o.PreflightIdentity, "preflight-identity", o.PreflightIdentity,
-		"User of the host cluster in whose name these dry runs are asked for, which this server must be allowed to impersonate. The manifests have an account that may create in dry runs only. If empty, the server asks in its own name.")
-
+	o.Preflight.addFlags(hostFlags)
 	hostFlags.StringVar(&o.NoteNamespace, "store-note-namespace", o.NoteNamespace,
 		"Namespace of the host cluster that holds the ConfigMap "+noteName+", the note of which store the cluster knows.")
 
 	o.Storage.AddFlags(sections.FlagSet("storage"))
-	o.addRoomFlags(sections.FlagSet("limits of the store"))
+	o.Space.addFlags(sections.FlagSet("limits of the store"))
 	o.Serving.AddFlags(sections.FlagSet("serving"))
 	o.Authentication.AddFlags(sections.FlagSet("authentication"))
 	o.Authorization.AddFlags(sections.FlagSet("authorization"))

@@ -172,7 +172,7 @@ func TestMutatingPoliciesFollowTheHost(t *testing.T) {
 	server, policies := host.startOn(t)
 	look := func(times int) {
 		for range times {
-			policies.look(t.Context())
+			Look(t.Context(), policies)
 		}
 	}
 	steps := []struct {
@@ -181,17 +181,17 @@ func TestMutatingPoliciesFollowTheHost(t *testing.T) {
 		want     bool
 	}{
 		{"the host is upgraded: they are applied once it has been asked", func() { host.policies.Store(true); look(1) }, true},
-		{"the host does not answer: they stay", func() { host.broken.Store(true); look(2 * policyDoubts) }, true},
+		{"the host does not answer: they stay", func() { host.broken.Store(true); look(2 * PolicyDoubts) }, true},
 		{"an old replica of the host answers now and then: they stay", func() {
 			host.broken.Store(false)
-			for range policyDoubts {
+			for range PolicyDoubts {
 				host.policies.Store(false)
-				look(policyDoubts - 1)
+				look(PolicyDoubts - 1)
 				host.policies.Store(true)
 				look(1)
 			}
 		}, true},
-		{"the host is downgraded: they are gone once it has said so several times", func() { host.policies.Store(false); look(policyDoubts) }, false},
+		{"the host is downgraded: they are gone once it has said so several times", func() { host.policies.Store(false); look(PolicyDoubts) }, false},
 		{"the host is upgraded again", func() { host.policies.Store(true); look(1) }, true},
 	}
 	for i, step := range steps {
@@ -206,7 +206,7 @@ func TestAServerIsReadyOnceTheHostsPoliciesAreListed(t *testing.T) {
 	host := startVersionedHost(t)
 	host.policies.Store(true)
 	server, policies := host.startOn(t)
-	if err := policies.ready(); err != nil {
+	if err := Ready(policies); err != nil {
 		t.Errorf("a server whose readyz is ok: got %v, want its policies listed", err)
 	}
 	if !meetsPolicy(t, server, "web") {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 
@@ -20,42 +19,9 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
-	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/registry/statefulset"
 	"statefulset.dev/window"
 )
-
-// What is done with a set whose template or claims the host finds invalid: it is
-// refused, or accepted with a warning; or the host is not asked.
-const (
-	preflightEnforce = "enforce"
-	preflightWarn    = "warn"
-	preflightOff     = "off"
-)
-
-// defaultPreflightIdentity is the account of the manifests that may create what is tried,
-// in dry runs only.
-const defaultPreflightIdentity = "system:serviceaccount:statefulset-system:statefulset-preflight"
-
-func (o *Options) validatePreflight() []error {
-	if slices.Contains([]string{preflightEnforce, preflightWarn, preflightOff}, o.Preflight) {
-		return nil
-	}
-	return []error{fmt.Errorf("--preflight is %q, must be %s, %s or %s", o.Preflight, preflightEnforce, preflightWarn, preflightOff)}
-}
-
-// applyPreflight lets sets be tried on the host before they are stored.
-func (o *Options) applyPreflight(config *Config, host *hostcluster.Host) error {
-	if o.Preflight == preflightOff {
-		return nil
-	}
-	trier, err := newTrier(host.Config, o.PreflightIdentity)
-	if err != nil {
-		return err
-	}
-	config.Preflight = statefulset.Preflight{Host: trier, WarnOnly: o.Preflight == preflightWarn}
-	return nil
-}
 
 // trialsAtOnce is how many objects are tried on the host at the same time at most, whatever
 // the number of requests. At first it is firstTrials, and never less than leastTrials: how
@@ -66,18 +32,18 @@ const (
 	leastTrials  = 2
 )
 
-// trier creates objects in the host as dry runs.
-type trier struct {
+// dryRunner creates objects in the host as dry runs.
+type dryRunner struct {
 	client rest.Interface
 	gate   *window.Gate
 }
 
-var _ statefulset.Host = trier{}
+var _ statefulset.Host = dryRunner{}
 
-// newTrier asks the host in the name of another account, unless that is empty. It may
+// newDryRunner asks the host in the name of another account, unless that is empty. It may
 // create the objects that are tried, and only in dry runs; and since the host does not take
 // its requests for those of the controller, they do not queue up in front of these.
-func newTrier(config *rest.Config, as string) (trier, error) {
+func newDryRunner(config *rest.Config, as string) (dryRunner, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // the gate limits what is asked at the same time
 	config.Impersonate = rest.ImpersonationConfig{UserName: as}
@@ -85,24 +51,24 @@ func newTrier(config *rest.Config, as string) (trier, error) {
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return trier{}, fmt.Errorf("creating a client for the host cluster at %s: %w", config.Host, err)
+		return dryRunner{}, fmt.Errorf("creating a client for the host cluster at %s: %w", config.Host, err)
 	}
-	return trier{client.CoreV1().RESTClient(), window.NewGate(window.New(leastTrials, firstTrials, trialsAtOnce))}, nil
+	return dryRunner{client.CoreV1().RESTClient(), window.NewGate(window.New(leastTrials, firstTrials, trialsAtOnce))}, nil
 }
 
 // TryCreate asks whether the object could be created.
-func (t trier) TryCreate(ctx context.Context, object runtime.Object) statefulset.Answer {
+func (r dryRunner) TryCreate(ctx context.Context, object runtime.Object) statefulset.Answer {
 	resource, namespace, err := hostResource(object)
 	if err != nil {
 		return statefulset.Answer{Err: err}
 	}
-	leave, err := t.gate.Enter(ctx)
+	leave, err := r.gate.Enter(ctx)
 	if err != nil {
 		return statefulset.Answer{Err: statefulset.ErrBusy}
 	}
 	defer func() { leave(err) }()
 	heard := &warningList{}
-	err = t.client.Post().Namespace(namespace).Resource(resource).
+	err = r.client.Post().Namespace(namespace).Resource(resource).
 		VersionedParams(&metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}, scheme.ParameterCodec).
 		WarningHandlerWithContext(heard).Body(object).Do(ctx).Error()
 	return statefulset.Answer{Err: mayNotAsk(withoutURL(err)), Warnings: heard.texts}

@@ -4,8 +4,8 @@
 package apiserver
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/rest"
 
-	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/client/clientset/versioned"
 )
 
@@ -68,8 +67,8 @@ func (h *strictHost) questions() []string {
 func withPreflight(t *testing.T, mode, url string) func(*Config) {
 	t.Helper()
 	return func(config *Config) {
-		options := &Options{Preflight: mode}
-		if err := options.applyPreflight(config, &hostcluster.Host{Config: &rest.Config{Host: url}}); err != nil {
+		var err error
+		if config.Preflight, err = (&preflightOptions{Mode: mode}).build(&rest.Config{Host: url}); err != nil {
 			t.Fatalf("preparing the preflight: %v", err)
 		}
 	}
@@ -124,23 +123,10 @@ func TestAHostThatIsAwayDoesNotStopAWrite(t *testing.T) {
 	}
 }
 
-func TestPreflightIsChosenFromThree(t *testing.T) {
-	for mode, want := range map[string]string{
-		"enforce": "", "warn": "", "off": "",
-		"maybe": `--preflight is "maybe", must be enforce, warn or off`,
-		"":      `--preflight is "", must be enforce, warn or off`,
-	} {
-		errs := (&Options{Preflight: mode}).validatePreflight()
-		if got := errorText(errors.Join(errs...)); got != want {
-			t.Errorf("mode %q: got %q, want %q", mode, got, want)
-		}
-	}
-}
-
 // createHearing creates a set and returns what its creator is told.
 func createHearing(t *testing.T, s *testServer) ([]string, error) {
 	t.Helper()
-	heard := &warningList{}
+	heard := &warningsHeard{}
 	config := rest.CopyConfig(s.loopback)
 	config.WarningHandlerWithContext = heard
 	clients, err := versioned.NewForConfig(config)
@@ -156,4 +142,11 @@ func errorText(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// warningsHeard are the texts of warnings.
+type warningsHeard struct{ texts []string }
+
+func (h *warningsHeard) HandleWarningHeaderWithContext(_ context.Context, _ int, _, text string) {
+	h.texts = append(h.texts, text)
 }

@@ -49,10 +49,10 @@ func Rebuild(ctx context.Context, o *storage.Options, from Host, dryRun bool, ou
 	if err != nil {
 		return err
 	}
-	return errors.Join(rebuild(ctx, o, host, notesIn(host, from.NoteNamespace), dryRun, out, messages), closeStorage())
+	return errors.Join(rebuild(ctx, o, host, from.NoteNamespace, dryRun, out, messages), closeStorage())
 }
 
-func rebuild(ctx context.Context, o *storage.Options, host *hostcluster.Host, notes notes, dryRun bool, out, messages io.Writer) error {
+func rebuild(ctx context.Context, o *storage.Options, host *hostcluster.Host, namespace string, dryRun bool, out, messages io.Writer) error {
 	known := scheme.New()
 	codecs := serializer.NewCodecFactory(known)
 	generic := genericapiserver.NewConfig(codecs)
@@ -71,14 +71,11 @@ func rebuild(ctx context.Context, o *storage.Options, host *hostcluster.Host, no
 	}
 	defer etcd.Close()
 
-	opened := newStore(etcd, o.Etcd.StorageConfig.Prefix)
-	r := rebuilding{scheme: known, sets: sets, guard: newGuard(opened, notes, nil, advice{}, nil)}
-	noted, seen, err := r.guard.compare(ctx)
-	if err != nil {
+	r := rebuilding{scheme: known, sets: sets, guard: newOffline(etcd, o.Etcd.StorageConfig.Prefix, host.Client.CoreV1().ConfigMaps(namespace))}
+	if store, known, err := r.guard.known(ctx); err != nil {
 		return err
-	}
-	if noted.knows(seen) {
-		return fmt.Errorf("store %s is the one that the cluster knows: nothing was lost, and a set that is missing was deleted", seen.Store)
+	} else if known {
+		return fmt.Errorf("store %s is the one that the cluster knows: nothing was lost, and a set that is missing was deleted", store)
 	}
 	if err := r.plan(ctx, host); err != nil {
 		return err
@@ -96,7 +93,7 @@ func rebuild(ctx context.Context, o *storage.Options, host *hostcluster.Host, no
 type rebuilding struct {
 	scheme *runtime.Scheme
 	sets   storage.Sets
-	guard  *guard
+	guard  offline
 
 	rebuilt []rebuiltSet
 	skipped []skippedSet
@@ -192,26 +189,27 @@ func (r *rebuilding) store(ctx context.Context, messages io.Writer) error {
 			return err
 		}
 	}
-	noted, seen, err := r.guard.compare(ctx)
-	if err != nil {
+	all := len(r.skipped) == 0
+	adopt := ""
+	if all {
+		adopt = "all missing sets were rebuilt"
+	}
+	if err := r.guard.renew(ctx, adopt); err != nil {
 		return err
 	}
-	// A new mark, so that a copy from before the rebuild does not pass for this one.
-	next, ok, err := r.guard.store.mark(ctx, seen, noted.uid())
-	if err == nil && !ok {
-		err = errors.New("another process writes to the store: stop the server and run this again")
+	done := fmt.Sprintf("rebuilt %s; each is held by the annotation %s until you remove it", countSets(len(r.rebuilt)), appsv1.HoldAnnotation)
+	if !all {
+		done += fmt.Sprintf("; %s could not be rebuilt, so the server refuses the store until you accept it with the command that it prints", countSets(len(r.skipped)))
+	} else {
+		done += "; start the server"
 	}
-	if err != nil {
-		return err
-	}
-	done := fmt.Sprintf("rebuilt %s; each is held by the annotation %s until you remove it", count(len(r.rebuilt), "set"), appsv1.HoldAnnotation)
-	if len(r.skipped) > 0 {
-		_, err := fmt.Fprintf(messages, "%s; %s could not be rebuilt, so the server refuses the store until you accept it with the command that it prints\n", done, count(len(r.skipped), "set"))
-		return err
-	}
-	if _, _, err := r.guard.adopt(ctx, noted, next, "all missing sets were rebuilt"); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(messages, "%s; start the server\n", done)
+	_, err := fmt.Fprintln(messages, done)
 	return err
+}
+
+func countSets(n int) string {
+	if n == 1 {
+		return "1 set"
+	}
+	return fmt.Sprintf("%d sets", n)
 }

@@ -29,10 +29,10 @@ type refusal struct {
 
 // advice is what the commands in a refusal are made of.
 type advice struct {
-	namespace  string // of the note
-	kubeconfig string // empty in a pod
-	dataDir    string // empty with an external etcd
-	etcd       []string
+	Namespace  string // of the anchor
+	Kubeconfig string // empty in a pod
+	DataDir    string // empty with an external etcd
+	Etcd       []string
 }
 
 func (r *refusal) Error() string {
@@ -70,12 +70,12 @@ func (r *refusal) atStake() string {
 }
 
 func (r *refusal) restore() string {
-	if r.advice.dataDir == "" {
+	if r.advice.DataDir == "" {
 		return fmt.Sprintf("(1) Put the right store back: let --etcd-servers (now %s) lead to it, or restore it from a backup made with `etcdctl snapshot save`; then restart this server.",
-			strings.Join(r.advice.etcd, ","))
+			strings.Join(r.advice.Etcd, ","))
 	}
 	return fmt.Sprintf("(1) Put the right store back: stop this server, and start it with the --data-dir that it had before (now %s), or with one made from a backup by `statefulset-apiserver store restore --from=BACKUP --data-dir=NEW_DIRECTORY`.",
-		r.advice.dataDir)
+		r.advice.DataDir)
 }
 
 func (r *refusal) rebuild() string {
@@ -88,19 +88,19 @@ func (r *refusal) accept() string {
 		cost = "the deletion of the " + objectsBelonging(r.missing)
 	}
 	return fmt.Sprintf("(3) Accept this store, and with it %s: `kubectl --namespace=%s annotate --overwrite configmap %s %s=%s`; this server then goes on by itself.",
-		cost, r.advice.namespace, noteName, acceptAnnotation, r.seen.name())
+		cost, r.advice.Namespace, noteName, acceptAnnotation, r.seen.name())
 }
 
 // flags are those of the server that lead to its store and its host.
 func (a advice) flags() string {
 	var flags []string
-	if a.kubeconfig != "" {
-		flags = append(flags, "--kubeconfig="+a.kubeconfig)
+	if a.Kubeconfig != "" {
+		flags = append(flags, "--kubeconfig="+a.Kubeconfig)
 	}
-	if a.dataDir != "" {
-		return strings.Join(append(flags, "--data-dir="+a.dataDir), " ")
+	if a.DataDir != "" {
+		return strings.Join(append(flags, "--data-dir="+a.DataDir), " ")
 	}
-	return strings.Join(append(flags, "--etcd-servers="+strings.Join(a.etcd, ",")), " ")
+	return strings.Join(append(flags, "--etcd-servers="+strings.Join(a.Etcd, ",")), " ")
 }
 
 // examples are names of sets that are not in the store, for the log.

@@ -52,7 +52,7 @@ func Restore(ctx context.Context, o *storage.Options, file string, in io.Reader,
 		return err
 	}
 	fill := func(database string) error { return copyDatabase(file, database) }
-	if err := dir.Restore(ctx, fill, checkFormat); err != nil {
+	if err := dir.Restore(ctx, fill, checkRestored); err != nil {
 		return fmt.Errorf("restoring --from %q: %w", file, err)
 	}
 	_, err = fmt.Fprintf(messages, "restored into %s; start the server with --data-dir=%s, and accept the store with the command that it then prints\n", path, path)
@@ -90,14 +90,13 @@ func checkBackup(path string) error {
 	return nil
 }
 
-// checkFormat makes sure that this version can serve a store.
-func checkFormat(ctx context.Context, endpoint string) error {
+// checkRestored makes sure that this version can serve a store.
+func checkRestored(ctx context.Context, endpoint string) error {
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
 	if err != nil {
 		return err
 	}
-	_, err = newStore(client, storage.Prefix).look(ctx)
-	return errors.Join(err, client.Close())
+	return errors.Join(checkFormat(ctx, client, storage.Prefix), client.Close())
 }
 
 func copyDatabase(from, to string) error {

@@ -20,7 +20,7 @@ func TestManyCallersDoNotMakeOthersWaitForAccessReviews(t *testing.T) {
 	host := hostAt(t, g.ServeHTTP)
 	given := options.NewDelegatingAuthorizationOptions()
 	given.RemoteKubeConfigFile = kubeconfigOf(t, host.Config.Host)
-	client, err := reviewClient(given)
+	client, err := ReviewClient(given)
 	if err != nil {
 		t.Fatalf("making the client: %v", err)
 	}

@@ -6,8 +6,10 @@ package apiserver
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/pflag"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
@@ -18,20 +20,33 @@ const (
 	defaultWriteBurst = "64Mi"
 )
 
-func (o *Options) addRoomFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.WriteRate, "namespace-write-rate", o.WriteRate,
+// roomOptions bound what is written to the store, in bytes, as quantities.
+type roomOptions struct {
+	// Rate is how many bytes a namespace may write in a second, and Burst how many at once.
+	Rate, Burst string
+}
+
+// newRoomOptions are the defaults.
+func newRoomOptions() *roomOptions {
+	return &roomOptions{Rate: defaultWriteRate, Burst: defaultWriteBurst}
+}
+
+// addFlags adds all flags.
+func (o *roomOptions) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.Rate, "namespace-write-rate", o.Rate,
 		"How many bytes of sets each namespace may write to the store in a second, for each replica of the server. What is beyond is refused with 429 and may be sent again; status and deletions are free. 0 sets no limit.")
-	flags.StringVar(&o.WriteBurst, "namespace-write-burst", o.WriteBurst,
+	flags.StringVar(&o.Burst, "namespace-write-burst", o.Burst,
 		"How many bytes of sets a namespace may write at once after it has written little. At least 2Mi.")
 }
 
-func (o *Options) validateRoom() []error {
+// validate says what is wrong with the values, naming the flags.
+func (o *roomOptions) validate() []error {
 	var errs []error
-	if _, err := bytesOf(o.WriteRate, 0); err != nil {
-		errs = append(errs, fmt.Errorf("--namespace-write-rate is %q: %w", o.WriteRate, err))
+	if _, err := bytesOf(o.Rate, 0); err != nil {
+		errs = append(errs, fmt.Errorf("--namespace-write-rate is %q: %w", o.Rate, err))
 	}
-	if _, err := bytesOf(o.WriteBurst, leastBurst); err != nil {
-		errs = append(errs, fmt.Errorf("--namespace-write-burst is %q: %w", o.WriteBurst, err))
+	if _, err := bytesOf(o.Burst, leastBurst); err != nil {
+		errs = append(errs, fmt.Errorf("--namespace-write-burst is %q: %w", o.Burst, err))
 	}
 	return errs
 }
@@ -46,40 +61,32 @@ func bytesOf(text string, least int64) (int64, error) {
 	return quantity.Value(), nil
 }
 
-// applyRoom bounds what is written to the store. The func that it returns stops that.
-func (o *Options) applyRoom(ctx context.Context, config *Config) (func() error, error) {
-	bytesPerSecond, err := bytesOf(o.WriteRate, 0)
+// start begins to look how full etcd is. The func that it returns ends that.
+func (o *roomOptions) start(ctx context.Context, etcd *clientv3.Client, remedies fillRemedies) (*room, func(), error) {
+	bytesPerSecond, err := bytesOf(o.Rate, 0)
 	if err != nil {
-		return nil, fmt.Errorf("--namespace-write-rate is %q: %w", o.WriteRate, err)
+		return nil, nil, fmt.Errorf("--namespace-write-rate is %q: %w", o.Rate, err)
 	}
-	burst, err := bytesOf(o.WriteBurst, leastBurst)
+	burst, err := bytesOf(o.Burst, leastBurst)
 	if err != nil {
-		return nil, fmt.Errorf("--namespace-write-burst is %q: %w", o.WriteBurst, err)
+		return nil, nil, fmt.Errorf("--namespace-write-burst is %q: %w", o.Burst, err)
 	}
-	etcd, err := o.Storage.Client()
-	if err != nil {
-		return nil, err
-	}
-	filling := newFilling(etcd, fillInterval)
-	config.room = newRoom(bytesPerSecond, burst, filling.latest, o.fillRemedies())
-	showFill(filling.latest)
+	room, stop := startRoom(ctx, etcd, fillInterval, bytesPerSecond, burst, remedies)
+	showFill(room.fill)
+	return room, stop, nil
+}
 
+// startRoom asks etcd at this interval.
+func startRoom(ctx context.Context, etcd *clientv3.Client, interval time.Duration, bytesPerSecond, burst int64, remedies fillRemedies) (*room, func()) {
+	filling := newFilling(etcd, interval)
 	running, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		filling.run(running)
 	}()
-	return func() error {
+	return newRoom(bytesPerSecond, burst, filling.latest, remedies), func() {
 		stop()
 		<-done
-		return etcd.Close()
-	}, nil
-}
-
-func (o *Options) fillRemedies() fillRemedies {
-	if o.Storage.Embedded() {
-		return fillRemedies{"restart this server, which defragments it", "move the store to an etcd of your own with a larger quota, see docs/backup.md"}
 	}
-	return fillRemedies{"defragment etcd", "start etcd with a larger --quota-backend-bytes"}
 }

@@ -14,6 +14,11 @@ import (
 	appsv1 "statefulset.dev/api/apps/v1"
 )
 
+// filter refuses what has no room before next reads it.
+func (r *room) filter(serializer runtime.NegotiatedSerializer, next http.Handler) http.Handler {
+	return roomGate{r, serializer, next}
+}
+
 // roomGate refuses a body before it is read whose namespace has no room for so many bytes.
 // So a flood of refused writes costs little. What is written in the end may be larger, for
 // a patch, and is looked at again by who stores it.

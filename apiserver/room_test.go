@@ -46,15 +46,9 @@ func startSmall(t *testing.T, quota, bytesPerSecond, burst int64) (*testServer, 
 		}
 		t.Cleanup(func() { _ = client.Close() })
 	}, func(c *Config) {
-		filling := newFilling(client, 20*time.Millisecond)
-		c.room = newRoom(bytesPerSecond, burst, filling.latest, fillRemedies{"defragment", "ask the operator"})
-		ctx, stop := context.WithCancel(context.Background())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			filling.run(ctx)
-		}()
-		t.Cleanup(func() { stop(); <-done })
+		var stop func()
+		c.room, stop = StartRoom(context.Background(), client, 20*time.Millisecond, bytesPerSecond, burst, fillRemedies{Defragment: "defragment", Enlarge: "ask the operator"})
+		t.Cleanup(stop)
 	})
 	return s, client
 }
@@ -178,7 +172,7 @@ func writeCalmly(t *testing.T, s *testServer, writes int) []time.Duration {
 }
 
 func TestAFullStoreKeepsRoomForStatusAndDeletions(t *testing.T) {
-	s, etcd := startSmall(t, 96*mebi, 0, leastBurst)
+	s, etcd := startSmall(t, 96*mebi, 0, LeastBurst)
 	var refused error
 	created, refusals := 0, 0
 	for refusals < 5 && created < 100 { // more than one, since compaction makes some room
@@ -259,37 +253,5 @@ func TestWhatNeedsNoRoom(t *testing.T) {
 	}
 	if _, err := s.sets().Patch(t.Context(), "held", "application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
 		t.Errorf("removing the finalizer of a set that is being deleted: got %v, want no error", err)
-	}
-}
-
-func TestNamespacesThatWriteAreForgotten(t *testing.T) {
-	r := newRoom(1, leastBurst, func() fill { return fill{} }, fillRemedies{})
-	for n := range 3 * namespacesAtOnce {
-		if err := r.Take(fmt.Sprint("namespace-", n), 10, true); err != nil {
-			t.Fatalf("namespace %d: got %v, want no error", n, err)
-		}
-	}
-	if got := r.spaces.Len(); got != namespacesAtOnce {
-		t.Errorf("namespaces that are remembered: got %d, want %d", got, namespacesAtOnce)
-	}
-}
-
-func TestRoomFlags(t *testing.T) {
-	tests := map[string]struct{ rate, burst, want string }{
-		"the defaults are fine":                     {defaultWriteRate, defaultWriteBurst, ""},
-		"no limit is fine":                          {"0", "64Mi", ""},
-		"a rate must be a quantity":                 {"fast", "64Mi", `--namespace-write-rate is "fast": must be a number of bytes such as 64Mi`},
-		"a rate must not be negative":               {"-1", "64Mi", `--namespace-write-rate is "-1"`},
-		"a burst must let the largest set through":  {"2Mi", "1Mi", `--namespace-write-burst is "1Mi": must be a number of bytes such as 64Mi, from 2Mi to 1Ti`},
-		"a burst must be less than what memory has": {"2Mi", "2Ei", `--namespace-write-burst is "2Ei"`},
-	}
-	for sentence, test := range tests {
-		t.Run(sentence, func(t *testing.T) {
-			o := Options{WriteRate: test.rate, WriteBurst: test.burst}
-			err := errors.Join(o.validateRoom()...)
-			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want %q", err, test.want)
-			}
-		})
 	}
 }

@@ -68,7 +68,7 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 		return err
 	}
 	certificates.HoldUntilClientCAs(ctx, config.Generic.SecureServing, host.Client, o.Authentication)
-	if err := o.applyPreflight(config, host); err != nil {
+	if config.Preflight, err = o.Preflight.build(host.Config); err != nil {
 		return err
 	}
 	closeGuard, err := o.applyGuard(ctx, config, host, fail)
@@ -76,7 +76,7 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeGuard()) }()
-	closeRoom, err := o.applyRoom(ctx, config)
+	closeRoom, err := o.applySpace(ctx, config)
 	if err != nil {
 		return err
 	}

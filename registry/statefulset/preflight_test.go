@@ -6,13 +6,11 @@ package statefulset
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -104,20 +102,6 @@ func TestWhatIsTried(t *testing.T) {
 			}
 		})
 	}
-}
-
-// manyClaims has claim templates that differ in their size, or in their name only.
-func manyClaims(count int, differ bool) *appsv1.StatefulSet {
-	return changed(func(set *appsv1.StatefulSet) {
-		set.Spec.VolumeClaimTemplates = nil
-		for i := range count {
-			template := claimTemplate(fmt.Sprintf("c%d", i))
-			if differ {
-				template.Spec.Resources.Requests[corev1.ResourceStorage] = *resource.NewQuantity(int64(i+1), resource.BinarySI)
-			}
-			set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, template)
-		}
-	})
 }
 
 func TestAtMostSixteenObjectsAreTriedForARequest(t *testing.T) {

@@ -5,14 +5,10 @@ package statefulset
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
@@ -47,22 +43,6 @@ func request(t *testing.T) context.Context {
 	})
 }
 
-func causes(t *testing.T, err error) []string {
-	t.Helper()
-	if err == nil {
-		return nil
-	}
-	var status *apierrors.StatusError
-	if !errors.As(err, &status) || status.ErrStatus.Details == nil {
-		t.Fatalf("got %v, want an error with causes", err)
-	}
-	var texts []string
-	for _, cause := range status.ErrStatus.Details.Causes {
-		texts = append(texts, fmt.Sprintf("%s: %s", cause.Field, cause.Message))
-	}
-	return texts
-}
-
 type verdict struct {
 	change func(*appsv1.StatefulSet)
 	// want is the beginning of each error; none for a set that is accepted.
@@ -79,18 +59,6 @@ func (v verdict) check(t *testing.T, got []string) {
 	if !same {
 		t.Errorf("errors:\n got %q\nwant %q", got, v.want)
 	}
-}
-
-func spec(change func(*appsv1.StatefulSetSpec)) func(*appsv1.StatefulSet) {
-	return func(set *appsv1.StatefulSet) { change(&set.Spec) }
-}
-
-func pod(change func(*corev1.PodSpec)) func(*appsv1.StatefulSet) {
-	return func(set *appsv1.StatefulSet) { change(&set.Spec.Template.Spec) }
-}
-
-func claim(change func(*corev1.PersistentVolumeClaim)) func(*appsv1.StatefulSet) {
-	return func(set *appsv1.StatefulSet) { change(&set.Spec.VolumeClaimTemplates[0]) }
 }
 
 func rolling(maxUnavailable intstr.IntOrString) func(*appsv1.StatefulSet) {

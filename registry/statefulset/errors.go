@@ -11,7 +11,17 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/storage"
 )
+
+// explainVersion makes a resourceVersion that is no version the sender's fault. The
+// storage layer has an error for it that the generic server does not know.
+func explainVersion(err error) error {
+	if _, ok := errors.AsType[storage.InvalidError](err); !ok {
+		return err
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("%v; use a resourceVersion that a list, a watch or an object gave, 0, or none", err))
+}
 
 // explainTooLarge tells a user that etcd does not take a set of this size, which is no
 // fault of the server. There are two limits: that of etcd for a request, and a higher
