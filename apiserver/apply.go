@@ -9,13 +9,16 @@ import (
 	"fmt"
 	"net"
 
+	"statefulset.dev/apiserver/access"
+	"statefulset.dev/apiserver/admission"
 	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/apiserver/storespace"
 )
 
-// applyServing takes the port, and prepares all that does not need the host.
-func (o *Options) applyServing(config *Config) error {
+// ApplyServing takes the port, and prepares all that does not need the host.
+func (o *Options) ApplyServing(config *Config) error {
 	generic := &config.Generic.Config
 	if err := o.Serving.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
 		return fmt.Errorf("making a self-signed certificate: %w", err)
@@ -59,25 +62,25 @@ func (o *Options) applyHost(ctx context.Context, config *Config, host *hostclust
 	if config.Services, err = hostcluster.NewServices(host.Client); err != nil {
 		return err
 	}
-	if err := applyAuthentication(o.Authentication, generic); err != nil {
+	if err := access.ApplyAuthentication(o.Authentication, generic); err != nil {
 		return err
 	}
-	if err := applyAuthorization(o.Authorization, generic); err != nil {
+	if err := access.ApplyAuthorization(o.Authorization, generic); err != nil {
 		return err
 	}
 	if err := o.Audit.ApplyTo(generic); err != nil {
 		return fmt.Errorf("preparing the audit log: %w", err)
 	}
 	host.ReportVersion(ctx)
-	policies, err := followPolicies(ctx, host)
+	policies, err := admission.FollowPolicies(ctx, host)
 	if err != nil {
 		return err
 	}
-	return applyAdmission(o.Admission, o.Features, config.Generic, host, policies)
+	return admission.Apply(o.Admission, o.Features, config.Generic, host, policies)
 }
 
-// applyStorage leads the server to its store.
-func (c *Config) applyStorage(o *storage.Options) error {
+// ApplyStorage leads the server to its store.
+func (c *Config) ApplyStorage(o *storage.Options) error {
 	c.watchCache = o.Etcd.EnableWatchCache
 	return o.Apply(c.codecs, &c.Generic.Config)
 }
@@ -88,18 +91,18 @@ func (o *Options) applySpace(ctx context.Context, config *Config) (func() error,
 	if err != nil {
 		return nil, err
 	}
-	remedies := fillRemedies{Defragment: "defragment etcd", Enlarge: "start etcd with a larger --quota-backend-bytes"}
+	remedies := storespace.Remedies{Defragment: "defragment etcd", Enlarge: "start etcd with a larger --quota-backend-bytes"}
 	if o.Storage.Embedded() {
-		remedies = fillRemedies{
+		remedies = storespace.Remedies{
 			Defragment: "restart this server, which defragments it",
 			Enlarge:    "move the store to an etcd of your own with a larger quota, see docs/backup.md",
 		}
 	}
-	room, stop, err := o.Space.start(ctx, etcd, remedies)
+	room, stop, err := o.Space.Start(ctx, etcd, remedies)
 	if err != nil {
 		return nil, errors.Join(err, etcd.Close())
 	}
-	config.room = room
+	config.Room = room
 	return func() error {
 		stop()
 		return etcd.Close()

@@ -18,8 +18,10 @@ import (
 	"statefulset.dev/apiserver/filters"
 	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/apiserver/scheme"
+	"statefulset.dev/apiserver/storeguard"
+	"statefulset.dev/apiserver/storespace"
 	"statefulset.dev/registry/damaged"
-	"statefulset.dev/registry/statefulset"
+	"statefulset.dev/registry/statefulset/preflight"
 )
 
 // Config is everything that a server is built from, already resolved.
@@ -33,7 +35,7 @@ type Config struct {
 	HostReady func(context.Context) error
 
 	// Preflight tries sets on the host before they are stored. By default none is.
-	Preflight statefulset.Preflight
+	Preflight preflight.Preflight
 
 	// Services knows which headless Services the host has, for warnings. Nil if nobody
 	// does, as in tests.
@@ -59,14 +61,14 @@ type Config struct {
 	// May be nil.
 	ControllerState func() ControllerState
 
-	// guard keeps anything from being served while the store is not the right one.
+	// Guard keeps anything from being served while the store is not the right one.
 	// Nil if nothing checks that, as in tests.
-	guard *guard
+	Guard *storeguard.Guard
 	// watchCache says whether sets are served from a cache.
 	watchCache bool
 
-	// room bounds what is written to the store. Nil if nothing does, as in tests.
-	room *room
+	// Room bounds what is written to the store. Nil if nothing does, as in tests.
+	Room *storespace.Room
 
 	damaged *damaged.Sets
 
@@ -95,8 +97,8 @@ func NewConfig() *Config {
 	build := generic.BuildHandlerChainFunc
 	generic.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
 		handler = bodylimit.New(generic.MaxRequestBodyBytes, codecs, handler)
-		if config.room != nil {
-			handler = config.room.filter(codecs, handler)
+		if config.Room != nil {
+			handler = config.Room.Filter(codecs, handler)
 		}
 		return build(filters.Unredirect(filters.Announce(filters.LimitPlans(codecs, handler))), generic)
 	}
@@ -137,7 +139,7 @@ func (c CompletedConfig) New() (*Server, error) {
 			return nil, err
 		}
 	}
-	if err := addStoreCheck(server, c.config.guard); err != nil {
+	if err := addStoreCheck(server, c.config.Guard); err != nil {
 		return nil, err
 	}
 	return &Server{server}, nil

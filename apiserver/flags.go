@@ -4,9 +4,11 @@
 package apiserver
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/spf13/pflag"
+	cliflag "k8s.io/component-base/cli/flag"
 )
 
 // unservedServerFlags choose between versions of an API; ours has one.
@@ -30,4 +32,21 @@ func addFlagsExcept(to *pflag.FlagSet, addFlags func(*pflag.FlagSet), names ...s
 			to.AddFlag(f)
 		}
 	})
+}
+
+// StoreFlags are those flags of the server that lead to its store and, if host is
+// true, to its host cluster, in sections for a help text.
+func (o *Options) StoreFlags(host bool) cliflag.NamedFlagSets {
+	all := o.Flags()
+	var sections cliflag.NamedFlagSets
+	sections.FlagSet("storage").AddFlagSet(all.FlagSet("storage"))
+	if host {
+		addFlagsExcept(sections.FlagSet("host cluster"), func(to *pflag.FlagSet) { to.AddFlagSet(all.FlagSet("host cluster")) }, "preflight")
+	}
+	return sections
+}
+
+// ValidateStore says what is wrong with the values of StoreFlags, naming the flags.
+func (o *Options) ValidateStore() error {
+	return errors.Join(append(o.Storage.Validate(), o.validateHost()...)...)
 }

@@ -5,255 +5,70 @@ package apiserver
 
 import (
 	"context"
-	"errors"
-	"sync"
-	"time"
+	"net/http"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"k8s.io/apimachinery/pkg/runtime"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/metadata"
-	"k8s.io/klog/v2"
+	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	"statefulset.dev/apiserver/dependents"
-	"statefulset.dev/apiserver/logthrottle"
+	"statefulset.dev/apiserver/hostcluster"
+	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/apiserver/storeguard"
 )
 
-// guard sees to it that nothing is served from a store that is not the one that
-// the host cluster knows. The host's garbage collector deletes the pods of a set
-// that is said not to exist, so a wrong "no" cannot be taken back.
-//
-// The store holds a record with a random mark (store.go), and a ConfigMap of the
-// host, the note, names that mark (note.go). The record gets a new mark about
-// once a second while anything is written, the store first and the note second,
-// so a store that holds the noted mark holds everything that was written before
-// it. A store that was emptied, exchanged, copied and gone its own way, or set
-// back to a backup, whatever its revision claims to be, does not hold it.
-//
-// What is certain: the controller writes nothing to the host for a generation of
-// a set before a mark covers that generation (Covered). So whenever an object in
-// the host is there because of something that the store does not know any more,
-// the store does not hold the noted mark either. What may be lost unnoticed are
-// the writes after the last mark, about those of the last second, as far as
-// nothing was done about them in the host yet.
-type guard struct {
-	store *store
-	notes notes
-	host  metadata.Interface
-	// stored are the sets in the store.
-	stored func(context.Context) (map[dependents.SetID]bool, error)
-	advice advice
-	// end ends the process with an error.
-	end func(error)
-	// prover makes sure that what was read is true.
-	prover prover
-	// formatOf says which format of the store an object needs. Nil as long as all need
-	// the first.
-	formatOf func(runtime.Object) int
-	// noteInterval is how often the note is looked at while nothing is written.
-	noteInterval time.Duration
-
-	// right is closed when the store was found to be the right one.
-	right chan struct{}
-	// wrong ends when a store that had been right no longer is.
-	wrong context.Context
-	lose  context.CancelFunc
-	// wake asks for a new mark now.
-	wake chan struct{}
-
-	mu sync.Mutex
-	// refused is why nothing is served, nil if it is.
-	refused error
-	// known is the latest record of the right store, and reached the highest
-	// revision at which it was seen.
-	known   sight
-	reached int64
-	// covered is the revision of the noted mark. Each attempt to raise it closes
-	// round, puts its error into failed, and makes another round.
-	covered int64
-	round   chan struct{}
-	failed  error
-	// compared is the record that was last found to be the noted one, and when.
-	compared   sight
-	comparedAt time.Time
-	// unmarked is true until this process has set a mark of its own.
-	unmarked bool
+// applyGuard puts the guard of the store before everything that is served, and
+// starts it. The func that it returns sets the last mark; it is called when
+// nothing is written any more, and before the storage is closed. When the server
+// must be started again, fail is told.
+func (o *Options) applyGuard(ctx context.Context, config *Config, host *hostcluster.Host, fail context.CancelCauseFunc) (func() error, error) {
+	etcd, err := o.Storage.Client()
+	if err != nil {
+		return nil, err
+	}
+	objects, err := host.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	guard := storeguard.New(storeguard.Config{
+		Etcd: etcd, Prefix: o.Storage.Etcd.StorageConfig.Prefix,
+		Anchors: host.Client.CoreV1().ConfigMaps(o.AnchorNamespace), Host: objects,
+		Stored: func(ctx context.Context) (map[dependents.SetID]bool, error) { return config.StoredSets(ctx, o.Storage) },
+		Advice: o.advice(), End: fail,
+	})
+	config.GuardWith(guard)
+	stop := guard.Start(ctx)
+	return func() error {
+		stop()
+		return etcd.Close()
+	}, nil
 }
 
-var errNotCompared = errors.New("the store has not been compared with the note that the host cluster has of it yet")
-
-const (
-	// markInterval is how often a mark follows what was written.
-	markInterval = time.Second
-	// shortestRetry and longestRetry are how long it takes until a store that is
-	// not right is looked at again.
-	shortestRetry = 500 * time.Millisecond
-	longestRetry  = 5 * time.Second
-	// noteInterval is how often a server that neither writes nor sees others write looks
-	// whether the note is still there.
-	noteInterval = 30 * time.Second
-	// lastMarkTimeout bounds the last mark of a server that ends.
-	lastMarkTimeout = 5 * time.Second
-)
-
-// guardConfig is what a guard is made of.
-type guardConfig struct {
-	// Etcd leads to the store, and Prefix is that of all its keys.
-	Etcd   *clientv3.Client
-	Prefix string
-	// Anchors are the ConfigMaps of the namespace of the host that has the anchor.
-	Anchors typedcorev1.ConfigMapInterface
-	// Host finds what belongs to sets.
-	Host metadata.Interface
-	// Stored are the sets in the store.
-	Stored func(context.Context) (map[dependents.SetID]bool, error)
-	// Advice is what an operator is told to do.
-	Advice advice
-	// End is told when the server must be started again.
-	End func(error)
+// StoredSets name all sets in the store.
+func (c *Config) StoredSets(ctx context.Context, o *storage.Options) (map[dependents.SetID]bool, error) {
+	sets, err := o.OpenSets(c.scheme, &c.Generic.Config, c.damagedSets())
+	if err != nil {
+		return nil, err
+	}
+	defer sets.DestroyFunc()
+	return sets.UIDs(ctx)
 }
 
-// newGuard is a guard that has not looked at its store yet.
-func newGuard(c guardConfig) *guard {
-	g := &guard{
-		store: newStore(c.Etcd, c.Prefix), notes: newAnchors(c.Anchors), host: c.Host, stored: c.Stored, advice: c.Advice, end: c.End,
-		right: make(chan struct{}), wake: make(chan struct{}, 1), round: make(chan struct{}), refused: errNotCompared,
-		noteInterval: noteInterval, unmarked: true,
+func (o *Options) advice() storeguard.Advice {
+	a := storeguard.Advice{Namespace: o.AnchorNamespace, Kubeconfig: o.Host.CoreAPIKubeconfigPath}
+	if o.Storage.Embedded() {
+		a.DataDir = o.Storage.Dir()
+	} else {
+		a.Etcd = o.Storage.Etcd.StorageConfig.Transport.ServerList
 	}
-	g.wrong, g.lose = context.WithCancel(context.Background())
-	g.prover.ask = g.askAll
-	return g
+	return a
 }
 
-// run judges the store until ctx ends.
-func (g *guard) run(ctx context.Context) {
-	if how, err := g.settle(ctx); err != nil {
-		return
-	} else if how == restored {
-		// The caches of this process were filled from what was there before.
-		g.end(errors.New("the right store is back: restarting, to read it afresh"))
-		return
-	}
-	close(g.right)
-	g.follow(ctx)
-	if ctx.Err() != nil {
-		return
-	}
-	if _, err := g.settle(ctx); err == nil {
-		g.end(errors.New("the store was exchanged while the server was running, and is right again: restarting, to read it afresh"))
+// GuardWith lets nothing be served, and no controller run, unless the store is
+// right.
+func (c *Config) GuardWith(guard *storeguard.Guard) {
+	c.Guard = guard
+	c.Generic.RESTOptionsGetter = guard.Proven(c.Generic.RESTOptionsGetter, c.watchCache)
+	build := c.Generic.BuildHandlerChainFunc
+	c.Generic.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
+		return build(guard.Filter(c.codecs, handler), generic)
 	}
 }
-
-// outcome is how a store came to be right.
-type outcome int
-
-const (
-	// asNoted stores were right when first looked at.
-	asNoted outcome = iota
-	// adopted stores became right by a decision.
-	adopted
-	// restored stores took the place of one that was refused.
-	restored
-)
-
-// settle looks at the store until it is right. It returns an error only when ctx
-// ends.
-func (g *guard) settle(ctx context.Context) (outcome, error) {
-	logger := klog.FromContext(ctx)
-	var told logthrottle.Throttle
-	var last *refusal
-	for pause := shortestRetry; ; pause = min(2*pause, longestRetry) {
-		seen, how, err := g.judge(ctx, last)
-		if err == nil {
-			logger.Info("The store is the one that the host cluster knows", "store", seen.Store, "revision", seen.revision)
-			g.accept(seen)
-			if how == asNoted && last != nil {
-				how = restored
-			}
-			return how, nil
-		}
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		errors.As(err, &last)
-		g.refuse(err)
-		if told.IsDue(err, time.Now()) {
-			logger.Error(err, "Nothing is served", "examples", last.examples())
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		}
-	}
-}
-
-// follow keeps the mark close behind what is written, until the store turns out
-// to be wrong.
-func (g *guard) follow(ctx context.Context) {
-	ticker := time.NewTicker(markInterval)
-	defer ticker.Stop()
-	for woken := true; ; {
-		var err error
-		if woken || !g.isIdle(ctx) {
-			err = g.advance(ctx)
-		}
-		g.endRound(err)
-		if g.isLost() {
-			return
-		}
-		if err != nil {
-			klog.FromContext(ctx).V(2).Info("Could not mark how far the store has come", "err", err)
-		}
-		select {
-		case <-ticker.C:
-			woken = false
-		case <-g.wake:
-			woken = true
-		case <-g.wrong.Done():
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// finish sets the last mark, when nothing is written any more.
-func (g *guard) finish(ctx context.Context) {
-	if g.check() != nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastMarkTimeout)
-	defer cancel()
-	if err := g.advance(ctx); err != nil {
-		klog.FromContext(ctx).Info("Could not mark how far the store has come before the end", "err", err)
-	}
-}
-
-// check is why nothing is served, nil if it is.
-func (g *guard) check() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.refused
-}
-
-func (g *guard) isServing() bool { return g.check() == nil }
-
-func (g *guard) refuse(reason error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.refused = reason
-}
-
-// accept begins to serve, unless the store was lost before. What the note covers
-// is found out by the first mark.
-func (g *guard) accept(seen sight) {
-	if g.isLost() {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.refused, g.known, g.reached = nil, seen, seen.revision
-}
-
-func (g *guard) isLost() bool { return g.wrong.Err() != nil }

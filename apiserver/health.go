@@ -10,6 +10,8 @@ import (
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
+
+	"statefulset.dev/apiserver/storeguard"
 )
 
 // The generic server brings the checks of etcd, of its informers and of its
@@ -22,11 +24,11 @@ import (
 
 // addStoreCheck makes the server unready while its store is not the right one. It
 // stays alive: a restart would not help, an operator does.
-func addStoreCheck(server *genericapiserver.GenericAPIServer, guard *guard) error {
+func addStoreCheck(server *genericapiserver.GenericAPIServer, guard *storeguard.Guard) error {
 	if guard == nil {
 		return nil
 	}
-	return server.AddReadyzChecks(healthz.NamedCheck("store", func(*http.Request) error { return guard.check() }))
+	return server.AddReadyzChecks(healthz.NamedCheck("store", func(*http.Request) error { return guard.Check() }))
 }
 
 // controllerPath says whether the controller can do its work. It is apart from the checks

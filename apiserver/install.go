@@ -24,8 +24,8 @@ func apiGroup(config *Config, getter generic.RESTOptionsGetter) (*genericapiserv
 	if err != nil {
 		return nil, err
 	}
-	if config.room != nil {
-		sets.LimitWrites(config.room)
+	if config.Room != nil {
+		sets.LimitWrites(config.Room)
 	}
 	group := genericapiserver.NewDefaultAPIGroupInfo(appsv1.GroupName, config.scheme, runtime.NewParameterCodec(config.scheme), config.codecs)
 	group.NegotiatedSerializer = scheme.TextOnly(config.codecs)

@@ -15,7 +15,11 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 	basecompatibility "k8s.io/component-base/compatibility"
 
+	"statefulset.dev/apiserver/admission"
 	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/apiserver/storeguard"
+	"statefulset.dev/apiserver/storespace"
+	"statefulset.dev/registry/statefulset/preflight"
 )
 
 // Options is what a user can choose. Groups of the generic server that we do not
@@ -34,20 +38,20 @@ type Options struct {
 
 	// HostTimeout is how long a starting server waits for the host cluster.
 	HostTimeout time.Duration
-	// NoteNamespace is where in the host cluster the note is that says which store
+	// AnchorNamespace is where in the host cluster the anchor is that says which store
 	// the cluster knows.
-	NoteNamespace string
+	AnchorNamespace string
 	// Preflight says how sets are tried on the host before they are stored.
-	Preflight *preflightOptions
+	Preflight *preflight.Options
 
 	// Space bounds what is written to the store.
-	Space *roomOptions
+	Space *storespace.Options
 }
 
 const (
-	defaultPort          = 8443
-	defaultNoteNamespace = "statefulset-system"
-	minHostTimeout       = time.Second
+	defaultPort            = 8443
+	defaultAnchorNamespace = "statefulset-system"
+	minHostTimeout         = time.Second
 )
 
 // NewOptions are the defaults.
@@ -72,20 +76,20 @@ func NewOptions() (*Options, error) {
 	server.ShutdownWatchTerminationGracePeriod = 2 * time.Second
 
 	return &Options{
-		Server:         server,
-		Serving:        serving.WithLoopback(),
-		Authentication: options.NewDelegatingAuthenticationOptions(),
-		Authorization:  options.NewDelegatingAuthorizationOptions(),
-		Audit:          options.NewAuditOptions(),
-		Features:       options.NewFeatureOptions(),
-		Host:           options.NewCoreAPIOptions(),
-		Admission:      newAdmissionOptions(),
-		Storage:        storage.NewOptions(),
-		Traces:         options.NewTracingOptions(),
-		HostTimeout:    30 * time.Second,
-		NoteNamespace:  defaultNoteNamespace,
-		Preflight:      newPreflightOptions(),
-		Space:          newRoomOptions(),
+		Server:          server,
+		Serving:         serving.WithLoopback(),
+		Authentication:  options.NewDelegatingAuthenticationOptions(),
+		Authorization:   options.NewDelegatingAuthorizationOptions(),
+		Audit:           options.NewAuditOptions(),
+		Features:        options.NewFeatureOptions(),
+		Host:            options.NewCoreAPIOptions(),
+		Admission:       admission.NewOptions(),
+		Storage:         storage.NewOptions(),
+		Traces:          options.NewTracingOptions(),
+		HostTimeout:     30 * time.Second,
+		AnchorNamespace: defaultAnchorNamespace,
+		Preflight:       preflight.NewOptions(),
+		Space:           storespace.NewOptions(),
 	}, nil
 }
 
@@ -108,8 +112,8 @@ func (o *Options) Complete() error {
 func (o *Options) Validate() error {
 	errs := append(o.Storage.Validate(), o.validateServing()...)
 	errs = append(errs, o.validateHost()...)
-	errs = append(errs, o.Preflight.validate()...)
-	errs = append(errs, o.Space.validate()...)
+	errs = append(errs, o.Preflight.Validate()...)
+	errs = append(errs, o.Space.Validate()...)
 	errs = append(errs, o.Server.Validate()...)
 	errs = append(errs, o.Authentication.Validate()...)
 	errs = append(errs, o.Authorization.Validate()...)
@@ -126,8 +130,8 @@ func (o *Options) validateHost() []error {
 	if o.HostTimeout < minHostTimeout {
 		errs = append(errs, fmt.Errorf("--host-timeout is %s, must be at least %s", o.HostTimeout, minHostTimeout))
 	}
-	if problems := validation.IsDNS1123Label(o.NoteNamespace); len(problems) > 0 {
-		errs = append(errs, fmt.Errorf("--store-note-namespace is %q: %s", o.NoteNamespace, problems[0]))
+	if problems := validation.IsDNS1123Label(o.AnchorNamespace); len(problems) > 0 {
+		errs = append(errs, fmt.Errorf("--store-note-namespace is %q: %s", o.AnchorNamespace, problems[0]))
 	}
 	return errs
 }
@@ -149,12 +153,12 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 		"Kubeconfig of the cluster in which the members run, and which authenticates and authorizes requests. Without it, the cluster that this process runs in.")
 	hostFlags.DurationVar(&o.HostTimeout, "host-timeout", o.HostTimeout,
 		"How long to wait at start for the host cluster to answer, before giving up.")
-	o.Preflight.addFlags(hostFlags)
-	hostFlags.StringVar(&o.NoteNamespace, "store-note-namespace", o.NoteNamespace,
-		"Namespace of the host cluster that holds the ConfigMap "+noteName+", the note of which store the cluster knows.")
+	o.Preflight.AddFlags(hostFlags)
+	hostFlags.StringVar(&o.AnchorNamespace, "store-note-namespace", o.AnchorNamespace,
+		"Namespace of the host cluster that holds the ConfigMap "+storeguard.AnchorName+", the note of which store the cluster knows.")
 
 	o.Storage.AddFlags(sections.FlagSet("storage"))
-	o.Space.addFlags(sections.FlagSet("limits of the store"))
+	o.Space.AddFlags(sections.FlagSet("limits of the store"))
 	o.Serving.AddFlags(sections.FlagSet("serving"))
 	o.Authentication.AddFlags(sections.FlagSet("authentication"))
 	o.Authorization.AddFlags(sections.FlagSet("authorization"))

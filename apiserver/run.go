@@ -45,7 +45,7 @@ type Planner = statefulset.Planner
 // Run serves with the given, completed and valid options until ctx ends.
 func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 	config := NewConfig()
-	if err := o.applyServing(config); err != nil {
+	if err := o.ApplyServing(config); err != nil {
 		return err
 	}
 	host, err := hostcluster.Connect(ctx, o.Host.CoreAPIKubeconfigPath, o.HostTimeout)
@@ -61,14 +61,14 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 	}
 	defer func() { err = errors.Join(err, closeStorage()) }()
 
-	if err := config.applyStorage(o.Storage); err != nil {
+	if err := config.ApplyStorage(o.Storage); err != nil {
 		return err
 	}
 	if err := o.applyHost(ctx, config, host); err != nil {
 		return err
 	}
 	certificates.HoldUntilClientCAs(ctx, config.Generic.SecureServing, host.Client, o.Authentication)
-	if config.Preflight, err = o.Preflight.build(host.Config); err != nil {
+	if config.Preflight, err = o.Preflight.Build(host.Config); err != nil {
 		return err
 	}
 	closeGuard, err := o.applyGuard(ctx, config, host, fail)
@@ -103,10 +103,10 @@ func failure(ctx context.Context) error {
 func (c *Config) addController(controller Controller, host *hostcluster.Host) (err error) {
 	if controller.Run != nil {
 		c.RunController = func(ctx context.Context, loopback *rest.Config) error {
-			return c.guard.whileRight(ctx, func(ctx context.Context) error {
+			return c.Guard.WhileRight(ctx, func(ctx context.Context) error {
 				return controller.Run(ctx, Access{
 					Host: rest.CopyConfig(host.Config), Loopback: loopback,
-					Covered: c.guard.Covered, Tracing: c.Generic.TracerProvider,
+					Covered: c.Guard.Covered, Tracing: c.Generic.TracerProvider,
 				})
 			})
 		}

@@ -19,6 +19,7 @@ import (
 	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/registry/damaged"
 	"statefulset.dev/registry/statefulset"
+	"statefulset.dev/registry/statefulset/preflight"
 )
 
 // Sets is the sets as they are stored, without a server before them.
@@ -32,7 +33,7 @@ func (o *Options) OpenSets(known *runtime.Scheme, generic *genericapiserver.Conf
 	direct := *o.Etcd
 	direct.EnableWatchCache = false
 	getter := damaged.Tolerate(direct.CreateRESTOptionsGetter(&options.SimpleStorageFactory{StorageConfig: direct.StorageConfig}, generic.ResourceTransformers), unreadable)
-	opened, err := statefulset.NewStorage(known, getter, statefulset.Preflight{}, nil)
+	opened, err := statefulset.NewStorage(known, getter, preflight.Preflight{}, nil)
 	if err != nil {
 		return Sets{}, err
 	}

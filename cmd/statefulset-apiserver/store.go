@@ -11,6 +11,7 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"statefulset.dev/apiserver"
+	"statefulset.dev/apiserver/recovery"
 )
 
 // newStoreCommand is the family of commands for the store of a server.
@@ -60,7 +61,7 @@ func newBackupCommand(options *apiserver.Options) (*cobra.Command, cliflag.Named
 			if *file == "" {
 				return errors.New(`--to is "": name the file to write, or - for standard output`)
 			}
-			return apiserver.Backup(cmd.Context(), options.Storage, *file, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return recovery.Backup(cmd.Context(), options.Storage, *file, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}, sections
 }
@@ -78,7 +79,7 @@ func newRestoreCommand(options *apiserver.Options) (*cobra.Command, cliflag.Name
 			if *file == "" {
 				return errors.New(`--from is "": name the backup to restore`)
 			}
-			return apiserver.Restore(cmd.Context(), options.Storage, *file, cmd.InOrStdin(), cmd.ErrOrStderr())
+			return recovery.Restore(cmd.Context(), options.Storage, *file, cmd.InOrStdin(), cmd.ErrOrStderr())
 		},
 	}, sections
 }
@@ -94,8 +95,8 @@ func newRebuildCommand(options *apiserver.Options) (*cobra.Command, cliflag.Name
 			"a manifest, and as comments what was guessed. Rebuilt sets are held: nothing is done about them\n" +
 			"until their annotation apps.statefulset.dev/hold is removed.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			host := apiserver.Host{Kubeconfig: options.Host.CoreAPIKubeconfigPath, Timeout: options.HostTimeout, NoteNamespace: options.NoteNamespace}
-			return apiserver.Rebuild(cmd.Context(), options.Storage, host, *dryRun, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			host := recovery.Host{Kubeconfig: options.Host.CoreAPIKubeconfigPath, Timeout: options.HostTimeout, AnchorNamespace: options.AnchorNamespace}
+			return recovery.Rebuild(cmd.Context(), options.Storage, host, *dryRun, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}, sections
 }

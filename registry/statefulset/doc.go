@@ -11,8 +11,9 @@
 //	scale.go     /scale: the set seen as an autoscaling/v1 Scale
 //	plan.go      /plan: what the controller does, or would do, asked of a Planner
 //	validate*.go which sets are refused, as pure functions
-//	preflight*.go what the host says of the pods and claims of a set that is written
+//	preflight/   what the host says of the pods and claims of a set that is written
 //	warnings.go  which sets are accepted with a warning
+//	errors.go    what users are told of what the store says
 //	table.go     the columns that kubectl prints
 //
 // Rules that concern one field by itself (a minimum, immutability) are tags on

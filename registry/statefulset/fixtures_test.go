@@ -15,6 +15,7 @@ import (
 	etcd3testing "k8s.io/apiserver/pkg/storage/etcd3/testing"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/preflight"
 )
 
 func newScheme(t *testing.T) *runtime.Scheme {
@@ -44,7 +45,7 @@ func newTestStorage(t *testing.T) Storage {
 		DeleteCollectionWorkers: 1,
 		EnableGarbageCollection: true,
 		ResourcePrefix:          "statefulsets",
-	}, Preflight{}, nil)
+	}, preflight.Preflight{}, nil)
 	if err != nil {
 		t.Fatalf("creating the storage: %v", err)
 	}

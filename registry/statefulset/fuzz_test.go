@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/settest"
 )
 
 // FuzzCreate: any set that can be decoded is accepted or refused, without a crash and
@@ -23,7 +24,7 @@ import (
 // encoding, shown as a row and as a Scale, and is accepted again as an update of
 // itself.
 func FuzzCreate(f *testing.F) {
-	f.Add(protobufOf(f, validSet()))
+	f.Add(protobufOf(f, settest.Valid()))
 	f.Add(protobufOf(f, &appsv1.StatefulSet{}))
 	strategy, ctx := fuzzedStrategy(f)
 	f.Fuzz(func(t *testing.T, message []byte) {
@@ -58,10 +59,10 @@ func FuzzCreate(f *testing.F) {
 
 // FuzzUpdate: the same for a change of a stored set.
 func FuzzUpdate(f *testing.F) {
-	f.Add(protobufOf(f, validSet()))
-	f.Add(protobufOf(f, changed(func(set *appsv1.StatefulSet) { set.Spec.Replicas, set.Spec.Template.Labels["b"] = nil, "c" })))
+	f.Add(protobufOf(f, settest.Valid()))
+	f.Add(protobufOf(f, settest.Changed(func(set *appsv1.StatefulSet) { set.Spec.Replicas, set.Spec.Template.Labels["b"] = nil, "c" })))
 	strategy, ctx := fuzzedStrategy(f)
-	stored := validSet()
+	stored := settest.Valid()
 	stored.UID, stored.ResourceVersion, stored.Generation = types.UID("1"), "1", 1
 	f.Fuzz(func(t *testing.T, message []byte) {
 		var set appsv1.StatefulSet

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/settest"
 )
 
 // rescale changes a Scale the way a patch does: starting from what is stored.
@@ -34,7 +35,7 @@ func rescale(s Storage, name string, change func(*autoscalingv1.Scale)) (*autosc
 
 func TestAScaleShowsItsSet(t *testing.T) {
 	s := newTestStorage(t)
-	set := create(t, s, validSet())
+	set := create(t, s, settest.Valid())
 	obj, err := s.Scale.Get(s.requestFor("scale"), set.Name, &metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("getting the scale: %v", err)
@@ -54,7 +55,7 @@ func TestAScaleShowsItsSet(t *testing.T) {
 
 func TestScalingChangesTheSpecAndItsGeneration(t *testing.T) {
 	s := newTestStorage(t)
-	create(t, s, validSet())
+	create(t, s, settest.Valid())
 	scale, err := rescale(s, "web", func(scale *autoscalingv1.Scale) { scale.Spec.Replicas = 0 })
 	if err != nil {
 		t.Fatalf("scaling: %v", err)
@@ -96,7 +97,7 @@ func TestScalingIsRefused(t *testing.T) {
 		},
 	}
 	s := newTestStorage(t)
-	create(t, s, validSet())
+	create(t, s, settest.Valid())
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := rescale(s, test.name, test.change)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/settest"
 )
 
 func updateStatus(s Storage, set *appsv1.StatefulSet) error {
@@ -23,7 +24,7 @@ func updateStatus(s Storage, set *appsv1.StatefulSet) error {
 
 func TestAWriteToStatusKeepsSpecAndGeneration(t *testing.T) {
 	s := newTestStorage(t)
-	set := create(t, s, validSet())
+	set := create(t, s, settest.Valid())
 	set.Spec.Replicas = ptr.To[int32](9)
 	set.Status.ObservedGeneration = 1
 	set.Status.Replicas, set.Status.ReadyReplicas = 3, 2
@@ -45,7 +46,7 @@ func TestAWriteToStatusKeepsSpecAndGeneration(t *testing.T) {
 }
 
 func TestAWriteToStatusCreatesNoSet(t *testing.T) {
-	if err := updateStatus(newTestStorage(t), validSet()); err == nil || !strings.Contains(err.Error(), "not found") {
+	if err := updateStatus(newTestStorage(t), settest.Valid()); err == nil || !strings.Contains(err.Error(), "not found") {
 		t.Errorf("updating the status of no set: got %v, want not found", err)
 	}
 }
@@ -90,7 +91,7 @@ func TestStatusIsRefused(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			old, set := validSet(), validSet()
+			old, set := settest.Valid(), settest.Valid()
 			old.Status, set.Status = test.old, test.new
 			if got := fmt.Sprint(ValidateStatusUpdate(set, old).ToAggregate()); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/preflight"
 )
 
 // Storage holds one endpoint per path that a set is served at.
@@ -28,7 +29,7 @@ type Storage struct {
 // REST serves the set itself.
 type REST struct {
 	*genericregistry.Store
-	preflight Preflight
+	preflight preflight.Preflight
 }
 
 var (
@@ -51,14 +52,14 @@ func (*REST) ShortNames() []string { return []string{"sset"} }
 
 // Create stores a new set that the host finds no fault in.
 func (r *REST) Create(ctx context.Context, obj runtime.Object, admit rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
-	set, err := r.Store.Create(ctx, obj, r.preflight.afterCreate(admit), options)
+	set, err := r.Store.Create(ctx, obj, r.preflight.AfterCreate(admit), options)
 	return set, explainTooLarge(err)
 }
 
 // Update changes a set into one that the host finds no fault in, or creates it: server-side
 // apply comes this way too.
 func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, admitCreate rest.ValidateObjectFunc, admitUpdate rest.ValidateObjectUpdateFunc, mayCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	set, created, err := r.Store.Update(ctx, name, info, r.preflight.afterCreate(admitCreate), r.preflight.afterUpdate(admitUpdate), mayCreate, options)
+	set, created, err := r.Store.Update(ctx, name, info, r.preflight.AfterCreate(admitCreate), r.preflight.AfterUpdate(admitUpdate), mayCreate, options)
 	return set, created, explainTooLarge(err)
 }
 
@@ -82,7 +83,7 @@ func (r *REST) Watch(ctx context.Context, options *metainternalversion.ListOptio
 
 // NewStorage connects the endpoints to the storage that getter offers. Of scheme
 // it uses the defaults and the generated validation of the API types. services may be nil.
-func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter, preflight Preflight, services Services) (Storage, error) {
+func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter, preflight preflight.Preflight, services Services) (Storage, error) {
 	main := newStrategy(scheme, services)
 	store := &genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &appsv1.StatefulSet{} },

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/settest"
 )
 
 // The contract of every resource: what the generic machinery, and clients,
@@ -26,8 +27,8 @@ func contract(t *testing.T) *genericregistrytest.Tester {
 }
 
 func TestContractCreate(t *testing.T) {
-	valid := changed(func(set *appsv1.StatefulSet) { set.ObjectMeta = metav1.ObjectMeta{} })
-	invalid := changed(func(set *appsv1.StatefulSet) { set.ObjectMeta, set.Spec.Selector = metav1.ObjectMeta{}, nil })
+	valid := settest.Changed(func(set *appsv1.StatefulSet) { set.ObjectMeta = metav1.ObjectMeta{} })
+	invalid := settest.Changed(func(set *appsv1.StatefulSet) { set.ObjectMeta, set.Spec.Selector = metav1.ObjectMeta{}, nil })
 	contract(t).TestCreate(valid, invalid)
 }
 
@@ -38,19 +39,19 @@ func TestContractUpdate(t *testing.T) {
 			return obj
 		}
 	}
-	contract(t).TestUpdate(validSet(),
+	contract(t).TestUpdate(settest.Valid(),
 		update(func(set *appsv1.StatefulSet) { set.Spec.Replicas = ptr.To[int32](5) }),
 		update(func(set *appsv1.StatefulSet) { set.Spec.ServiceName = "another" }),
 		update(func(set *appsv1.StatefulSet) { set.Spec.Template.Spec.Containers = nil }),
 	)
 }
 
-func TestContractDelete(t *testing.T) { contract(t).TestDelete(validSet()) }
-func TestContractGet(t *testing.T)    { contract(t).TestGet(validSet()) }
-func TestContractList(t *testing.T)   { contract(t).TestList(validSet()) }
+func TestContractDelete(t *testing.T) { contract(t).TestDelete(settest.Valid()) }
+func TestContractGet(t *testing.T)    { contract(t).TestGet(settest.Valid()) }
+func TestContractList(t *testing.T)   { contract(t).TestList(settest.Valid()) }
 
 func TestContractWatch(t *testing.T) {
-	contract(t).TestWatch(validSet(),
+	contract(t).TestWatch(settest.Valid(),
 		[]labels.Set{{"a": "b"}}, []labels.Set{{"a": "c"}, {"foo": "bar"}},
 		[]fields.Set{{"metadata.name": "web"}, {"metadata.namespace": metav1.NamespaceDefault}},
 		[]fields.Set{{"metadata.name": "other"}, {"metadata.name": "web", "metadata.namespace": "other"}})

@@ -12,11 +12,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/settest"
 )
 
 func TestANewSetHasGenerationOneAndNothingButAnUnknownStatus(t *testing.T) {
 	before := time.Now().Truncate(time.Second)
-	set := create(t, newTestStorage(t), changed(func(set *appsv1.StatefulSet) {
+	set := create(t, newTestStorage(t), settest.Changed(func(set *appsv1.StatefulSet) {
 		set.Generation = 7
 		set.Status.Replicas = 3
 	}))
@@ -37,7 +38,7 @@ func TestANewSetHasGenerationOneAndNothingButAnUnknownStatus(t *testing.T) {
 
 func TestGenerationCountsChangesOfTheSpecOnly(t *testing.T) {
 	s := newTestStorage(t)
-	set := create(t, s, validSet())
+	set := create(t, s, settest.Valid())
 
 	set.Labels["c"] = "d"
 	set = update(t, s, set)

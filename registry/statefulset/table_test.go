@@ -14,10 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/settest"
 )
 
 func TestASetIsPrintedLikeThoseOfApps(t *testing.T) {
-	set := changed(func(set *appsv1.StatefulSet) {
+	set := settest.Changed(func(set *appsv1.StatefulSet) {
 		set.ResourceVersion = "12"
 		set.CreationTimestamp = metav1.NewTime(time.Now().Add(-2 * time.Hour))
 		set.Status.ReadyReplicas = 2

@@ -14,17 +14,18 @@ import (
 	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/settest"
 )
 
 func TestANewSet(t *testing.T) {
 	tests := map[string]verdict{
 		"with all defaults is accepted": {change: func(*appsv1.StatefulSet) {}},
-		"without replicas is accepted":  {change: spec(func(s *appsv1.StatefulSetSpec) { s.Replicas = ptr.To[int32](0) })},
-		"without a service is accepted": {change: spec(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "" })},
-		"that is recreated on update is accepted": {change: spec(func(s *appsv1.StatefulSetSpec) {
+		"without replicas is accepted":  {change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Replicas = ptr.To[int32](0) })},
+		"without a service is accepted": {change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "" })},
+		"that is recreated on update is accepted": {change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
 			s.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.RecreateStatefulSetStrategyType}
 		})},
-		"up to the highest ordinal is accepted": {change: spec(func(s *appsv1.StatefulSetSpec) {
+		"up to the highest ordinal is accepted": {change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
 			s.Ordinals = &appsv1.StatefulSetOrdinals{Start: math.MaxInt32 - 2}
 		})},
 		"whose name is no label": {
@@ -38,46 +39,46 @@ func TestANewSet(t *testing.T) {
 			want: []string{`metadata.finalizers[2]: Invalid value: "keep": must begin with a domain`},
 		},
 		"with a device of no volume": {
-			change: pod(func(p *corev1.PodSpec) {
+			change: settest.Pod(func(p *corev1.PodSpec) {
 				p.Containers[0].VolumeDevices = []corev1.VolumeDevice{{Name: "www"}, {Name: "raw"}}
 			}),
 			want: []string{`spec.template.spec.containers[0].volumeDevices[1].name: Not found: "raw"`},
 		},
 		"with claims that are filled from a pod": {
-			change: claim(func(c *corev1.PersistentVolumeClaim) {
+			change: settest.Claim(func(c *corev1.PersistentVolumeClaim) {
 				c.Spec.DataSource = &corev1.TypedLocalObjectReference{Kind: "Pod", Name: "x"}
 			}),
 			want: []string{`spec.volumeClaimTemplates[0].spec.dataSource: Invalid value: "Pod": must be "PersistentVolumeClaim"`},
 		},
-		"with claims that are filled from another claim is accepted": {change: claim(func(c *corev1.PersistentVolumeClaim) {
+		"with claims that are filled from another claim is accepted": {change: settest.Claim(func(c *corev1.PersistentVolumeClaim) {
 			c.Spec.DataSource = &corev1.TypedLocalObjectReference{Kind: "PersistentVolumeClaim", Name: "x"}
 		})},
 		"with fewer than no replicas": {
-			change: spec(func(s *appsv1.StatefulSetSpec) { s.Replicas = ptr.To[int32](-1) }),
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Replicas = ptr.To[int32](-1) }),
 			want:   []string{"spec.replicas: Invalid value: -1: must be greater than or equal to 0"},
 		},
 		"with a negative time to be available": {
-			change: spec(func(s *appsv1.StatefulSetSpec) { s.MinReadySeconds = -1 }),
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.MinReadySeconds = -1 }),
 			want:   []string{"spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"},
 		},
 		"that starts below zero": {
-			change: spec(func(s *appsv1.StatefulSetSpec) { s.Ordinals = &appsv1.StatefulSetOrdinals{Start: -1} }),
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Ordinals = &appsv1.StatefulSetOrdinals{Start: -1} }),
 			want:   []string{"spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0"},
 		},
 		"that counts beyond the highest ordinal": {
-			change: spec(func(s *appsv1.StatefulSetSpec) { s.Ordinals = &appsv1.StatefulSetOrdinals{Start: math.MaxInt32 - 1} }),
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Ordinals = &appsv1.StatefulSetOrdinals{Start: math.MaxInt32 - 1} }),
 			want:   []string{"spec.ordinals.start: Invalid value: 2147483646: with 3 replicas the highest ordinal would be 2147483648; it must be at most 2147483647"},
 		},
 		"with an unknown management policy": {
-			change: spec(func(s *appsv1.StatefulSetSpec) { s.PodManagementPolicy = "Random" }),
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.PodManagementPolicy = "Random" }),
 			want:   []string{`spec.podManagementPolicy: Invalid value: "Random": must be "OrderedReady" or "Parallel"`},
 		},
 		"whose service name is no label": {
-			change: spec(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "my.service" }),
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "my.service" }),
 			want:   []string{`spec.serviceName: Invalid value: "my.service": must not contain dots`},
 		},
 		"that retains claims sometimes": {
-			change: spec(func(s *appsv1.StatefulSetSpec) {
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
 				s.PersistentVolumeClaimRetentionPolicy.WhenDeleted = "Sometimes"
 				s.PersistentVolumeClaimRetentionPolicy.WhenScaled = "Never"
 			}),
@@ -88,7 +89,7 @@ func TestANewSet(t *testing.T) {
 		},
 	}
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) { test.check(t, onCreate(t, changed(test.change))) })
+		t.Run(name, func(t *testing.T) { test.check(t, onCreate(t, settest.Changed(test.change))) })
 	}
 }
 
@@ -103,49 +104,49 @@ func TestAnUpdateStrategy(t *testing.T) {
 		"that allows far more than all": {change: rolling(intstr.FromString("99999999999999999999%")), want: []string{`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "99999999999999999999%": must not be greater than 100%`}},
 		"that allows a word":            {change: rolling(intstr.FromString("many")), want: []string{`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "many": a valid percent`}},
 		"with a negative partition": {
-			change: spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](-1) }),
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](-1) }),
 			want:   []string{"spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0"},
 		},
 		"that rolls although it is OnDelete": {
-			change: spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.Type = appsv1.OnDeleteStatefulSetStrategyType }),
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.Type = appsv1.OnDeleteStatefulSetStrategyType }),
 			want:   []string{`spec.updateStrategy.rollingUpdate: Invalid value: {"partition":0,"maxUnavailable":1}: only allowed with type "RollingUpdate", but type is "OnDelete"`},
 		},
 		"that rolls although it is Recreate": {
-			change: spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.Type = appsv1.RecreateStatefulSetStrategyType }),
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.Type = appsv1.RecreateStatefulSetStrategyType }),
 			want:   []string{`spec.updateStrategy.rollingUpdate: Invalid value: {"partition":0,"maxUnavailable":1}: only allowed with type "RollingUpdate", but type is "Recreate"`},
 		},
 		"of an unknown type": {
-			change: spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: "Canary"} }),
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: "Canary"} }),
 			want:   []string{`spec.updateStrategy: Invalid value: {"type":"Canary"}: type must be "RollingUpdate", "OnDelete" or "Recreate"`},
 		},
 	}
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) { test.check(t, onCreate(t, changed(test.change))) })
+		t.Run(name, func(t *testing.T) { test.check(t, onCreate(t, settest.Changed(test.change))) })
 	}
 }
 
 func TestASelectorAndTheLabelsOfTheTemplate(t *testing.T) {
 	tests := map[string]verdict{
 		"that is missing": {
-			change: spec(func(s *appsv1.StatefulSetSpec) { s.Selector = nil }),
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Selector = nil }),
 			want:   []string{"spec.selector: Required value", `spec.template.metadata.labels: Invalid value: {"app":"web"}: must match spec.selector, which is "<none>"`},
 		},
 		"that is empty": {
-			change: spec(func(s *appsv1.StatefulSetSpec) { s.Selector = &metav1.LabelSelector{} }),
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Selector = &metav1.LabelSelector{} }),
 			want:   []string{"spec.selector: Invalid value: {}: must not be empty"},
 		},
 		"that is malformed": {
-			change: spec(func(s *appsv1.StatefulSetSpec) {
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
 				s.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Like"}}
 			}),
 			want: []string{`spec.selector.matchExpressions[0].operator: Invalid value: "Like"`, "spec.selector: Invalid value: "},
 		},
 		"that do not match": {
-			change: spec(func(s *appsv1.StatefulSetSpec) { s.Template.Labels = map[string]string{"app": "other"} }),
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Template.Labels = map[string]string{"app": "other"} }),
 			want:   []string{`spec.template.metadata.labels: Invalid value: {"app":"other"}: must match spec.selector, which is "app=web"`},
 		},
 		"that are malformed": {
-			change: spec(func(s *appsv1.StatefulSetSpec) {
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
 				s.Template.Labels = map[string]string{"app": "web", "a": "?"}
 				s.Template.Annotations = map[string]string{"a/b/c": ""}
 			}),
@@ -156,14 +157,14 @@ func TestASelectorAndTheLabelsOfTheTemplate(t *testing.T) {
 		},
 	}
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) { test.check(t, onCreate(t, changed(test.change))) })
+		t.Run(name, func(t *testing.T) { test.check(t, onCreate(t, settest.Changed(test.change))) })
 	}
 }
 
 func TestAPodTemplate(t *testing.T) {
 	tests := map[string]verdict{
 		"that ends": {
-			change: pod(func(p *corev1.PodSpec) {
+			change: settest.Pod(func(p *corev1.PodSpec) {
 				p.RestartPolicy, p.ActiveDeadlineSeconds = corev1.RestartPolicyNever, ptr.To[int64](60)
 			}),
 			want: []string{
@@ -172,31 +173,31 @@ func TestAPodTemplate(t *testing.T) {
 			},
 		},
 		"without containers": {
-			change: pod(func(p *corev1.PodSpec) { p.Containers = nil }),
+			change: settest.Pod(func(p *corev1.PodSpec) { p.Containers = nil }),
 			want:   []string{"spec.template.spec.containers: Required value: at least one container is needed"},
 		},
 		"with a container that has neither name nor image": {
-			change: pod(func(p *corev1.PodSpec) { p.Containers[0].Name, p.Containers[0].Image = "", "" }),
+			change: settest.Pod(func(p *corev1.PodSpec) { p.Containers[0].Name, p.Containers[0].Image = "", "" }),
 			want: []string{
 				"spec.template.spec.containers[0].image: Required value",
 				"spec.template.spec.containers[0].name: Required value",
 			},
 		},
 		"with a container whose name is no label": {
-			change: pod(func(p *corev1.PodSpec) { p.Containers[0].Name = "Nginx" }),
+			change: settest.Pod(func(p *corev1.PodSpec) { p.Containers[0].Name = "Nginx" }),
 			want:   []string{`spec.template.spec.containers[0].name: Invalid value: "Nginx": a lowercase RFC 1123 label`},
 		},
 		"with two containers of one name": {
-			change: pod(func(p *corev1.PodSpec) { p.InitContainers[0].Name = p.Containers[0].Name }),
+			change: settest.Pod(func(p *corev1.PodSpec) { p.InitContainers[0].Name = p.Containers[0].Name }),
 			want:   []string{`spec.template.spec.initContainers[0].name: Duplicate value: "nginx"`},
 		},
 		"that mounts what is not there": {
-			change: pod(func(p *corev1.PodSpec) { p.Containers[0].VolumeMounts[0].Name = "data" }),
+			change: settest.Pod(func(p *corev1.PodSpec) { p.Containers[0].VolumeMounts[0].Name = "data" }),
 			want:   []string{`spec.template.spec.containers[0].volumeMounts[0].name: Not found: "data"`},
 		},
 	}
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) { test.check(t, onCreate(t, changed(test.change))) })
+		t.Run(name, func(t *testing.T) { test.check(t, onCreate(t, settest.Changed(test.change))) })
 	}
 }
 
@@ -205,42 +206,42 @@ func TestAClaimTemplate(t *testing.T) {
 	tests := map[string]verdict{
 		"without a name": {
 			change: func(set *appsv1.StatefulSet) {
-				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, claimTemplate(""))
+				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, settest.ClaimTemplate(""))
 			},
 			want: []string{"spec.volumeClaimTemplates[1].metadata.name: Required value"},
 		},
 		"with a name that is taken": {
 			change: func(set *appsv1.StatefulSet) {
-				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, claimTemplate("www"))
+				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, settest.ClaimTemplate("www"))
 			},
 			want: []string{`spec.volumeClaimTemplates[1].metadata.name: Duplicate value: "www"`},
 		},
 		"without access modes": {
-			change: claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.AccessModes = nil }),
+			change: settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.AccessModes = nil }),
 			want:   []string{path + ".spec.accessModes: Required value"},
 		},
 		"with an unknown access mode": {
-			change: claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.AccessModes[0] = "WriteOnly" }),
+			change: settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.AccessModes[0] = "WriteOnly" }),
 			want:   []string{path + `.spec.accessModes: Unsupported value: "WriteOnly": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"`},
 		},
 		"for one pod and for many": {
-			change: claim(func(c *corev1.PersistentVolumeClaim) {
+			change: settest.Claim(func(c *corev1.PersistentVolumeClaim) {
 				c.Spec.AccessModes = append(c.Spec.AccessModes, corev1.ReadWriteOncePod)
 			}),
 			want: []string{path + ".spec.accessModes: Forbidden: ReadWriteOncePod cannot be combined"},
 		},
 		"without a size": {
-			change: claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.Resources.Requests = nil }),
+			change: settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.Resources.Requests = nil }),
 			want:   []string{path + ".spec.resources[storage]: Required value"},
 		},
 		"of size zero": {
-			change: claim(func(c *corev1.PersistentVolumeClaim) {
+			change: settest.Claim(func(c *corev1.PersistentVolumeClaim) {
 				c.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("0")
 			}),
 			want: []string{path + `.spec.resources[storage]: Invalid value: "0": must be greater than zero`},
 		},
 		"of a class and a mode that cannot be": {
-			change: claim(func(c *corev1.PersistentVolumeClaim) {
+			change: settest.Claim(func(c *corev1.PersistentVolumeClaim) {
 				c.Spec.StorageClassName, c.Spec.VolumeMode = new("Fast"), ptr.To[corev1.PersistentVolumeMode]("Tape")
 			}),
 			want: []string{
@@ -250,6 +251,6 @@ func TestAClaimTemplate(t *testing.T) {
 		},
 	}
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) { test.check(t, onCreate(t, changed(test.change))) })
+		t.Run(name, func(t *testing.T) { test.check(t, onCreate(t, settest.Changed(test.change))) })
 	}
 }

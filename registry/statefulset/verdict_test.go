@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/settest"
 )
 
 // Verdicts are taken where a user meets them: after the generated rules, those
@@ -24,15 +25,15 @@ import (
 func onCreate(t *testing.T, set *appsv1.StatefulSet) []string {
 	t.Helper()
 	rest.FillObjectMetaSystemFields(set)
-	return causes(t, rest.BeforeCreate(newStrategy(newScheme(t), nil), request(t), set))
+	return settest.Causes(t, rest.BeforeCreate(newStrategy(newScheme(t), nil), request(t), set))
 }
 
-// onUpdate lists what a user who changes validSet into the set is told.
+// onUpdate lists what a user who changes Valid into the set is told.
 func onUpdate(t *testing.T, set *appsv1.StatefulSet) []string {
 	t.Helper()
-	old := validSet()
+	old := settest.Valid()
 	old.ResourceVersion, set.ResourceVersion = "1", "1"
-	return causes(t, rest.BeforeUpdate(newStrategy(newScheme(t), nil), request(t), set, old))
+	return settest.Causes(t, rest.BeforeUpdate(newStrategy(newScheme(t), nil), request(t), set, old))
 }
 
 func request(t *testing.T) context.Context {
@@ -62,5 +63,5 @@ func (v verdict) check(t *testing.T, got []string) {
 }
 
 func rolling(maxUnavailable intstr.IntOrString) func(*appsv1.StatefulSet) {
-	return spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate.MaxUnavailable = &maxUnavailable })
+	return settest.Spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate.MaxUnavailable = &maxUnavailable })
 }

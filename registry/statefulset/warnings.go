@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/preflight"
 )
 
 // revisionSuffix is how many characters a revision's name may be longer than the
@@ -76,7 +77,7 @@ func unmounted(spec *appsv1.StatefulSetSpec) []string {
 			continue
 		}
 		if count++; count <= mostUnmounted {
-			texts = append(texts, fmt.Sprintf("%s.metadata.name: %q is mounted by no container, so the claims made from it are not used; add it to the volumeMounts or volumeDevices of a container", claimPath(i), name))
+			texts = append(texts, fmt.Sprintf("%s.metadata.name: %q is mounted by no container, so the claims made from it are not used; add it to the volumeMounts or volumeDevices of a container", preflight.ClaimPath(i), name))
 		}
 	}
 	if count > mostUnmounted {

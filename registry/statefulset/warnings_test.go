@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/settest"
 )
 
 func TestWarnings(t *testing.T) {
@@ -31,18 +32,18 @@ func TestWarnings(t *testing.T) {
 		},
 		"are given for a claim that no container mounts": {
 			change: func(set *appsv1.StatefulSet) {
-				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, claimTemplate("unused"))
+				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, settest.ClaimTemplate("unused"))
 			},
 			want: `spec.volumeClaimTemplates[1].metadata.name: "unused" is mounted by no container`,
 		},
 		"are not given for a claim that an init container uses as a device": {
 			change: func(set *appsv1.StatefulSet) {
-				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, claimTemplate("used"))
+				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, settest.ClaimTemplate("used"))
 				set.Spec.Template.Spec.InitContainers[0].VolumeDevices = []corev1.VolumeDevice{{Name: "used", DevicePath: "/dev/x"}}
 			},
 		},
 		"are given for pods that end at once": {
-			change: pod(func(p *corev1.PodSpec) { p.TerminationGracePeriodSeconds = ptr.To[int64](0) }),
+			change: settest.Pod(func(p *corev1.PodSpec) { p.TerminationGracePeriodSeconds = ptr.To[int64](0) }),
 			want:   "spec.template.spec.terminationGracePeriodSeconds: 0 removes a pod before its processes have ended",
 		},
 		"are given for a Service that is not there": {
@@ -53,7 +54,7 @@ func TestWarnings(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := strings.Join(warnings(t.Context(), changed(test.change), nil, services{"nginx": true}), "\n")
+			got := strings.Join(warnings(t.Context(), settest.Changed(test.change), nil, services{"nginx": true}), "\n")
 			if !strings.HasPrefix(got, test.want) || (test.want == "") != (got == "") {
 				t.Errorf("warnings: got %q, want %q", got, test.want)
 			}
@@ -68,9 +69,9 @@ func (s services) Headless(_ context.Context, _, name string) bool { return s[na
 
 func TestWarningsAreRepeatedForWhatIsNew(t *testing.T) {
 	bad := func() *appsv1.StatefulSet {
-		return changed(func(set *appsv1.StatefulSet) {
+		return settest.Changed(func(set *appsv1.StatefulSet) {
 			set.Spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](0)
-			set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, claimTemplate("unused"))
+			set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, settest.ClaimTemplate("unused"))
 			set.Spec.ServiceName = "absent"
 		})
 	}
@@ -84,7 +85,7 @@ func TestWarningsAreRepeatedForWhatIsNew(t *testing.T) {
 		"three for a new set":                                  {bad(), nil, 3},
 		"none when it is scaled":                               {scaled, bad(), 0},
 		"one for a template in which the claim is not mounted": {another, bad(), 1},
-		"all three for a set that becomes so":                  {bad(), validSet(), 3},
+		"all three for a set that becomes so":                  {bad(), settest.Valid(), 3},
 	} {
 		if got := warnings(t.Context(), c.set, c.old, services{"nginx": true}); len(got) != c.want {
 			t.Errorf("%s: got %q, want %d", name, got, c.want)
@@ -96,7 +97,7 @@ func TestWarningsAreRepeatedForWhatIsNew(t *testing.T) {
 }
 
 func TestOfManyUnmountedClaimsSomeAreNamed(t *testing.T) {
-	got := warnings(t.Context(), manyClaims(1000, false), nil, nil)
+	got := warnings(t.Context(), settest.ManyClaims(1000, false), nil, nil)
 	if want := "spec.volumeClaimTemplates: 995 more are mounted by no container"; len(got) != mostUnmounted+1 || got[mostUnmounted] != want {
 		t.Errorf("got %d warnings, the last %q, want %d and %q", len(got), got[len(got)-1], mostUnmounted+1, want)
 	}

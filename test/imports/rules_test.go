@@ -5,6 +5,7 @@
 package imports_test
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func rules() map[string]rule {
 			mustNotUse: []string{"controller", "client", "apiserver", "cmd"},
 		},
 		"apiserver gets the controller as a func": {part: "apiserver", mustNotUse: []string{"controller", "cmd"}},
-		"programs are built without the tests":    {part: "cmd", mustNotUse: []string{"test"}},
+		"programs are built without the tests":    {part: "cmd", mustNotUse: []string{"test", "apiserver/servertest", "registry/statefulset/settest"}},
 		"the plugin is a client":                  {part: "cmd/kubectl-sts", mustNotUse: []string{"registry", "apiserver", "controller", "cmd/statefulset-apiserver"}},
 		"identity touches no client, clock, context or logger": {
 			part:        "identity",
@@ -97,6 +98,38 @@ func (r rule) check(t *testing.T, p pkg) {
 		if coveredBy(r.notStandard, imported) {
 			t.Errorf("%s imports %s", p.path, imported)
 		}
+	}
+}
+
+// A room of the server is given what it needs, so that it can be read, built and tested alone.
+func TestRoomsOfTheServerDoNotKnowIt(t *testing.T) {
+	rooms := 0
+	for _, p := range listPackages(t) {
+		if !strings.HasPrefix(p.path, "apiserver/") || p.path == "apiserver/servertest" {
+			continue
+		}
+		rooms++
+		if slices.Contains(p.ours, "apiserver") {
+			t.Errorf("%s uses apiserver, through %s", p.path, strings.Join(p.via("apiserver"), " and "))
+		}
+	}
+	if rooms == 0 {
+		t.Error("there is no package below apiserver: the rule holds nothing, correct its path")
+	}
+}
+
+// mostFiles is how many Go files the server may have outside of its rooms.
+const mostFiles = 20
+
+func TestTheServerIsARoomOfFewFiles(t *testing.T) {
+	files := 0
+	eachGoFile(t, func(path string, _ []byte) {
+		if filepath.Dir(path) == "apiserver" {
+			files++
+		}
+	})
+	if files == 0 || files > mostFiles {
+		t.Errorf("Go files in apiserver: got %d, want some and at most %d: find or make a room below it", files, mostFiles)
 	}
 }
 

@@ -12,6 +12,7 @@ const (
 	Cluster = "test/security" // on a local cluster of its own
 	supply  = "test/security/supply"
 	server  = "apiserver"
+	whole   = server + "/servertest"
 	etcd    = server + "/embeddedetcd"
 	storage = server + "/storage"
 	bodies  = server + "/bodylimit"
@@ -44,7 +45,7 @@ func All() []Item {
 		{7, "TLS", on("TestCertificatesAreExchangedUnderLoad")},
 		{8, "Least privilege", on("TestEveryRightIsNeededAndNoneIsMissing")},
 		{9, "Escalation by sets", on("TestWhoMayCreateSetsGetsPods", "TestPodSecurityHoldsForMembers")},
-		{10, "Identities", append(on("TestDryRunsHaveAnIdentityOfTheirOwn"), Test{server, "TestTheLoopbackTokenIsNotLogged"})},
+		{10, "Identities", append(on("TestDryRunsHaveAnIdentityOfTheirOwn"), Test{whole, "TestTheLoopbackTokenIsNotLogged"})},
 		{11, "Admission", on("TestPoliciesHoldForSets", "TestWebhooksHoldForSets", "TestNamespacesAndQuotasHoldForSets")},
 		{12, "Owner references", on("TestForgedOwnersAreNoMembers")},
 		{13, "Claims of others", on("TestAClaimOfAnotherIsNeverTakenAway")},
@@ -52,7 +53,7 @@ func All() []Item {
 		{15, "Fairness", on("TestAQuietTenantIsServedBesideANoisyOne")},
 		{16, "Encryption at rest", on("TestSetsAreEncryptedInEtcd")},
 		{17, "etcd", append(on("TestEtcdKnowsWhoAsks"), Test{storage, "TestEtcdOnAnotherMachineIsNotReachedInTheClear"}, Test{etcd, "TestTheSocketIsForUsOnly"})},
-		{18, "Denial of service", append(on("TestStreamsThatAreResetAtOnce", "TestWatchesThatAreLeftLeaveNothingBehind"), Test{server, "TestHostileRequestsAreRefusedWithAReason"}, Test{bodies, "TestLargeBodiesTakeTurns"})},
+		{18, "Denial of service", append(on("TestStreamsThatAreResetAtOnce", "TestWatchesThatAreLeftLeaveNothingBehind"), Test{whole, "TestHostileRequestsAreRefusedWithAReason"}, Test{bodies, "TestLargeBodiesTakeTurns"})},
 		{19, "Redirects", on("TestNothingIsRedirected")},
 		{20, "Leaks of values", on("TestValuesOfASetAreNotTold", "TestProfilesNeedARight")},
 		{21, "Supply chain", in(supply, "TestTwoBuildsAreTheSame", "TestModulesAreWhatTheyWere", "TestLicencesAreAllowed", "TestKnownVulnerabilities")},
@@ -86,4 +87,4 @@ func Pattern(dir string) string {
 }
 
 // Packages are those that hold tests without a cluster.
-func Packages() []string { return []string{server, etcd, storage, bodies, certs, command, supply} }
+func Packages() []string { return []string{whole, etcd, storage, bodies, certs, command, supply} }

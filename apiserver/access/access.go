@@ -1,0 +1,75 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package access
+
+import (
+	"fmt"
+
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	"k8s.io/apiserver/pkg/authorization/path"
+	"k8s.io/apiserver/pkg/authorization/union"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/options"
+	"k8s.io/client-go/kubernetes"
+
+	"statefulset.dev/apiserver/hostcluster"
+)
+
+// ApplyAuthentication makes the host say who a caller is. Its client is the only one with
+// a rate of its own, 200 tokens a second: who has no name can make it ask.
+func ApplyAuthentication(given *options.DelegatingAuthenticationOptions, generic *genericapiserver.Config) error {
+	if err := given.ApplyTo(&generic.Authentication, generic.SecureServing, generic.OpenAPIConfig); err != nil {
+		return fmt.Errorf("preparing authentication: %w", err)
+	}
+	generic.Authentication.Authenticator = healthAnonymous{newBoundedTokens(generic.Authentication.Authenticator)}
+	return nil
+}
+
+// ApplyAuthorization makes the host decide what a caller may do. It is put together here
+// because the client of the generic options has a rate of its own, which all callers share
+// in the order in which they come: one that asks for many names, or under many, would make
+// all others wait. Ours has none. The queues of priority and fairness are before it, so
+// what asks at a time is bounded and fairly shared, and the host has queues too.
+func ApplyAuthorization(given *options.DelegatingAuthorizationOptions, generic *genericapiserver.Config) error {
+	client, err := reviewClient(given)
+	if err != nil {
+		return fmt.Errorf("preparing authorization: %w", err)
+	}
+	paths, err := path.NewAuthorizer(given.AlwaysAllowPaths)
+	if err != nil {
+		return fmt.Errorf("preparing authorization: --authorization-always-allow-paths is %q: %w", given.AlwaysAllowPaths, err)
+	}
+	delegated, err := authorizerfactory.DelegatingAuthorizerConfig{
+		SubjectAccessReviewClient: client.AuthorizationV1(),
+		AllowCacheTTL:             given.AllowCacheTTL,
+		DenyCacheTTL:              given.DenyCacheTTL,
+		WebhookRetryBackoff:       options.DefaultAuthWebhookRetryBackoff(),
+	}.New()
+	if err != nil {
+		return fmt.Errorf("preparing authorization: %w", err)
+	}
+	generic.Authorization.Authorizer, err = union.New(
+		union.NamedAuthorizer{AuthorizerName: "kubernetes.io/always-allow-groups", Authorizer: authorizerfactory.NewPrivilegedGroups(given.AlwaysAllowGroups...)},
+		union.NamedAuthorizer{AuthorizerName: "kubernetes.io/always-allow-paths", Authorizer: paths},
+		union.NamedAuthorizer{AuthorizerName: "kubernetes.io/webhook", Authorizer: delegated},
+	)
+	if err != nil {
+		return fmt.Errorf("preparing authorization: %w", err)
+	}
+	return nil
+}
+
+// reviewClient asks the host for access reviews.
+func reviewClient(given *options.DelegatingAuthorizationOptions) (kubernetes.Interface, error) {
+	config, err := hostcluster.ReadConfig(given.RemoteKubeConfigFile)
+	if err != nil {
+		return nil, err
+	}
+	config.Timeout = given.ClientTimeout
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("creating a client for the host cluster at %s: %w", config.Host, err)
+	}
+	return client, nil
+}

@@ -1,7 +1,0 @@
-// Copyright The statefulset-apiserver Authors.
-// SPDX-License-Identifier: Apache-2.0
-
-package apiserver
-
-// ReviewClient is for tests in another package.
-var ReviewClient = reviewClient

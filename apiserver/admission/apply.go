@@ -1,0 +1,38 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"fmt"
+
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/options"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/rest"
+	"k8s.io/component-base/tracing"
+
+	"statefulset.dev/apiserver/hostcluster"
+)
+
+// Apply makes the server follow the host's namespaces, policies,
+// webhooks, quotas and flow schemas.
+func Apply(given *options.AdmissionOptions, features *options.FeatureOptions, generic *genericapiserver.RecommendedConfig, host *hostcluster.Host, policies *Policies) error {
+	generic.ClientConfig = rest.CopyConfig(host.Config)
+	generic.ClientConfig.Wrap(tracing.WrapperFor(generic.TracerProvider))
+	generic.SharedInformerFactory = informers.NewSharedInformerFactory(host.Watching, hostcluster.NoResync)
+	dynamicClient, err := dynamic.NewForConfig(generic.ClientConfig)
+	if err != nil {
+		return fmt.Errorf("creating a client for the host cluster at %s: %w", host.Config.Host, err)
+	}
+	if err := features.ApplyTo(&generic.Config, host.Client, generic.SharedInformerFactory); err != nil {
+		return fmt.Errorf("preparing priority and fairness: %w", err)
+	}
+	if err := given.ApplyTo(&generic.Config, generic.SharedInformerFactory, host.Client, dynamicClient,
+		utilfeature.DefaultFeatureGate, generic.EffectiveVersion, quotaInitializer{}, policies); err != nil {
+		return fmt.Errorf("preparing admission: %w", err)
+	}
+	return policies.addTo(&generic.Config)
+}

@@ -1,0 +1,10 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package admission changes and refuses what is written, as the host cluster wants it.
+//
+//	admission.go  which plugins there are
+//	apply.go      what they follow of the host
+//	policies.go   mutating policies, which only hosts from 1.36 on serve
+//	quota.go      quota is charged last, after a set was tried on the host
+package admission

@@ -1,0 +1,231 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	hostappsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/scheme"
+	"statefulset.dev/apiserver/servertest"
+	"statefulset.dev/identity"
+)
+
+// traces are what the members of a set leave in the host.
+func traces(t *testing.T, set *appsv1.StatefulSet, revisionOf func(ordinal int) string, names ...string) []runtime.Object {
+	t.Helper()
+	var objects []runtime.Object
+	for i, name := range names {
+		data, err := json.Marshal(map[string]any{"spec": map[string]any{"template": set.Spec.Template}})
+		if err != nil {
+			t.Fatalf("encoding the template: %v", err)
+		}
+		objects = append(objects, &hostappsv1.ControllerRevision{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: name, Namespace: set.Namespace, Labels: maps.Clone(set.Spec.Template.Labels),
+				Annotations: maps.Clone(set.Annotations), OwnerReferences: []metav1.OwnerReference{identity.Owner(set)},
+			},
+			Revision: int64(i + 1),
+			Data:     runtime.RawExtension{Raw: data},
+		})
+	}
+	for ordinal := range identity.OrdinalsOf(set).All() {
+		objects = append(objects, identity.Pod(set, &set.Spec.Template, revisionOf(ordinal), ordinal))
+		for _, claim := range identity.Claims(set, ordinal) {
+			claim.Spec.VolumeName = "pv-" + claim.Name
+			claim.Annotations = map[string]string{"pv.kubernetes.io/bind-completed": "yes"}
+			objects = append(objects, claim)
+		}
+	}
+	return objects
+}
+
+func always(revision string) func(int) string { return func(int) string { return revision } }
+
+func TestASetIsRebuiltFromWhatIsLeft(t *testing.T) {
+	scheme := scheme.New()
+	for name, change := range map[string]func(*appsv1.StatefulSet){
+		"a plain set": func(*appsv1.StatefulSet) {},
+		"a set without claims": func(set *appsv1.StatefulSet) {
+			set.Spec.VolumeClaimTemplates, set.Spec.Template.Spec.Containers[0].VolumeMounts = nil, nil
+		},
+		"a set without a service": func(set *appsv1.StatefulSet) { set.Spec.ServiceName = "" },
+		"a set that begins at 5":  func(set *appsv1.StatefulSet) { set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 5} },
+		"a set with a label more": func(set *appsv1.StatefulSet) {
+			set.Spec.VolumeClaimTemplates[0].Labels = map[string]string{"tier": "db"}
+		},
+		"a set with annotations": func(set *appsv1.StatefulSet) { set.Annotations = map[string]string{"note": "x"} },
+		"a set with another volume": func(set *appsv1.StatefulSet) {
+			set.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "shared", VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "shared"},
+			}}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := servertest.Owning("web")
+			change(set)
+			scheme.Default(set)
+			found, err := findLeftovers(t.Context(), fake.NewClientset(traces(t, set, always("web-a"), "web-a")...))
+			if err != nil || len(found) != 1 {
+				t.Fatalf("looking for remains: got %+v, %v, want those of one set", found, err)
+			}
+			rebuilding := rebuilding{scheme: scheme}
+			rebuilt, err := rebuilding.check(found[0].rebuild())
+			if err != nil {
+				t.Fatalf("rebuilding: %v", err)
+			}
+			got := rebuilt.set
+			if _, held := appsv1.Held(got); !held {
+				t.Errorf("annotations: got %v, want the set to be held", got.Annotations)
+			}
+			delete(got.Annotations, appsv1.HoldAnnotation)
+			if got.UID != set.UID || got.Name != set.Name || got.Namespace != set.Namespace || !equality.Semantic.DeepEqual(got.Annotations, set.Annotations) {
+				t.Errorf("metadata: got %+v, want that of %+v", got.ObjectMeta, set.ObjectMeta)
+			}
+			if !equality.Semantic.DeepEqual(got.Spec, set.Spec) {
+				t.Errorf("spec: got\n%s\nwant\n%s", asJSON(t, got.Spec), asJSON(t, set.Spec))
+			}
+			if got.Status.CurrentRevision != "web-a" || got.Status.UpdateRevision != "web-a" {
+				t.Errorf("revisions: got %q and %q, want web-a", got.Status.CurrentRevision, got.Status.UpdateRevision)
+			}
+		})
+	}
+}
+
+func TestARolloutThatWasUnderWayIsRebuilt(t *testing.T) {
+	set := servertest.Owning("web")
+	byOrdinal := func(ordinal int) string { return []string{"web-a", "web-a", "web-b"}[ordinal] }
+	found, err := findLeftovers(t.Context(), fake.NewClientset(traces(t, set, byOrdinal, "web-a", "web-b")...))
+	if err != nil {
+		t.Fatalf("looking for remains: %v", err)
+	}
+	rebuilt, err := found[0].rebuild()
+	if err != nil {
+		t.Fatalf("rebuilding: %v", err)
+	}
+	if s := rebuilt.set.Status; s.CurrentRevision != "web-a" || s.UpdateRevision != "web-b" {
+		t.Errorf("revisions: got %q and %q, want web-a and web-b", s.CurrentRevision, s.UpdateRevision)
+	}
+}
+
+// A pod in another namespace that names the owner of a member is none of the set's.
+func TestRemainsAreThoseOfOneNamespaceAndKind(t *testing.T) {
+	set := servertest.Owning("web")
+	objects := traces(t, set, always("web-a"), "web-a")
+	copied := first[*corev1.Pod](objects).DeepCopy()
+	copied.Namespace = "other"
+	copied.Spec.Subdomain = "forged"
+	stranger := first[*corev1.Pod](objects).DeepCopy()
+	stranger.Name, stranger.OwnerReferences[0].Kind = "web-stranger", "Other"
+	found, err := findLeftovers(t.Context(), fake.NewClientset(append([]runtime.Object{copied, stranger}, objects...)...))
+	if err != nil || len(found) != 2 {
+		t.Fatalf("looking for remains: got %+v, %v, want those of two sets", found, err)
+	}
+	rebuilt, err := found[0].rebuild()
+	if err != nil || rebuilt.set.Namespace != set.Namespace || *rebuilt.set.Spec.Replicas != *set.Spec.Replicas {
+		t.Errorf("the set: got %+v, %v, want it rebuilt in its namespace", rebuilt.set, err)
+	}
+	if _, err := found[1].rebuild(); err == nil || found[1].namespace != "other" {
+		t.Errorf("the copy: got %+v, %v, want it not rebuilt", found[1], err)
+	}
+}
+
+func TestASetIsNotRebuiltWhenItIsNotCertain(t *testing.T) {
+	tests := map[string]struct {
+		spoil func(objects []runtime.Object) []runtime.Object
+		want  string
+	}{
+		"without pods":                   {without[*corev1.Pod], "it has no pods"},
+		"without revisions":              {without[*hostappsv1.ControllerRevision], "it has no revisions"},
+		"without the claims of its pods": {without[*corev1.PersistentVolumeClaim], "its template is not known"},
+		"with a pod of a revision that is gone": {func(objects []runtime.Object) []runtime.Object {
+			first[*corev1.Pod](objects).Labels[identity.RevisionLabel] = "web-z"
+			return objects
+		}, `was made from revision "web-z", which is gone`},
+		"with a pod of another service": {func(objects []runtime.Object) []runtime.Object {
+			first[*corev1.Pod](objects).Spec.Subdomain = "other"
+			return objects
+		}, "belong to different services"},
+		"with a pod that has the name of no member": {func(objects []runtime.Object) []runtime.Object {
+			first[*corev1.Pod](objects).Name = "stranger"
+			return objects
+		}, "has the name of no member"},
+		"with pods of three revisions": {func(objects []runtime.Object) []runtime.Object {
+			for i, revision := range []string{"web-b", "web-c"} {
+				nth[*corev1.Pod](objects, i).Labels[identity.RevisionLabel] = revision
+				copied := first[*hostappsv1.ControllerRevision](objects).DeepCopy()
+				copied.Name = revision
+				copied.Revision = -1
+				objects = append(objects, copied)
+			}
+			return objects
+		}, "more than two revisions"},
+		"with a revision that cannot be read": {func(objects []runtime.Object) []runtime.Object {
+			first[*hostappsv1.ControllerRevision](objects).Data.Raw = []byte(`{"spec":{}}`)
+			return objects
+		}, "records no template"},
+		"with a template that is not valid": {func(objects []runtime.Object) []runtime.Object {
+			r := first[*hostappsv1.ControllerRevision](objects)
+			r.Data.Raw = []byte(strings.Replace(string(r.Data.Raw), `"containers"`, `"restartPolicy":"Never","containers"`, 1))
+			return objects
+		}, "makes no valid set"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			objects := test.spoil(traces(t, servertest.Owning("web"), always("web-a"), "web-a"))
+			found, err := findLeftovers(t.Context(), fake.NewClientset(objects...))
+			if err != nil || len(found) != 1 {
+				t.Fatalf("looking for remains: got %+v, %v, want those of one set", found, err)
+			}
+			rebuilding := rebuilding{scheme: scheme.New()}
+			if _, err := rebuilding.check(found[0].rebuild()); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want an error with %q", err, test.want)
+			}
+		})
+	}
+}
+
+func nth[T runtime.Object](objects []runtime.Object, n int) T {
+	for _, object := range objects {
+		if typed, ok := object.(T); ok {
+			if n == 0 {
+				return typed
+			}
+			n--
+		}
+	}
+	panic(fmt.Sprintf("there is no such object among %d", len(objects)))
+}
+
+func first[T runtime.Object](objects []runtime.Object) T { return nth[T](objects, 0) }
+
+func without[T runtime.Object](objects []runtime.Object) []runtime.Object {
+	var left []runtime.Object
+	for _, object := range objects {
+		if _, ok := object.(T); !ok {
+			left = append(left, object)
+		}
+	}
+	return left
+}
+
+func asJSON(t *testing.T, value any) string {
+	t.Helper()
+	content, err := json.MarshalIndent(value, "", " ")
+	if err != nil {
+		t.Fatalf("encoding: %v", err)
+	}
+	return string(content)
+}

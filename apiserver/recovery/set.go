@@ -1,0 +1,227 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	hostappsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// rebuiltSet is a set made from what is left of it, and what about it is not
+// certain.
+type rebuiltSet struct {
+	set     *appsv1.StatefulSet
+	guesses []string
+}
+
+func (r *rebuiltSet) guess(format string, args ...any) {
+	r.guesses = append(r.guesses, fmt.Sprintf(format, args...))
+}
+
+// rebuild makes the set from its remains. An error says why that cannot be done
+// without a risk for its members.
+//
+// Always unknown is what neither members nor revisions show. It gets its default,
+// and the set is held until somebody has looked at it.
+func (r leftovers) rebuild() (rebuiltSet, error) {
+	if len(r.pods) == 0 {
+		return rebuiltSet{}, errors.New("it has no pods, which would show how many members and which claims it has")
+	}
+	if len(r.revisions) == 0 {
+		return rebuiltSet{}, errors.New("it has no revisions, which would show its template")
+	}
+	latest := r.revisions[len(r.revisions)-1]
+	template, err := recordedTemplate(latest)
+	if err != nil {
+		return rebuiltSet{}, err
+	}
+	rebuilt := rebuiltSet{set: &appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: r.namespace, Name: r.name, UID: r.uid, Generation: 1,
+			CreationTimestamp: r.revisions[0].CreationTimestamp,
+			Annotations:       maps.Clone(latest.Annotations),
+		},
+		Spec: appsv1.StatefulSetSpec{Template: *template},
+	}}
+	for _, part := range []func(*rebuiltSet) error{r.members, r.serviceName, r.claimTemplates, r.selector, r.currentRevision} {
+		if err := part(&rebuilt); err != nil {
+			return rebuiltSet{}, err
+		}
+	}
+	rebuilt.guess("podManagementPolicy, updateStrategy, minReadySeconds, revisionHistoryLimit and the set's labels are the defaults; annotations are those of revision %s", latest.Name)
+	metav1.SetMetaDataAnnotation(&rebuilt.set.ObjectMeta, appsv1.HoldAnnotation,
+		"rebuilt from what the cluster had left of this set; look at its spec, then remove this annotation")
+	return rebuilt, nil
+}
+
+// recordedTemplate is the template that a revision records.
+func recordedTemplate(revision *hostappsv1.ControllerRevision) (*corev1.PodTemplateSpec, error) {
+	var recorded struct {
+		Spec struct {
+			Template *corev1.PodTemplateSpec `json:"template"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(revision.Data.Raw, &recorded); err != nil {
+		return nil, fmt.Errorf("revision %s cannot be read: %w", revision.Name, err)
+	}
+	if recorded.Spec.Template == nil {
+		return nil, fmt.Errorf("revision %s records no template", revision.Name)
+	}
+	return recorded.Spec.Template, nil
+}
+
+// members says how many there are, and where they begin.
+func (r leftovers) members(rebuilt *rebuiltSet) error {
+	var ordinals []int
+	for _, pod := range r.pods {
+		set, ordinal, ok := identity.ParsePodName(pod.Name)
+		if !ok || set != r.name {
+			return fmt.Errorf("pod %s has the name of no member", pod.Name)
+		}
+		ordinals = append(ordinals, ordinal)
+	}
+	first, last := slices.Min(ordinals), slices.Max(ordinals)
+	replicas := last - first + 1
+	rebuilt.set.Spec.Replicas = new(int32(replicas))
+	if first > 0 {
+		rebuilt.set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: int32(first)}
+	}
+	missing := ""
+	if replicas != len(ordinals) {
+		missing = fmt.Sprintf(", although %d of these are missing", replicas-len(ordinals))
+	}
+	rebuilt.guess("members are the ordinals %d to %d, because these have pods%s", first, last, missing)
+	return nil
+}
+
+func (r leftovers) serviceName(rebuilt *rebuiltSet) error {
+	name := r.pods[0].Spec.Subdomain
+	for _, pod := range r.pods {
+		if pod.Spec.Subdomain != name {
+			return fmt.Errorf("pods %s and %s belong to different services, %q and %q", r.pods[0].Name, pod.Name, name, pod.Spec.Subdomain)
+		}
+	}
+	rebuilt.set.Spec.ServiceName = name
+	return nil
+}
+
+// selector is what the labels of the template, of all pods and of the claims have
+// in common. The claims, if there are any, narrow it down to what it was.
+func (r leftovers) selector(rebuilt *rebuiltSet) error {
+	common := maps.Clone(rebuilt.set.Spec.Template.Labels)
+	keep := func(of map[string]string) {
+		maps.DeleteFunc(common, func(key, value string) bool { return of[key] != value })
+	}
+	for _, pod := range r.pods {
+		keep(pod.Labels)
+	}
+	certain := len(rebuilt.set.Spec.VolumeClaimTemplates) > 0
+	for i := range rebuilt.set.Spec.VolumeClaimTemplates {
+		claim := &rebuilt.set.Spec.VolumeClaimTemplates[i]
+		keep(claim.Labels)
+	}
+	if len(common) == 0 {
+		return errors.New("its template, pods and claims have no label in common, so its selector is not known")
+	}
+	rebuilt.set.Spec.Selector = &metav1.LabelSelector{MatchLabels: common}
+	for i := range rebuilt.set.Spec.VolumeClaimTemplates {
+		claim := &rebuilt.set.Spec.VolumeClaimTemplates[i]
+		maps.DeleteFunc(claim.Labels, func(key, value string) bool { return common[key] == value })
+	}
+	from := "labels that the template and all pods have"
+	if certain {
+		from = "labels that the template, all pods and the claims have"
+	}
+	rebuilt.guess("selector is %s, the %s", labels.Set(common), from)
+	return nil
+}
+
+// currentRevision keeps an update that was under way where it was.
+func (r leftovers) currentRevision(rebuilt *rebuiltSet) error {
+	update := r.revisions[len(r.revisions)-1].Name
+	current := update
+	for _, pod := range r.pods {
+		revision := pod.Labels[identity.RevisionLabel]
+		known := slices.ContainsFunc(r.revisions, func(r *hostappsv1.ControllerRevision) bool { return r.Name == revision })
+		switch {
+		case !known:
+			return fmt.Errorf("pod %s was made from revision %q, which is gone", pod.Name, revision)
+		case revision == update || revision == current:
+		case current != update:
+			return fmt.Errorf("its pods were made from more than two revisions: %s, %s and %s", update, current, revision)
+		default:
+			current = revision
+		}
+	}
+	rebuilt.set.Status.CurrentRevision, rebuilt.set.Status.UpdateRevision = current, update
+	if current != update {
+		rebuilt.guess("an update from revision %s to %s is under way, and goes on when the set is not held any more", current, update)
+	}
+	return nil
+}
+
+// claimTemplates finds them by the volumes of the pods.
+func (r leftovers) claimTemplates(rebuilt *rebuiltSet) error {
+	for _, volume := range r.pods[0].Spec.Volumes {
+		inTemplate := slices.ContainsFunc(rebuilt.set.Spec.Template.Spec.Volumes, func(v corev1.Volume) bool { return equality.Semantic.DeepEqual(v, volume) })
+		if inTemplate || !r.isMemberClaim(volume.Name) {
+			continue
+		}
+		claim := r.claims[volume.PersistentVolumeClaim.ClaimName]
+		if claim == nil {
+			return fmt.Errorf("claim %s of pod %s is gone, so its template is not known", volume.PersistentVolumeClaim.ClaimName, r.pods[0].Name)
+		}
+		rebuilt.set.Spec.VolumeClaimTemplates = append(rebuilt.set.Spec.VolumeClaimTemplates, claimTemplate(volume.Name, claim))
+		rebuilt.guess("claim template %s is as claim %s, with its storage class", volume.Name, claim.Name)
+	}
+	for _, claim := range r.ownedClaims {
+		if slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == r.uid }) {
+			rebuilt.set.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+				WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+			}
+			rebuilt.guess("whenDeleted is Delete, because claim %s has the set as its owner; whenScaled is Retain", claim.Name)
+			break
+		}
+	}
+	return nil
+}
+
+// isMemberClaim reports whether every pod mounts, under this name, the claim that
+// is named after it.
+func (r leftovers) isMemberClaim(name string) bool {
+	for _, pod := range r.pods {
+		i := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
+		if i < 0 || pod.Spec.Volumes[i].PersistentVolumeClaim == nil || pod.Spec.Volumes[i].PersistentVolumeClaim.ClaimName != name+"-"+pod.Name {
+			return false
+		}
+	}
+	return true
+}
+
+// ClaimTemplate leaves out what a claim gets from the cluster.
+func claimTemplate(name string, claim *corev1.PersistentVolumeClaim) corev1.PersistentVolumeClaim {
+	template := corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: maps.Clone(claim.Labels), Annotations: maps.Clone(claim.Annotations)},
+		Spec:       *claim.Spec.DeepCopy(),
+	}
+	template.Spec.VolumeName = ""
+	maps.DeleteFunc(template.Annotations, func(key, _ string) bool {
+		prefix, _, _ := strings.Cut(key, "/")
+		return strings.HasSuffix(prefix, "kubernetes.io")
+	})
+	return template
+}

@@ -1,0 +1,142 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package storeguard_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver"
+	"statefulset.dev/apiserver/servertest"
+	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/apiserver/storeguard"
+)
+
+// laterField stands for a field that this version does not know.
+const laterField = "test/later"
+
+func formatOfTest(obj runtime.Object) int {
+	if set, ok := obj.(*appsv1.StatefulSet); ok && set.Annotations[laterField] != "" {
+		return storeguard.StoreFormat + 1
+	}
+	return 1
+}
+
+// later makes a server one that knows a later format.
+func later(g *storeguard.Guard) {
+	storeguard.Knowing(g, storeguard.StoreFormat+1, formatOfTest)
+}
+
+func TestAStoreOfALaterFormatIsRefused(t *testing.T) {
+	host := newGuardedHost(t)
+	choose, configure := host.guarded(t, func(s *storeguard.Store) {
+		seen, err := s.Read(t.Context())
+		if err != nil {
+			t.Fatalf("reading the record: %v", err)
+		}
+		if _, ok, err := s.MarkAs(t.Context(), seen, "", storeguard.StoreFormat+1); err != nil || !ok {
+			t.Fatalf("raising: got %t, %v", ok, err)
+		}
+	})
+	var read atomic.Bool
+	host.tune = func(g *storeguard.Guard) { storeguard.Watching(g, func() { read.Store(true) }) }
+	s := servertest.StartUnready(t, choose, configure)
+	text := refusalOf(t, s)
+	for _, part := range []string{"is in format 2", "knows formats up to 1", "Start the version of the server", "nothing of group apps.statefulset.dev is served"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("refusal: got %q, want it to contain %q", text, part)
+		}
+	}
+	if read.Load() {
+		t.Error("sets were read from a store whose format is not known")
+	}
+}
+
+func TestTheFormatIsRaisedBeforeTheWriteThatNeedsIt(t *testing.T) {
+	host := newGuardedHost(t)
+	var guard *storeguard.Guard
+	host.tune = later
+	choose, configure := host.guarded(t, nil)
+	s := servertest.StartWith(t, choose, configure, func(c *apiserver.Config) { guard = c.Guard })
+	format := func() int {
+		t.Helper()
+		seen, err := storeguard.StoreOf(guard).Read(t.Context())
+		if err != nil {
+			t.Fatalf("reading the record: %v", err)
+		}
+		return seen.NeededFormat()
+	}
+	set := s.Create(t, servertest.Web("web"))
+	if got := format(); got != 1 {
+		t.Errorf("format after an ordinary write: got %d, want 1", got)
+	}
+	set.Annotations = map[string]string{laterField: "x"}
+	set, err := s.Sets().Update(t.Context(), set, metav1.UpdateOptions{})
+	if err != nil {
+		t.Fatalf("writing a field of the later format: %v", err)
+	}
+	seen, err := storeguard.StoreOf(guard).Read(t.Context())
+	if err != nil || seen.NeededFormat() != 2 {
+		t.Errorf("format: got %+v, %v, want 2", seen, err)
+	}
+	if err := guard.Covered(t.Context(), set.ResourceVersion); err != nil {
+		t.Errorf("the mark after that: %v", err)
+	}
+	if got := format(); got != 2 {
+		t.Errorf("format after more marks: got %d, want 2", got)
+	}
+}
+
+// An older server that runs on while another raises the format writes nothing over what
+// it does not know, and serves nothing any more.
+func TestAServerThatHasBecomeTooOldStops(t *testing.T) {
+	host := newGuardedHost(t)
+	var older *storeguard.Guard
+	choose, configure := host.guarded(t, nil)
+	s := servertest.StartWith(t, choose, configure, func(c *apiserver.Config) { older = c.Guard })
+	s.Create(t, servertest.Web("web"))
+	seen, err := storeguard.StoreOf(older).Read(t.Context())
+	if err != nil {
+		t.Fatalf("reading the record: %v", err)
+	}
+	content, _ := json.Marshal(storeguard.Record{Store: seen.Store, Mark: seen.Mark, Before: seen.Before, Note: seen.Note, History: seen.History, Format: 2})
+	if _, err := storeguard.StoreOf(older).Client.Put(t.Context(), storeguard.StoreOf(older).Key, string(content)); err != nil {
+		t.Fatalf("raising: %v", err)
+	}
+	before := storedKeys(t, storeguard.StoreOf(older).Client)
+	_, err = s.Sets().Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"replicas":9}}`), metav1.PatchOptions{})
+	if !apierrors.IsServiceUnavailable(err) {
+		t.Errorf("patch: got %v, want 503", err)
+	}
+	if after := storedKeys(t, storeguard.StoreOf(older).Client); after != before {
+		t.Errorf("versions of the sets: got %s, want %s: the older server has written", after, before)
+	}
+	if text := refusalOf(t, s); !strings.Contains(text, "is in format 2") {
+		t.Errorf("refusal: got %q, want the format", text)
+	}
+}
+
+// storedKeys are the sets in etcd with their versions.
+func storedKeys(t *testing.T, client *clientv3.Client) string {
+	t.Helper()
+	found, err := client.Get(t.Context(), storage.Prefix+"/apps.statefulset.dev/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		t.Fatalf("reading the sets: %v", err)
+	}
+	var keys []string
+	for _, kv := range found.Kvs {
+		keys = append(keys, fmt.Sprintf("%s@%d", kv.Key, kv.ModRevision))
+	}
+	return strings.Join(keys, " ")
+}

@@ -1,0 +1,12 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package preflight tries a set on the host cluster before it is stored.
+//
+//	options.go    the flags
+//	preflight.go  when a set is tried, and how many objects for one request
+//	trial.go      what is tried: the template, the first pod, and the claims
+//	dry_run.go    how the host is asked
+//	origin.go     which field of the set a field of these objects comes from
+//	verdict.go    what the host has found, in words about the set
+package preflight

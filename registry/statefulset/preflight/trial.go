@@ -1,0 +1,99 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package preflight
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// trial is an object to be tried on the host.
+type trial struct {
+	object runtime.Object
+	// path is the part of the set that is tried.
+	path string
+	// twins are the claim templates that differ from this one in their name only. What
+	// holds for one holds for all.
+	twins []int
+	// origin says where in the set the object's fields come from.
+	origin origin
+	// binding is the field of the object whose faults are faults of the set: apps/v1
+	// refuses it too. What the host finds invalid elsewhere depends on the namespace
+	// or is made up by us, and apps/v1 accepts it; so do we, with a warning. Empty if
+	// there is no such field.
+	binding string
+}
+
+// templateTrials are the trials of a pod template. It is tried as a PodTemplate, in
+// which the host looks at what stands in the template and at nothing else, as it does
+// in a StatefulSet of its own; and as the pod of the first member, which the host's
+// policies look at.
+//
+// Every object gets a generated name: that of the member may be taken, by the member
+// itself. Its hostname and labels have the real name, so lengths are judged.
+func templateTrials(set *appsv1.StatefulSet) []trial {
+	pod := identity.Pod(set, &set.Spec.Template, set.Name+"-preflight", identity.OrdinalsOf(set).First())
+	pod.Name = ""
+
+	template := &corev1.PodTemplate{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: pod.GenerateName, Namespace: set.Namespace},
+		Template:   corev1.PodTemplateSpec{ObjectMeta: set.Spec.Template.ObjectMeta, Spec: *pod.Spec.DeepCopy()},
+	}
+	template.Template.Spec.Hostname, template.Template.Spec.Subdomain = "", ""
+
+	volumes := volumeOrigins(set)
+	return []trial{{
+		object:  template,
+		path:    "spec.template",
+		origin:  origin{fields: []fieldOrigin{{"template", "spec.template"}}, volumes: volumes},
+		binding: "template",
+	}, {
+		object: pod,
+		path:   "spec.template",
+		origin: origin{fields: []fieldOrigin{
+			{"spec.hostname", "metadata.name"},
+			{"spec", "spec.template.spec"},
+			{"metadata", "spec.template.metadata"},
+		}, volumes: volumes},
+	}}
+}
+
+// claimTrials are the trials of the claim templates, as the claims of the first member.
+// Templates that differ in their name only are tried once.
+func claimTrials(set *appsv1.StatefulSet) []trial {
+	claims := identity.Claims(set, identity.OrdinalsOf(set).First())
+	trials := make([]trial, 0, min(len(claims), mostTrials))
+	known := map[string]int{} // trials by what is in the claim
+	for i, claim := range claims {
+		name := claim.Name
+		claim.Name = ""
+		contents := claim.String()
+		if at, ok := known[contents]; ok {
+			trials[at].twins = append(trials[at].twins, i)
+			continue
+		}
+		known[contents] = len(trials)
+		claim.GenerateName = name + "-"
+		trials = append(trials, claimTrial(claim, i))
+	}
+	return trials
+}
+
+func claimTrial(claim *corev1.PersistentVolumeClaim, index int) trial {
+	path := ClaimPath(index)
+	return trial{
+		object:  claim,
+		path:    path,
+		origin:  claimOrigin(path),
+		binding: "spec",
+	}
+}
+
+func claimOrigin(path string) origin {
+	return origin{fields: []fieldOrigin{{"spec", path + ".spec"}, {"metadata", path + ".metadata"}}}
+}

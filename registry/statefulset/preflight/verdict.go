@@ -1,0 +1,147 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package preflight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// findings are what the host has found.
+type findings struct {
+	// errs are what is wrong with the set itself.
+	errs     field.ErrorList
+	warnings []string
+}
+
+// texts are all findings as warnings.
+func (f findings) texts() []string {
+	texts := make([]string, 0, len(f.errs)+len(f.warnings))
+	for _, err := range f.errs {
+		texts = append(texts, err.Error())
+	}
+	return append(texts, f.warnings...)
+}
+
+// judge reads the host's answers. A template that is invalid makes its pod invalid
+// too, so where there are errors nothing else counts.
+func judge(trials []trial, answers []Answer) findings {
+	var all findings
+	for i, trial := range trials {
+		found := trial.judge(answers[i])
+		all.errs = append(all.errs, found.errs...)
+		all.warnings = append(all.warnings, found.warnings...)
+		all.errs = append(all.errs, trial.ofTwins(answers[i])...)
+	}
+	if len(all.errs) > 0 {
+		all.warnings = nil
+	}
+	return all
+}
+
+func (t trial) judge(answer Answer) findings {
+	var found findings
+	for _, text := range answer.Warnings {
+		found.warnings = append(found.warnings, t.origin.warning(text))
+	}
+	if answer.Err == nil {
+		return found
+	}
+	causes := invalidFields(answer.Err)
+	for _, cause := range causes {
+		err := t.origin.fieldError(cause)
+		if _, binds := below(cause.Field, t.binding); binds && t.binding != "" {
+			found.errs = append(found.errs, err)
+		} else {
+			found.warnings = append(found.warnings, fmt.Sprintf("%s: %s could not be created: %v", t.path, t.noun(), err))
+		}
+	}
+	if len(causes) == 0 {
+		found.warnings = append(found.warnings, fmt.Sprintf("%s: %s", t.path, t.refusal(answer.Err)))
+	}
+	return found
+}
+
+// mostTwins is how many claim templates like one that is invalid are complained of.
+const mostTwins = 16
+
+// ofTwins are the errors of the templates that are like the one that was tried.
+func (t trial) ofTwins(answer Answer) field.ErrorList {
+	var errs field.ErrorList
+	for _, twin := range t.twins[:min(len(t.twins), mostTwins)] {
+		t.origin = claimOrigin(ClaimPath(twin))
+		errs = append(errs, t.judge(Answer{Err: answer.Err}).errs...)
+	}
+	return errs
+}
+
+// unasked says which claim templates were not tried, because they were too many.
+func unasked(trials []trial) []string {
+	var left []string
+	count := 0
+	for _, trial := range trials {
+		left = append(left, trial.path)
+		count += 1 + len(trial.twins)
+	}
+	switch count {
+	case 0:
+		return nil
+	case 1:
+		return []string{fmt.Sprintf("%s: not checked: for one request at most %d objects are tried on the host cluster", left[0], mostTrials)}
+	}
+	return []string{fmt.Sprintf("%s: not checked, nor %d other claim templates up to %s: for one request at most %d objects are tried on the host cluster",
+		left[0], count-1, left[len(left)-1], mostTrials)}
+}
+
+// refusal words an answer that complains of no field.
+func (t trial) refusal(err error) string {
+	var status apierrors.APIStatus
+	switch {
+	case errors.Is(err, ErrBusy):
+		return fmt.Sprintf("not checked: %v", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("not checked: the host cluster has not answered within %s", patience)
+	case errors.As(err, &status):
+		return fmt.Sprintf("%s could not be created now: %v", t.noun(), err)
+	}
+	return fmt.Sprintf("not checked: %v", err)
+}
+
+func (t trial) noun() string {
+	switch t.object.(type) {
+	case *corev1.Pod:
+		return "a pod"
+	case *corev1.PersistentVolumeClaim:
+		return "a claim"
+	}
+	return "a pod template"
+}
+
+// invalidFields are the fields that an error complains of.
+func invalidFields(err error) []metav1.StatusCause {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(status.Status().Details.Causes), func(cause metav1.StatusCause) bool { return cause.Field == "" })
+}
+
+// fieldError is a complaint of the host in its own words. A kind of complaint that is
+// not known here, because the host is newer, becomes that of an invalid value.
+func (o origin) fieldError(cause metav1.StatusCause) *field.Error {
+	kind := field.ErrorType(cause.Type)
+	detail, known := strings.CutPrefix(cause.Message, kind.String())
+	if !known {
+		kind, detail = field.ErrorTypeInvalid, cause.Message
+	}
+	return &field.Error{Type: kind, Field: o.of(cause.Field), BadValue: field.OmitValueType{}, Detail: strings.TrimPrefix(detail, ": ")}
+}
