@@ -124,11 +124,18 @@ func (c CompletedConfig) New() (*Server, error) {
 	if err := server.InstallAPIGroup(group); err != nil {
 		return nil, fmt.Errorf("installing group %s: %w", group.PrioritizedVersions[0].Group, err)
 	}
-	showDamaged(server, c.config.damagedSets())
+	unreadable := c.config.damagedSets()
+	countDamaged(unreadable)
+	answers := routes{damaged: func() any { return unreadable.List() }}
 	certificates.ShowExpiry(c.generic.SecureServing.Cert)
-	if err := c.addController(server); err != nil {
-		return nil, err
+	if c.config.RunController != nil {
+		controller := newRunner(c.config.RunController, c.config.ControllerReady)
+		if err := controller.addTo(server); err != nil {
+			return nil, err
+		}
+		answers.ready, answers.state = controller.checkReady, c.config.ControllerState
 	}
+	answers.addTo(server)
 	if services := c.config.Services; services != nil {
 		if err := services.AddTo(server); err != nil {
 			return nil, err
@@ -143,21 +150,6 @@ func (c CompletedConfig) New() (*Server, error) {
 		return nil, err
 	}
 	return &Server{server}, nil
-}
-
-// addController makes the server run the controller and speak for it.
-func (c CompletedConfig) addController(server *genericapiserver.GenericAPIServer) error {
-	if c.config.RunController == nil {
-		return nil
-	}
-	runner := newRunner(c.config.RunController, c.config.ControllerReady)
-	if err := runner.addTo(server); err != nil {
-		return err
-	}
-	if c.config.ControllerState != nil {
-		server.Handler.NonGoRestfulMux.UnlistedHandlePrefix(debugPrefix, debugRoutes(c.config.ControllerState))
-	}
-	return nil
 }
 
 // Run serves until ctx ends, and returns after everything was stopped.

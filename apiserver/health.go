@@ -31,11 +31,6 @@ func addStoreCheck(server *genericapiserver.GenericAPIServer, guard *storeguard.
 	return server.AddReadyzChecks(healthz.NamedCheck("store", func(*http.Request) error { return guard.Check() }))
 }
 
-// controllerPath says whether the controller can do its work. It is apart from the checks
-// by which the server is ready: an API that nobody works for is still the truth, and
-// without it the cluster could not finish deleting any namespace.
-const controllerPath = "/healthz/controller"
-
 // addControllerChecks makes the server not alive when the controller ended by itself:
 // that is a fault of the program which a restart may heal. One that cannot work, for
 // want of a right for example, is told of at controllerPath.
@@ -49,12 +44,5 @@ func addControllerChecks(server *genericapiserver.GenericAPIServer, controller *
 	if err := server.AddLivezChecks(0, alive); err != nil {
 		return fmt.Errorf("adding the controller's liveness check: %w", err)
 	}
-	server.Handler.NonGoRestfulMux.UnlistedHandle(controllerPath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if err := controller.checkReady(); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		fmt.Fprint(w, "ok")
-	}))
 	return nil
 }
