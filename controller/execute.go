@@ -23,14 +23,14 @@ import (
 // errTermOver is what a write returns that was not begun because the term is over.
 var errTermOver = errors.New("the term is over")
 
-// outdated is an error that means that the world is not as it was seen. It is no
+// staleRead is an error that means that the world is not as it was seen. It is no
 // refusal: the set has to be looked at again.
-type outdated struct{ error }
+type staleRead struct{ error }
 
-func (o *outdated) Unwrap() error { return o.error }
+func (o *staleRead) Unwrap() error { return o.error }
 
 func saysLookAgain(err error) bool {
-	var old *outdated
+	var old *staleRead
 	return errors.As(err, &old)
 }
 
@@ -142,7 +142,7 @@ func joined(errs []error) error {
 func (e *execution) unchanged() error {
 	now, ok := get[*v1.StatefulSet](e.view, setsResource, e.set.Namespace, e.set.Name)
 	if !ok || held(now) || now.UID != e.set.UID || now.Generation != e.set.Generation || (now.DeletionTimestamp == nil) != (e.set.DeletionTimestamp == nil) {
-		return &outdated{errors.New("the set has changed")}
+		return &staleRead{errors.New("the set has changed")}
 	}
 	return nil
 }
@@ -171,11 +171,11 @@ func (t *term) confirm(ctx context.Context, set *v1.StatefulSet) error {
 	live, err := t.Sets.AppsV1().StatefulSets(set.Namespace).Get(ctx, set.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return &outdated{err}
+		return &staleRead{err}
 	case err != nil:
 		return fmt.Errorf("reading set before adopting: %w", err)
 	case live.UID != set.UID || live.DeletionTimestamp != nil:
-		return &outdated{errors.New("the set is being deleted")}
+		return &staleRead{errors.New("the set is being deleted")}
 	}
 	return nil
 }

@@ -165,17 +165,17 @@ func TestNoWriteBeginsThatShouldNot(t *testing.T) {
 			newer := set.DeepCopy()
 			newer.Generation++
 			return holding(t, term, newer)
-		}, &outdated{}},
+		}, &staleRead{}},
 		"the set has been recreated": {func(term *term) context.Context {
 			another := set.DeepCopy()
 			another.UID = "another"
 			return holding(t, term, another)
-		}, &outdated{}},
+		}, &staleRead{}},
 		"the set is being deleted": {func(term *term) context.Context {
 			dying := set.DeepCopy()
 			dying.DeletionTimestamp = &metav1.Time{}
 			return holding(t, term, dying)
-		}, &outdated{}},
+		}, &staleRead{}},
 	}
 	for sentence, test := range cases {
 		t.Run(sentence, func(t *testing.T) {

@@ -33,7 +33,7 @@ type memo struct {
 	failures failures
 	// unlabeled are the pods in its way that cannot be watched (unlabeled_pods.go).
 	unlabeled map[string]sighting
-	// durable is what surely does not get lost (durable.go).
+	// durable is what surely does not get lost (write.go).
 	durable incarnation
 	// pending are the events to tell once the status is written (events.go).
 	pending pendingEvents

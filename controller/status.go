@@ -26,7 +26,7 @@ func (t *term) writeStatus(ctx context.Context, set *v1.StatefulSet, status v1.S
 		written, err := t.Sets.AppsV1().StatefulSets(set.Namespace).UpdateStatus(ctx, &updated, metav1.UpdateOptions{})
 		switch {
 		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
-			return &outdated{err}
+			return &staleRead{err}
 		case err != nil:
 			return fmt.Errorf("writing status: %w", err)
 		}

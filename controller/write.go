@@ -11,8 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
 )
 
@@ -72,9 +75,9 @@ func (e *execution) do(ctx context.Context, verb verb, what subject, call func(c
 		switch {
 		case err == nil:
 			return nil
-		case saysOutdated(verb, err):
+		case saysStale(verb, err):
 			e.memory.of(e.key).unlabeledPodChanged(what.name)
-			return &outdated{fmt.Errorf("%s %s: %w", verb.doing(), what, err)}
+			return &staleRead{fmt.Errorf("%s %s: %w", verb.doing(), what, err)}
 		}
 		// A namespace that is going away takes the set with it: nothing to tell.
 		if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
@@ -100,10 +103,50 @@ func (t *term) write(ctx context.Context, call func(context.Context) error) erro
 	return call(ctx)
 }
 
-// saysOutdated reports whether the host refused because the object is not as it
+// incarnation is a set as the user last wanted it.
+type incarnation struct {
+	uid        types.UID
+	generation int64
+}
+
+// waitDurable returns when what the user wants of the set cannot get lost unnoticed. It
+// asks once for each generation in each term.
+func (t *term) waitDurable(ctx context.Context, set *v1.StatefulSet) error {
+	if t.WaitDurable == nil {
+		return nil
+	}
+	known, wanted := t.memory.of(cache.MetaObjectToName(set)), incarnation{set.UID, set.Generation}
+	if known.isDurable(wanted) {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	if err := t.WaitDurable(limited, set.ResourceVersion); err != nil {
+		if ctx.Err() != nil {
+			return errTermOver
+		}
+		return fmt.Errorf("before anything is written to the host: %w", err)
+	}
+	known.keepDurable(wanted)
+	return nil
+}
+
+func (m *memo) isDurable(wanted incarnation) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.durable == wanted
+}
+
+func (m *memo) keepDurable(wanted incarnation) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.durable = wanted
+}
+
+// saysStale reports whether the host refused because the object is not as it
 // was seen. A changed UID is refused as a conflict by some of its paths, and as an
 // immutable field by others.
-func saysOutdated(verb verb, err error) bool {
+func saysStale(verb verb, err error) bool {
 	if apierrors.IsConflict(err) {
 		return true
 	}

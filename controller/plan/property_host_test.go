@@ -76,7 +76,7 @@ func (h *host) write() (int, error) {
 	return h.writes, nil
 }
 
-func isOutdated(err error) bool {
+func isStale(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err)
 }
 

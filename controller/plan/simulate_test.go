@@ -173,11 +173,11 @@ func (h *host) look() (p Plan, done []Action, failed []Failure) {
 
 // lookAt computes a plan of a view, carries it out as the executor does, stores the
 // status, and reports which actions were carried out and which were refused.
-// An action that names an object that is not so any more is told to outdated.
-func (h *host) lookAt(view World, outdated func(Action, error)) (p Plan, done []Action, failed []Failure) {
+// An action that names an object that is not so any more is told to gotStale.
+func (h *host) lookAt(view World, gotStale func(Action, error)) (p Plan, done []Action, failed []Failure) {
 	p = h.compute(view)
 	h.records = p.Records
-	c := &carrying{host: h, outdated: outdated}
+	c := &carrying{host: h, gotStale: gotStale}
 	if c.carryOut(p.First) {
 		c.carryOutAll(p.Chains)
 	}
@@ -195,7 +195,7 @@ func (h *host) lookAt(view World, outdated func(Action, error)) (p Plan, done []
 // carrying is a plan that is being carried out.
 type carrying struct {
 	*host
-	outdated func(Action, error)
+	gotStale func(Action, error)
 	done     []Action
 	failed   []Failure
 	// stale is true once an action has found the world otherwise than it was seen.
@@ -221,9 +221,9 @@ func (c *carrying) carryOut(chain Chain) bool {
 			continue
 		case errors.Is(err, errCrash):
 			c.crashed = true
-		case isOutdated(err):
+		case isStale(err):
 			c.stale = true
-			c.outdated(action, err)
+			c.gotStale(action, err)
 		default:
 			c.failed = append(c.failed, Failure{Action: action, Err: err})
 		}

@@ -38,8 +38,8 @@ func (c cluster) act(ctx context.Context, next step, s situation) error {
 		return c.setRetention(ctx, s.theirs, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
 	case restoreClaims:
 		return c.setRetention(ctx, s.theirs, appsv1.PersistentVolumeClaimRetentionPolicyType(s.ours.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted))
-	case letClaimsGo:
-		return c.letClaimsGo(ctx, s)
+	case releaseClaims:
+		return c.releaseClaims(ctx, s)
 	case letRevisionsGo:
 		return c.letRevisionsGo(ctx, s)
 	case beginHold:
@@ -135,9 +135,9 @@ func (c cluster) setHold(ctx context.Context, set *v1.StatefulSet, why string) e
 	return err
 }
 
-// letClaimsGo removes the references to the set that is about to be deleted, whichever
+// releaseClaims removes the references to the set that is about to be deleted, whichever
 // that is, from all claims.
-func (c cluster) letClaimsGo(ctx context.Context, s situation) error {
+func (c cluster) releaseClaims(ctx context.Context, s situation) error {
 	from := s.leaver()
 	for i := range s.claims {
 		claim := &s.claims[i]

@@ -21,7 +21,7 @@ const (
 	awaitTheirStatus
 	copyStatusToOurs
 	keepClaims
-	letClaimsGo
+	releaseClaims
 	deleteTheirs
 	awaitTheirEnd
 	awaitFreedFromTheirs
@@ -124,7 +124,7 @@ func prepareOurs(s situation) (step, error) {
 	case s.deletesClaims():
 		return keepClaims, nil
 	case s.ownedBy(s.theirs.UID).claims > 0:
-		return letClaimsGo, nil
+		return releaseClaims, nil
 	default:
 		return deleteTheirs, nil
 	}
@@ -210,7 +210,7 @@ func handOver(s situation) (step, error) {
 	case !s.sameRevisions() && *s.theirs.Spec.Replicas > 0:
 		return copyStatusToTheirs, nil
 	case s.ownedBy(s.ours.UID).claims > 0:
-		return letClaimsGo, nil
+		return releaseClaims, nil
 	default:
 		return deleteOurs, nil
 	}

@@ -27,7 +27,7 @@ func words() map[step]string {
 		copyStatusToOurs:     copied,
 		copyStatusToTheirs:   copied,
 		keepClaims:           "set whenDeleted of the apps/v1 set to Retain, so that it takes no claim along",
-		letClaimsGo:          "remove the owner references of the old set from the claims",
+		releaseClaims:        "remove the owner references of the old set from the claims",
 		deleteTheirs:         "delete the apps/v1 set, and leave its pods alone",
 		awaitTheirEnd:        released + "apps/v1 set",
 		awaitFreedFromTheirs: released + "apps/v1 set",
@@ -51,7 +51,7 @@ func words() map[step]string {
 func forthSteps(deletesClaims bool) []step {
 	steps := []step{createOurs, awaitHold, copyStatusToOurs}
 	if deletesClaims {
-		steps = append(steps, keepClaims, letClaimsGo)
+		steps = append(steps, keepClaims, releaseClaims)
 	}
 	return append(steps, deleteTheirs, awaitTheirEnd, endHold, awaitOurs)
 }
@@ -59,7 +59,7 @@ func forthSteps(deletesClaims bool) []step {
 func backSteps(deletesClaims bool) []step {
 	steps := []step{beginHold, awaitHold, letRevisionsGo, createTheirs, awaitRecognition, copyStatusToTheirs}
 	if deletesClaims {
-		steps = append(steps, letClaimsGo)
+		steps = append(steps, releaseClaims)
 	}
 	return append(steps, deleteOurs, awaitOurEnd, awaitTheirs)
 }
