@@ -22,8 +22,7 @@ const requesters = 16
 func setsCase(name, title string, n, replicas int) benchCase {
 	return benchCase{
 		name: name, title: title, sides: controllers(),
-		// A write is for the revision that each set has.
-		results: withHostWrites(1+1/float64(replicas),
+		results: withHostWrites(1,
 			measure.Result{Measure: "members ready", Unit: "per second", Better: measure.More,
 				Goals: []measure.Goal{against(builtIn(), 2), beside(builtInDefault())}},
 			measure.Result{Measure: "first pod, 99th percentile", Unit: "ms", Better: measure.Less,

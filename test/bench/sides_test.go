@@ -74,7 +74,7 @@ func builtIn() side {
 
 // builtInDefault is the built-in controller as kube-controller-manager has it by default.
 func builtInDefault() side {
-	return builtInWith("built-in, default flags", 0.2, "20", "30", "5")
+	return builtInWith("built-in, default flags", 0.4, "20", "30", "5")
 }
 
 func builtInWith(name string, share float64, qps, burst, workers string) side {

@@ -196,14 +196,14 @@ func (t *turn) await(list *[]time.Time, n int) time.Time {
 }
 
 // addWrites counts the requests to the host with which the side has changed something in
-// the turn's namespace since the last mark, when it has come to rest. Events are told
-// apart: no member needs them, and they are the first thing that a side can save.
+// the turn's namespace since the last mark, when it has come to rest. Those for members
+// alone are told apart: no member needs events, and a set has one revision for all.
 func (t *turn) addWrites(to samples, members int) samples {
 	t.Helper()
 	t.settle(t.T)
 	writes := t.audit.count(t.T, measure.Filter{User: t.side.user, Namespace: t.ns})
 	t.Logf("%s has asked the host for %v", t.side.name, writes)
 	to["host writes"] = float64(writes.Total()) / float64(members)
-	to["host writes but events"] = float64(writes.Total()-writes.Of("events")) / float64(members)
+	to["host writes for members"] = float64(writes.Total()-writes.Of("events")-writes.Of("controllerrevisions")) / float64(members)
 	return to
 }
