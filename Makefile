@@ -102,12 +102,12 @@ test-uninstall: build ## Take an installation apart in wrong orders and in the r
 	@hack/test-on-cluster.sh uninstall
 
 HOSTS ?= 1.34 1.35 1.36 1.37
-HOST_SUITES ?=
+HOST_SUITES ?= $(SUITES)
 .PHONY: test-hosts
 test-hosts: build ## Run suites on clusters of each Kubernetes version in HOSTS, and upgrade one from the first to the last (HOST_SUITES picks suites)
 	@HOSTS="$(HOSTS)" hack/test-hosts.sh $(HOST_SUITES)
 
-FAULT_SUITES ?=
+FAULT_SUITES ?= $(SUITES)
 .PHONY: test-faults
 test-faults: build ## Crash, cut, delay, corrupt and overload everything, and print what was found (FAULT_SUITES picks suites)
 	@hack/test-faults.sh $(FAULT_SUITES)
