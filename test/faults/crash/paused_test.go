@@ -136,6 +136,12 @@ func (p *pauser) run(ctx context.Context, times int) {
 
 func (p *pauser) stop(ctx context.Context, process int) {
 	wait(p.t, gather)
+	if !p.leads(process) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.letGo()
+		return
+	}
 	p.processes[process].Pause(p.t)
 	// The other leads as soon as the lease has run out.
 	_ = repeat(ctx, func() error {
@@ -153,6 +159,19 @@ func (p *pauser) stop(ctx context.Context, process int) {
 	p.letGo()
 	p.mu.Unlock()
 	p.processes[process].Resume(p.t)
+}
+
+// leads reports whether a process holds the lease. On a busy machine the lease may have
+// changed hands without us, so the second may lead before the first was ever stopped: what
+// the lease calls it is known then.
+func (p *pauser) leads(process int) bool {
+	holder := p.holder()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.identities[process] == "" && holder != p.identities[1-process] {
+		p.identities[process] = holder
+	}
+	return holder != "" && holder == p.identities[process]
 }
 
 // finish leaves the leaders alone from now on.
