@@ -14,8 +14,9 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// gauges are the metrics of apps/v1's controller, under its names.
+// gauges are the metrics of apps/v1's controller, under its names, and the window.
 type gauges struct {
+	window                      *metrics.Gauge
 	maxUnavailable, unavailable *metrics.GaugeVec
 	skips                       *metrics.CounterVec
 }
@@ -27,6 +28,10 @@ func newGauges(register func(metrics.Registerable) error) (*gauges, error) {
 		}, []string{"statefulset_namespace", "statefulset_name", "pod_management_policy"})
 	}
 	g := &gauges{
+		window: metrics.NewGauge(&metrics.GaugeOpts{
+			Subsystem: "statefulset_controller", Name: "host_window",
+			Help: "How many writes the host is given to work on at a time, as far as it was written to", StabilityLevel: metrics.ALPHA,
+		}),
 		maxUnavailable: perSet("statefulset_max_unavailable", "How many members of a set may be unavailable because of an update"),
 		unavailable:    perSet("statefulset_unavailable_replicas", "How many wanted members of a set are missing or unavailable"),
 		skips: metrics.NewCounterVec(&metrics.CounterOpts{
@@ -37,7 +42,7 @@ func newGauges(register func(metrics.Registerable) error) (*gauges, error) {
 	if register == nil {
 		return g, nil
 	}
-	if err := errors.Join(register(g.maxUnavailable), register(g.unavailable), register(g.skips)); err != nil {
+	if err := errors.Join(register(g.window), register(g.maxUnavailable), register(g.unavailable), register(g.skips)); err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
 	return g, nil

@@ -101,11 +101,13 @@ func (s *slots) ask(key cache.ObjectName) *slot {
 	return asked
 }
 
-// answered notes that the host has answered a write, with the error, if any.
-func (s *slots) answered(taken *slot, err error) {
+// answered notes that the host has answered a write, with the error, if any, and returns
+// how many it is given to work on from now on.
+func (s *slots) answered(taken *slot, err error) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.window.Note(window.Answer{Began: taken.began, Ended: time.Now(), Err: err, Full: s.worked >= s.window.Size()})
+	return s.window.Size()
 }
 
 func (s *slots) give(taken *slot) {

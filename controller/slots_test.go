@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
 
 	"statefulset.dev/window"
@@ -124,4 +125,16 @@ func TestAWriteThatHangsMakesRoomInTheWindowAndNotInTheBound(t *testing.T) {
 			t.Errorf("got %d slots for a set that comes later with %d left, want 1", got, s.free)
 		}
 	})
+}
+
+func TestAHostThatIsTooBusyIsGivenLess(t *testing.T) {
+	s := newSlots(writesAtOnce, window.New(leastWindow, firstWindow, writesAtOnce))
+	taken, err := s.take(t.Context(), nil, cache.NewObjectName("shop", "web"))
+	if err != nil {
+		t.Fatalf("taking a slot: %v", err)
+	}
+	if got := s.answered(taken, apierrors.NewTooManyRequests("busy", 1)); got != firstWindow/2 {
+		t.Errorf("got a window of %d after a 429, want %d", got, firstWindow/2)
+	}
+	s.give(taken)
 }

@@ -71,7 +71,7 @@ func (e *execution) do(ctx context.Context, verb verb, what subject, call func(c
 	}
 	return e.write(ctx, func(ctx context.Context) error {
 		err := call(ctx)
-		e.slots.answered(slot, err)
+		e.gauges.window.Set(float64(e.slots.answered(slot, err)))
 		switch {
 		case err == nil:
 			return nil
