@@ -16,6 +16,7 @@ import (
 	appsv1 "statefulset.dev/api/apps/v1"
 )
 
+// Namespace is where the tests have their sets.
 const Namespace = "default"
 
 func listenOnLoopback(t testing.TB) net.Listener {

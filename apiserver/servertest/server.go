@@ -31,6 +31,7 @@ type Server struct {
 	etcd     *embeddedetcd.Etcd
 }
 
+// Sets is a client for the sets of Namespace, straight to the server.
 func (s *Server) Sets() typed.StatefulSetInterface {
 	return s.Clients.AppsV1().StatefulSets(Namespace)
 }

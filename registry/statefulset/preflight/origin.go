@@ -87,6 +87,7 @@ func volumeOrigins(set *appsv1.StatefulSet) []string {
 	return origins
 }
 
+// ClaimPath is the path of a claim template in a set.
 func ClaimPath(i int) string {
 	return field.NewPath("spec", "volumeClaimTemplates").Index(i).String()
 }
