@@ -32,10 +32,11 @@ func TestPausedLeader(t *testing.T) {
 		program := b.controller(t, ours, name, hosts[i].URL, b.etcd.URL)
 		program.Args = program.Args.With("leader-elect", "true").With("leader-elect-lease-duration", "2s").
 			With("leader-elect-renew-deadline", "1500ms").With("leader-elect-retry-period", "300ms")
+		before := p.holder() // for the first, a server of another test, which may have left the lease to run out
 		p.processes[i] = b.Start(t, program)
 		if i == 0 {
 			b.warmUp(t)
-			p.identities[0] = p.holder()
+			p.identities[0] = p.nextHolder(before)
 		}
 	}
 	reference := b.reference(t, ours)
@@ -109,7 +110,7 @@ func (p *pauser) at(ctx context.Context, process int, at proxy.Point, write *pro
 	if isFormer {
 		if holder := p.holder(); holder != p.identities[process] {
 			p.mu.Lock()
-			p.late = append(p.late, fmt.Sprintf("%s arrived while %s held the lease", key, holder))
+			p.late = append(p.late, fmt.Sprintf("%s of process %d, which the lease calls %q, arrived while %s held the lease", key, process, p.identities[process], holder))
 			p.mu.Unlock()
 		}
 	}
@@ -172,6 +173,20 @@ func (p *pauser) leads(process int) bool {
 		p.identities[process] = holder
 	}
 	return holder != "" && holder == p.identities[process]
+}
+
+// nextHolder is who holds the lease after another has.
+func (p *pauser) nextHolder(before string) (holder string) {
+	err := repeat(p.t.Context(), func() error {
+		if holder = p.holder(); holder == "" || holder == before {
+			return fmt.Errorf("%q leads", holder)
+		}
+		return nil
+	})
+	if err != nil {
+		p.t.Fatalf("waiting until the first controller leads: %v", err)
+	}
+	return holder
 }
 
 // finish leaves the leaders alone from now on.
