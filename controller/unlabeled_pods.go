@@ -6,10 +6,12 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -128,8 +130,21 @@ func (t *term) lookAtUnlabeledPod(ctx context.Context, m *memo, name string) err
 		m.dropUnlabeledPod(name)
 	case err != nil:
 		return err
+	case isWatched(pod):
+		// The cache is only behind. Beside its view of the other members this pod would
+		// make a world that never was: one in which a lower member that is gone by now is
+		// ready, and so the next one may be created.
+		m.dropUnlabeledPod(name)
+		m.wrote(podsResource, pod.ResourceVersion)
+		return &staleRead{fmt.Errorf("pod %q is not in the cache yet", name)}
 	default:
 		m.sawUnlabeledPod(name, pod, t.Clock.Now())
 	}
 	return nil
+}
+
+// isWatched reports whether the cache shows a pod, sooner or later.
+func isWatched(pod *corev1.Pod) bool {
+	_, labelled := pod.Labels[appsv1.StatefulSetPodNameLabel]
+	return labelled
 }

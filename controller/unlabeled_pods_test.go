@@ -50,6 +50,27 @@ func TestAPodThatCannotBeWatchedIsReadFromTheHost(t *testing.T) {
 	}
 }
 
+// TestAPodThatTheCacheWillShowIsWaitedFor: a create whose answer was lost is answered with
+// "already exists" when it is tried again before the cache shows the pod.
+func TestAPodThatTheCacheWillShowIsWaitedFor(t *testing.T) {
+	set := newSet("web")
+	pod := newPod(set, 0)
+	pod.ResourceVersion = "900"
+	term, host := newTestTerm(t, set)
+	if err := host.Tracker().Add(pod); err != nil {
+		t.Fatal(err)
+	}
+	term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
+	_, err := term.observe(t.Context(), set)
+	known := term.memory.of(cache.MetaObjectToName(set))
+	if !saysLookAgain(err) || len(known.unlabeledPods()) != 0 {
+		t.Errorf("got error %v and pods %v, want to look again, and no pod that is only late", err, known.unlabeledPods())
+	}
+	if got := known.footprint.versions[podsResource]; got != "900" {
+		t.Errorf("the set waits for version %q of pods, want %q", got, "900")
+	}
+}
+
 // readsOf is how many pods are read while a set is looked at, and how many of them the
 // planner is told of.
 func readsOf(t *testing.T, host *fake.Clientset, look func() (int, error)) (reads, told int) {
