@@ -234,7 +234,9 @@ func TestAFullStoreKeepsRoomForStatusAndDeletions(t *testing.T) {
 
 // isFragmented reports whether a set was refused because the file of the store has grown, and
 // not because it is full.
-func isFragmented(err error) bool { return err != nil && strings.Contains(err.Error(), "although only") }
+func isFragmented(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "although only")
+}
 
 func TestWhatNeedsNoRoom(t *testing.T) {
 	s, _ := startSmall(t, 64*mebi, 1, 3*mebi) // after the burst, one byte a second
