@@ -20,8 +20,8 @@ type walk struct {
 	*execution
 
 	chains []plan.Chain
-	// errs is what came of the actions, as far as their chains were come to.
-	errs [][]error
+	// stops are why chains have come to no end, nil for those that have.
+	stops []*stop
 	// kinds are those of the links that may be begun, in the order in which they came up.
 	kinds []string
 	ready map[string][]link
@@ -45,11 +45,17 @@ type outcome struct {
 	err   error
 }
 
+// stop is the action at which a chain has stopped, and why.
+type stop struct {
+	action plan.Action
+	err    error
+}
+
 // walk carries out chains, and reports whether all of them succeeded as a whole. Of a
 // chain whose action was refused, or not begun, the rest is left out.
 func (e *execution) walk(ctx context.Context, chains ...plan.Chain) bool {
 	e.confirmBefore(ctx, chains)
-	w := &walk{execution: e, chains: chains, errs: make([][]error, len(chains)), ready: map[string][]link{}, under: map[string]int{}, outcomes: make(chan outcome)}
+	w := &walk{execution: e, chains: chains, stops: make([]*stop, len(chains)), ready: map[string][]link{}, under: map[string]int{}, outcomes: make(chan outcome)}
 	for i := range chains {
 		w.reach(i, 0)
 	}
@@ -73,7 +79,7 @@ func (w *walk) reach(chain, at int) {
 	last := w.lastFailure(w.action(l))
 	if last.until.After(w.began) {
 		w.failed[w.action(l).String()] = last
-		w.errs[chain] = append(w.errs[chain], last.err)
+		w.stops[chain] = &stop{w.action(l), last.err}
 		return
 	}
 	l.failed = last.until
@@ -110,12 +116,13 @@ func (w *walk) end(ctx context.Context, o outcome) {
 	p := w.paceOf(kind)
 	w.under[kind]--
 	w.running--
-	w.errs[o.chain] = append(w.errs[o.chain], o.err)
-	switch {
-	case o.err == nil:
+	if o.err == nil {
 		p.succeeded(o.began)
 		w.reach(o.chain, o.at+1)
-	case isFailure(o.err):
+		return
+	}
+	w.stops[o.chain] = &stop{w.action(o.link), o.err}
+	if isFailure(o.err) {
 		p.failed(o.err, o.began, w.Clock.Now())
 		w.mindRefusal(ctx, p)
 		w.noteFailure(w.action(o.link), o.err, o.began)
@@ -135,7 +142,7 @@ func (w *walk) giveUp() {
 			if last := w.lastFailure(w.action(l)); last.err != nil {
 				w.failed[w.action(l).String()] = last
 			}
-			w.errs[l.chain] = append(w.errs[l.chain], err)
+			w.stops[l.chain] = &stop{w.action(l), err}
 		}
 	}
 }
@@ -143,20 +150,19 @@ func (w *walk) giveUp() {
 // tell notes what came of the chains, in their order, for whoever asked for them.
 func (w *walk) tell() bool {
 	ok := true
-	for i, errs := range w.errs {
-		if len(errs) == 0 || errs[len(errs)-1] == nil {
+	for _, stop := range w.stops {
+		if stop == nil {
 			continue
 		}
 		ok = false
-		switch err := errs[len(errs)-1]; {
-		case errors.Is(err, errTurnOver):
+		switch {
+		case errors.Is(stop.err, errTurnOver):
 			w.done.unfinished = true
-		case !isFailure(err):
-			w.done.stopped = err
+		case !isFailure(stop.err):
+			w.done.stopped = stop.err
 		default:
-			action := w.chains[i][len(errs)-1]
-			w.done.failures = append(w.done.failures, plan.Failure{Action: action, Err: err})
-			w.retryLater(action)
+			w.done.failures = append(w.done.failures, plan.Failure{Action: stop.action, Err: stop.err})
+			w.retryLater(stop.action)
 		}
 	}
 	return ok

@@ -57,7 +57,8 @@ type slot struct {
 	granted chan struct{}
 
 	began time.Time
-	// old is true once the write has outlasted the patience.
+	// old is true once the write no longer counts as one that the host works on: it has
+	// outlasted the patience, or is over.
 	old   bool
 	aging *time.Timer
 }
@@ -120,6 +121,7 @@ func (s *slots) release(taken *slot) {
 	taken.aging.Stop()
 	if !taken.old {
 		s.worked--
+		taken.old = true // its timer may have run out just now
 	}
 	s.free++
 	s.sets[taken.key].used--
@@ -164,7 +166,7 @@ func (s *slots) grant() {
 func (s *slots) age(taken *slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sets[taken.key] == nil || taken.old {
+	if taken.old {
 		return
 	}
 	taken.old = true

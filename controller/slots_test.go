@@ -138,3 +138,14 @@ func TestAHostThatIsTooBusyIsGivenLess(t *testing.T) {
 	}
 	s.give(taken)
 }
+
+func TestAWriteThatEndsAsItsPatienceDoesCountsOnce(t *testing.T) {
+	s, key := newSlots(writesAtOnce, wideWindow()), cache.NewObjectName("shop", "web")
+	late := s.ask(key)
+	s.ask(key)
+	s.give(late)
+	s.age(late) // its timer ran out while the slot was given back
+	if s.worked != 1 {
+		t.Errorf("got %d writes that the host works on, want 1", s.worked)
+	}
+}
