@@ -4,7 +4,6 @@
 package recovery
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -45,9 +44,9 @@ func (r leftovers) rebuild() (rebuiltSet, error) {
 		return rebuiltSet{}, errors.New("it has no revisions, which would show its template")
 	}
 	latest := r.revisions[len(r.revisions)-1]
-	template, err := recordedTemplate(latest)
+	template, err := identity.RecordedTemplate(latest.Data.Raw)
 	if err != nil {
-		return rebuiltSet{}, err
+		return rebuiltSet{}, fmt.Errorf("revision %s: %w", latest.Name, err)
 	}
 	rebuilt := rebuiltSet{set: &appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{
@@ -66,22 +65,6 @@ func (r leftovers) rebuild() (rebuiltSet, error) {
 	metav1.SetMetaDataAnnotation(&rebuilt.set.ObjectMeta, appsv1.HoldAnnotation,
 		"rebuilt from what the cluster had left of this set; look at its spec, then remove this annotation")
 	return rebuilt, nil
-}
-
-// recordedTemplate is the template that a revision records.
-func recordedTemplate(revision *hostappsv1.ControllerRevision) (*corev1.PodTemplateSpec, error) {
-	var recorded struct {
-		Spec struct {
-			Template *corev1.PodTemplateSpec `json:"template"`
-		} `json:"spec"`
-	}
-	if err := json.Unmarshal(revision.Data.Raw, &recorded); err != nil {
-		return nil, fmt.Errorf("revision %s cannot be read: %w", revision.Name, err)
-	}
-	if recorded.Spec.Template == nil {
-		return nil, fmt.Errorf("revision %s records no template", revision.Name)
-	}
-	return recorded.Spec.Template, nil
 }
 
 // members says how many there are, and where they begin.

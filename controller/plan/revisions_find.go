@@ -11,6 +11,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"statefulset.dev/identity"
 )
 
 // findRevisions finds the revision of the present template and the one that
@@ -27,7 +29,7 @@ func (f *facts) findRevisions(selector labels.Selector, reads *reader) {
 	if f.Set.Status.CollisionCount != nil {
 		f.collisions = *f.Set.Status.CollisionCount
 	}
-	f.update = f.recorded(revisionData(&f.Set.Spec.Template), reads)
+	f.update = f.recorded(identity.RevisionData(&f.Set.Spec.Template), reads)
 	f.current = f.update
 	for _, r := range f.history {
 		if r.Name == f.Set.Status.CurrentRevision && r.Name != f.update.name {

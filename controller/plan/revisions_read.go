@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // Records are what a plan hands on to the next plan of the same set: how often in a row
@@ -72,13 +73,13 @@ func (r *reader) digest(of *appsv1.ControllerRevision) digest {
 }
 
 func digestOf(data []byte) digest {
-	template, err := readTemplate(data)
+	template, err := identity.RecordedTemplate(data)
 	if err != nil {
 		return digest{}
 	}
 	restored := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Template: *template}}
 	v1.SetObjectDefaults_StatefulSet(restored)
-	return sha256.Sum256(revisionData(&restored.Spec.Template))
+	return sha256.Sum256(identity.RevisionData(&restored.Spec.Template))
 }
 
 // template is the one that a revision records, as it was recorded.
@@ -86,7 +87,7 @@ func (r *reader) template(of *revision) (*corev1.PodTemplateSpec, error) {
 	found := cmp.Or(r.read.templates[of.at], r.known.templates[of.at])
 	if found == nil {
 		var err error
-		if found, err = readTemplate(of.data); err != nil {
+		if found, err = identity.RecordedTemplate(of.data); err != nil {
 			return nil, err
 		}
 	}

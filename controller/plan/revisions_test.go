@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // TestRevisionOfTheExample compares the name that the example's template is
@@ -34,7 +35,7 @@ func TestRevisionOfTheExample(t *testing.T) {
 	plan := Compute(World{Set: set})
 	const want = "web-6cdc958bf"
 	if got := plan.Status.UpdateRevision; got != want {
-		t.Errorf("the example's revision is %s, want %s; its record is\n%s", got, want, revisionData(&set.Spec.Template))
+		t.Errorf("the example's revision is %s, want %s; its record is\n%s", got, want, identity.RevisionData(&set.Spec.Template))
 	}
 }
 

@@ -95,16 +95,18 @@ func inMemory(t *testing.T, dir string) string {
 func (b *bench) busy(t *testing.T) float64 {
 	t.Helper()
 	b.settle(t)
-	before, err := measure.Processors()
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := b.ticks(t)
 	time.Sleep(3 * time.Second)
-	after, err := measure.Processors()
+	return b.ticks(t).Busy(before)
+}
+
+func (b *bench) ticks(t *testing.T) measure.Ticks {
+	t.Helper()
+	ticks, err := measure.Processors()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return after.Busy(before)
+	return ticks
 }
 
 // settle waits until nobody has asked the host to change anything for a while.

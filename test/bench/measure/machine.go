@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // ThisMachine is the machine that this program runs on, without a cluster.
@@ -77,6 +78,11 @@ func parseTicks(stat string) (Ticks, error) {
 		}
 	}
 	return t, nil
+}
+
+// Worked is how long the processors were busy since before, added up.
+func (t Ticks) Worked(before Ticks) time.Duration {
+	return time.Duration(t.all - before.all - t.idle + before.idle) * tick
 }
 
 // Busy is which part of the time since before the processors had something to do.

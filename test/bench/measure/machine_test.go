@@ -3,7 +3,10 @@
 
 package measure
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestBusyIsWhatIsNeitherIdleNorWaiting(t *testing.T) {
 	before, err := parseTicks("cpu  100 0 50 1000 10 0 0 0 0 0\ncpu0 1 1 1 1\n")
@@ -16,6 +19,9 @@ func TestBusyIsWhatIsNeitherIdleNorWaiting(t *testing.T) {
 	}
 	if got, want := after.Busy(before), 0.4; got < want-1e-9 || got > want+1e-9 {
 		t.Errorf("busy: got %v, want %v", got, want)
+	}
+	if got, want := after.Worked(before), 400*time.Millisecond; got != want {
+		t.Errorf("worked: got %v, want %v", got, want)
 	}
 	if got := before.Busy(before); got != 0 {
 		t.Errorf("busy in no time: got %v, want 0", got)

@@ -1,20 +1,21 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+package identity
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
-// revisionData is what a revision records of a template: a strategic merge patch
+// RevisionData is what a revision records of a template: a strategic merge patch
 // that puts the template in place of whatever is there. The bytes are those that
 // apps/v1 records, to the letter: the template goes through a generic map, which
 // sorts its keys, before it is written out.
-func revisionData(template *corev1.PodTemplateSpec) []byte {
+func RevisionData(template *corev1.PodTemplateSpec) []byte {
 	var generic map[string]any
 	written, err := json.Marshal(template)
 	if err == nil {
@@ -32,18 +33,19 @@ func revisionData(template *corev1.PodTemplateSpec) []byte {
 	return data
 }
 
-// readTemplate reads back what revisionData has written.
-func readTemplate(data []byte) (*corev1.PodTemplateSpec, error) {
+// RecordedTemplate reads back what RevisionData has written. It fails if data is no such
+// record.
+func RecordedTemplate(data []byte) (*corev1.PodTemplateSpec, error) {
 	var recorded struct {
 		Spec struct {
 			Template *corev1.PodTemplateSpec `json:"template"`
 		} `json:"spec"`
 	}
 	if err := json.Unmarshal(data, &recorded); err != nil {
-		return nil, fmt.Errorf("reading recorded template: %w", err)
+		return nil, fmt.Errorf("it cannot be read: %w", err)
 	}
 	if recorded.Spec.Template == nil {
-		return nil, fmt.Errorf("reading recorded template: spec.template is missing")
+		return nil, errors.New("it records no template")
 	}
 	return recorded.Spec.Template, nil
 }
