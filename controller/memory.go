@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/tools/cache"
 
@@ -35,6 +36,8 @@ type memo struct {
 	unlabeled map[string]sighting
 	// durable is what surely does not get lost (write.go).
 	durable incarnation
+	// statusAt is when the status was last written, zero if it was not (status.go).
+	statusAt time.Time
 	// pending are the events to tell once the status is written (events.go).
 	pending pendingEvents
 	// reads are what the last plan has read of the set's revisions. A set that is as it
@@ -83,7 +86,7 @@ func (m *memory) forget(key cache.ObjectName) {
 func (m *memo) keepWritesOnly() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.failures, m.unlabeled, m.durable, m.pending = failures{}, nil, incarnation{}, pendingEvents{}
+	m.failures, m.unlabeled, m.durable, m.statusAt, m.pending = failures{}, nil, incarnation{}, time.Time{}, pendingEvents{}
 	m.reads, m.read = plan.Records{}, nil
 }
 

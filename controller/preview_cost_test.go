@@ -11,8 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/metrics"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +26,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
+	"statefulset.dev/test/heap"
 )
 
 // manyMembers is a host with a set of 5,000 members, each with a pod of about 8 KiB and
@@ -135,7 +134,7 @@ func TestThePlanOfManyMembersTakesLittleMemory(t *testing.T) {
 	host := newManyMembers(t)
 	preview, set := previewOf(t, host), withNewImage(host.set)
 	began := time.Now()
-	peak := peakHeap(func() {
+	peak := heap.Peak(func() {
 		shown, err := preview.Proposed(t.Context(), set, nil)
 		if err != nil || len(shown.Rounds) < 100 {
 			t.Errorf("got %d rounds and error %v, want more than 100", len(shown.Rounds), err)
@@ -177,31 +176,4 @@ type calling struct {
 func (c calling) Now() time.Time {
 	c.call()
 	return c.PassiveClock.Now()
-}
-
-// peakHeap is how much more is on the heap at most while something is done.
-func peakHeap(do func()) uint64 {
-	runtime.GC()
-	before, done, sampled := heap(), make(chan struct{}), make(chan uint64)
-	go func() {
-		var peak uint64
-		for {
-			select {
-			case <-done:
-				sampled <- peak
-				return
-			case <-time.After(time.Millisecond):
-				peak = max(peak, heap())
-			}
-		}
-	}()
-	do()
-	close(done)
-	return max(<-sampled, before) - before
-}
-
-func heap() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
 }

@@ -6,6 +6,8 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,11 +17,43 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// writeStatus writes the status if a reader would notice a difference.
-func (t *term) writeStatus(ctx context.Context, set *v1.StatefulSet, status v1.StatefulSetStatus) error {
+// statusInterval is how long the counts in a status may be behind. A set of which
+// something changes every few milliseconds would wait for its own status most of the time,
+// and nobody can read that fast.
+const statusInterval = 100 * time.Millisecond
+
+// bringStatus writes the status if a reader would notice a difference. If only counts
+// differ from a status that was written just now, it returns how long that can wait.
+func (t *term) bringStatus(ctx context.Context, set *v1.StatefulSet, status v1.StatefulSetStatus) (time.Duration, error) {
 	if equality.Semantic.DeepEqual(set.Status, status) {
-		return nil
+		return 0, nil
 	}
+	known := t.memory.of(cache.MetaObjectToName(set))
+	if equality.Semantic.DeepEqual(withoutCounts(set.Status), withoutCounts(status)) {
+		if left := known.statusWritten().Add(statusInterval).Sub(t.Clock.Now()); left > 0 {
+			return left, nil
+		}
+	}
+	if err := t.writeStatus(ctx, set, status); err != nil {
+		return 0, err
+	}
+	known.keepStatusWritten(t.Clock.Now())
+	return 0, nil
+}
+
+// withoutCounts is what of a status is written at once: what the next look has to know,
+// and what others wait for. Messages of conditions count members, too.
+func withoutCounts(status v1.StatefulSetStatus) v1.StatefulSetStatus {
+	status.Replicas, status.ReadyReplicas, status.AvailableReplicas = 0, 0, 0
+	status.CurrentReplicas, status.UpdatedReplicas, status.LastProgressTime = 0, 0, nil
+	status.Conditions = slices.Clone(status.Conditions)
+	for i := range status.Conditions {
+		status.Conditions[i].Message = ""
+	}
+	return status
+}
+
+func (t *term) writeStatus(ctx context.Context, set *v1.StatefulSet, status v1.StatefulSetStatus) error {
 	updated := *set
 	updated.Status = status
 	return t.write(ctx, func(ctx context.Context) error {
@@ -33,4 +67,16 @@ func (t *term) writeStatus(ctx context.Context, set *v1.StatefulSet, status v1.S
 		t.memory.of(cache.MetaObjectToName(set)).wrote(setsResource, written.ResourceVersion)
 		return nil
 	})
+}
+
+func (m *memo) statusWritten() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.statusAt
+}
+
+func (m *memo) keepStatusWritten(at time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.statusAt = at
 }

@@ -87,7 +87,8 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	if len(done.failures) > 0 {
 		status = plan.WithFailures(set.Status, status, done.failures, world.Now)
 	}
-	if err := t.writeStatus(ctx, set, status); err != nil {
+	statusAfter, err := t.bringStatus(ctx, set, status)
+	if err != nil {
 		return 0, err
 	}
 	t.tell(set)
@@ -97,7 +98,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	if done.unfinished {
 		t.queue.Add(key)
 	}
-	return soonest(decided.RequeueAfter, done.retryAfter, known.nextLookAtUnlabeledPods()), nil
+	return soonest(decided.RequeueAfter, done.retryAfter, statusAfter, known.nextLookAtUnlabeledPods()), nil
 }
 
 // soonest is the shortest of the delays that are not zero, and zero if all are.

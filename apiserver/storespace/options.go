@@ -5,6 +5,7 @@ package storespace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -41,14 +42,19 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 
 // Validate says what is wrong with the values, naming the flags.
 func (o *Options) Validate() []error {
-	var errs []error
-	if _, err := bytesOf(o.Rate, 0); err != nil {
+	_, _, errs := o.read()
+	return errs
+}
+
+func (o *Options) read() (bytesPerSecond, burst int64, errs []error) {
+	bytesPerSecond, err := bytesOf(o.Rate, 0)
+	if err != nil {
 		errs = append(errs, fmt.Errorf("--namespace-write-rate is %q: %w", o.Rate, err))
 	}
-	if _, err := bytesOf(o.Burst, leastBurst); err != nil {
+	if burst, err = bytesOf(o.Burst, leastBurst); err != nil {
 		errs = append(errs, fmt.Errorf("--namespace-write-burst is %q: %w", o.Burst, err))
 	}
-	return errs
+	return bytesPerSecond, burst, errs
 }
 
 // bytesOf reads a quantity such as 64Mi.
@@ -63,13 +69,9 @@ func bytesOf(text string, least int64) (int64, error) {
 
 // Start begins to look how full etcd is. The func that it returns ends that.
 func (o *Options) Start(ctx context.Context, etcd *clientv3.Client, remedies Remedies) (*Room, func(), error) {
-	bytesPerSecond, err := bytesOf(o.Rate, 0)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--namespace-write-rate is %q: %w", o.Rate, err)
-	}
-	burst, err := bytesOf(o.Burst, leastBurst)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--namespace-write-burst is %q: %w", o.Burst, err)
+	bytesPerSecond, burst, errs := o.read()
+	if err := errors.Join(errs...); err != nil {
+		return nil, nil, err
 	}
 	room, stop := startRoom(ctx, etcd, fillInterval, bytesPerSecond, burst, remedies)
 	showFill(room.fill)

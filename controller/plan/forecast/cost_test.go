@@ -6,8 +6,6 @@ package forecast
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"runtime/metrics"
 	"slices"
 	"testing"
 	"time"
@@ -18,6 +16,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
+	"statefulset.dev/test/heap"
 )
 
 // mostHeap is how many bytes more a forecast may have in memory at its peak.
@@ -90,7 +89,7 @@ func TestAForecastTakesLittleMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
 			var shown *v1.StatefulSetPlan
-			peak := peakHeap(func() { shown = played(t, world) })
+			peak := heap.Peak(func() { shown = played(t, world) })
 			t.Logf("at the peak %d MiB more, %s, %d rounds", peak>>20, time.Since(began).Round(time.Millisecond), len(shown.Rounds))
 			if peak > mostHeap {
 				t.Errorf("memory at the peak: got %d MiB more, want at most %d", peak>>20, mostHeap>>20)
@@ -113,32 +112,4 @@ func TestAForecastEndsBeforeTheNextRound(t *testing.T) {
 	if p != nil || !errors.Is(err, gone) || rounds != 4 {
 		t.Errorf("got plan %v and error %v after asking %d times, want none, %v and 4", p, err, rounds, gone)
 	}
-}
-
-// peakHeap is how much more is on the heap at most while something is done: what is in
-// use, and what is not yet collected.
-func peakHeap(do func()) (most uint64) {
-	runtime.GC()
-	before, done, sampled := heap(), make(chan struct{}), make(chan uint64)
-	go func() {
-		var peak uint64
-		for {
-			select {
-			case <-done:
-				sampled <- peak
-				return
-			case <-time.After(time.Millisecond):
-				peak = max(peak, heap())
-			}
-		}
-	}()
-	do()
-	close(done)
-	return max(<-sampled, before) - before
-}
-
-func heap() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
 }

@@ -1,0 +1,39 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package heap tells tests how much memory something takes while it is done.
+package heap
+
+import (
+	"runtime"
+	"runtime/metrics"
+	"time"
+)
+
+// Peak is how many bytes more are on the heap at most while something is done: what is in
+// use, and what is not collected yet. Nothing else of the process should run.
+func Peak(do func()) uint64 {
+	runtime.GC()
+	before, done, sampled := onHeap(), make(chan struct{}), make(chan uint64)
+	go func() {
+		var peak uint64
+		for {
+			select {
+			case <-done:
+				sampled <- peak
+				return
+			case <-time.After(time.Millisecond):
+				peak = max(peak, onHeap())
+			}
+		}
+	}()
+	do()
+	close(done)
+	return max(<-sampled, before) - before
+}
+
+func onHeap() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
