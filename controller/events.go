@@ -73,7 +73,7 @@ func listed(kind string, names []string) string {
 
 func (e event) message() string { return e.text + e.object + e.rest }
 
-// pendingEvents are the events of a set that are told when its status could be written,
+// pendingEvents are the events of a set that are told when its status is as it should be,
 // and the warnings that have been told: they hold until they are no longer given, and to
 // tell them at every look would be noise.
 type pendingEvents struct {

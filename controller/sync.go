@@ -91,7 +91,9 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	if err != nil {
 		return 0, err
 	}
-	t.tell(set)
+	if statusAfter == 0 {
+		t.tell(set)
+	}
 	if done.stopped != nil {
 		return 0, fmt.Errorf("carrying out plan: %w", done.stopped)
 	}
