@@ -23,7 +23,7 @@ import (
 func BenchmarkConvergedLook(b *testing.B) {
 	set := newSet("web", "data")
 	set.Spec.Replicas = new(int32(5000))
-	term, host := newTestTerm(b, set, membersOf(set)...)
+	term, host := newTestTerm(b, set, membersOf(b, set)...)
 	converge(b, term, set)
 	host.ClearActions()
 	b.ReportAllocs()
@@ -37,24 +37,35 @@ func BenchmarkConvergedLook(b *testing.B) {
 	}
 }
 
+// mostPerLook is how many bytes a look at 5,000 members may allocate.
+const mostPerLook = 2e6
+
+func TestALookAtASetThatIsAsItShouldBeTakesLittleMemory(t *testing.T) {
+	if got := testing.Benchmark(BenchmarkConvergedLook).AllocedBytesPerOp(); got == 0 || got > mostPerLook {
+		t.Errorf("allocated by a look at 5,000 members: got %d bytes, want at most %.0f, and some", got, mostPerLook)
+	}
+}
+
 // membersOf are the revision, pods and claims of a set, as the caches hold them.
-func membersOf(set *v1.StatefulSet) []metav1.Object {
+func membersOf(b *testing.B, set *v1.StatefulSet) []metav1.Object {
+	b.Helper()
+	sets := filled(b, set)
 	var objects []metav1.Object
 	revision := ""
 	for _, action := range plan.Compute(plan.World{Set: set}).All() {
 		if create, ok := action.(plan.CreateRevision); ok {
 			created := create.Revision.DeepCopy()
 			created.UID, created.ResourceVersion = "revision-uid", "50"
-			objects, revision = append(objects, trimRevision(nil, created).(*appsv1.ControllerRevision)), created.Name
+			objects, revision = append(objects, trimRevision(sets, created).(*appsv1.ControllerRevision)), created.Name
 		}
 	}
 	for ordinal := range int(*set.Spec.Replicas) {
 		pod := newPod(set, ordinal)
 		pod.Labels[appsv1.StatefulSetRevisionLabel] = revision
-		objects = append(objects, trimPod(nil, pod).(*corev1.Pod))
+		objects = append(objects, trimPod(sets, pod).(*corev1.Pod))
 		for _, claim := range identity.Claims(set, ordinal) {
 			claim.ResourceVersion, claim.UID = fmt.Sprint(ordinal), "claim-uid"
-			objects = append(objects, trimClaim(nil, claim).(*corev1.PersistentVolumeClaim))
+			objects = append(objects, trimClaim(sets, claim).(*corev1.PersistentVolumeClaim))
 		}
 	}
 	return objects

@@ -149,8 +149,12 @@ func older(a, b *v1.StatefulSet) bool {
 
 // distinct joins lists of objects of one namespace and drops repetitions.
 func distinct[T metav1.Object](lists ...[]T) []T {
-	var all []T
-	known := map[string]bool{}
+	most := 0
+	for _, list := range lists {
+		most = max(most, len(list))
+	}
+	all := make([]T, 0, most)
+	known := make(map[string]bool, most)
 	for _, list := range lists {
 		for _, object := range list {
 			if !known[object.GetName()] {
