@@ -127,7 +127,7 @@ ROUNDS ?= 3
 SCALE ?= 1
 export BENCH_RESULTS = $(CURDIR)/.bench.json
 .PHONY: bench
-bench: build ## Measure ours beside the built-in StatefulSet on a local cluster (CASE=parallel,ordered picks cases, ROUNDS=5, SCALE=0.1 for smaller sizes)
+bench: build ## Measure ours beside the built-in StatefulSet on a local cluster (CASE=parallel,ordered picks cases, and keeps the results of the others; ROUNDS=5; SCALE=0.1 for smaller sizes)
 	@CASE="$(CASE)" ROUNDS="$(ROUNDS)" SCALE="$(SCALE)" COMMIT="$$(git describe --always --dirty)" SUITE_TIMEOUT=6h hack/test-on-cluster.sh bench -test.run='^TestBench$$'
 
 .PHONY: bench-page

@@ -7,6 +7,7 @@ package bench
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -19,13 +20,15 @@ import (
 )
 
 // TestBench runs the cases that CASE names, all if it is empty, in ROUNDS rounds. SCALE
-// makes the sizes smaller, to try things out. BENCH_RESULTS is where the run is kept.
+// makes the sizes smaller, to try things out. BENCH_RESULTS is where the run is kept, and
+// what it has of other cases stays if it is of the same commit.
 func TestBench(t *testing.T) {
 	chosen, err := choose(os.Getenv("CASE"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := open(t)
+	b.keepEarlier(t, chosen)
 	for _, c := range chosen {
 		b.run.Busy = append(b.run.Busy, b.busy(t))
 		t.Run(c.name, func(t *testing.T) { b.play(t, c) })
@@ -33,7 +36,7 @@ func TestBench(t *testing.T) {
 	}
 	fmt.Printf("\n%s\n", b.run.Page())
 	fmt.Println("make bench-page writes this into docs/performance.md.")
-	if missed := b.run.Missed(); len(missed) > 0 {
+	if missed := b.run.Missed(namesOf(chosen)); len(missed) > 0 {
 		t.Errorf("%d targets were missed by more than the spread of the rounds:\n  %s", len(missed), strings.Join(missed, "\n  "))
 	}
 }
@@ -47,15 +50,30 @@ func choose(names string) ([]benchCase, error) {
 	for name := range strings.SplitSeq(names, ",") {
 		i := slices.IndexFunc(allCases(), func(c benchCase) bool { return c.name == strings.TrimSpace(name) })
 		if i < 0 {
-			var known []string
-			for _, c := range allCases() {
-				known = append(known, c.name)
-			}
-			return nil, fmt.Errorf("CASE names %q, want some of %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("CASE names %q, want some of %s", name, strings.Join(namesOf(allCases()), ", "))
 		}
 		chosen = append(chosen, allCases()[i])
 	}
 	return chosen, nil
+}
+
+func namesOf(cases []benchCase) (names []string) {
+	for _, c := range cases {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// keepEarlier takes over what the run before this one has of other cases.
+func (b *bench) keepEarlier(t *testing.T, chosen []benchCase) {
+	t.Helper()
+	earlier, err := measure.Load(os.Getenv("BENCH_RESULTS"))
+	switch {
+	case err == nil:
+		b.run.Continue(earlier, namesOf(chosen))
+	case !errors.Is(err, os.ErrNotExist):
+		t.Fatal(err)
+	}
 }
 
 // play lets the sides of a case take turns. Every second round is in the opposite order,
@@ -104,6 +122,7 @@ func describe(results []measure.Result, samples samples) string {
 
 func (b *bench) save(t *testing.T) {
 	t.Helper()
+	b.run.Order(namesOf(allCases()))
 	if path := os.Getenv("BENCH_RESULTS"); path != "" {
 		if err := b.run.Save(path); err != nil {
 			t.Fatal(err)

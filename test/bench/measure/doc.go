@@ -7,7 +7,7 @@
 //	run := measure.Run{Results: ...}  // as a run of the benchmarks has collected it
 //	run.Save(path)                    // JSON
 //	run.Table()                       // a row for each comparison
-//	run.Missed()                      // the comparisons that fail the run
+//	run.Missed(cases)                 // the comparisons that fail the run
 //
 // # Statistics
 //

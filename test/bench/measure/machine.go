@@ -82,7 +82,7 @@ func parseTicks(stat string) (Ticks, error) {
 
 // Worked is how long the processors were busy since before, added up.
 func (t Ticks) Worked(before Ticks) time.Duration {
-	return time.Duration(t.all - before.all - t.idle + before.idle) * tick
+	return time.Duration(t.all-before.all-t.idle+before.idle) * tick
 }
 
 // Busy is which part of the time since before the processors had something to do.

@@ -4,9 +4,11 @@
 package measure
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -63,6 +65,28 @@ func (r *Run) Page() string {
 	}
 	fmt.Fprintf(&out, "\n%s", r.Table())
 	return out.String()
+}
+
+// Continue takes over what an earlier run has of cases that this one leaves out, if both are
+// of the same commit, machine, rounds and sizes. All cases take hours, so they can be run
+// one after the other.
+func (r *Run) Continue(earlier *Run, chosen []string) {
+	if earlier.Commit != r.Commit || earlier.Machine != r.Machine || earlier.Rounds != r.Rounds || earlier.Scale != r.Scale {
+		return
+	}
+	r.Busy = append(slices.Clone(earlier.Busy), r.Busy...)
+	for _, result := range earlier.Results {
+		if !slices.Contains(chosen, result.Case) {
+			r.Results = append(r.Results, result)
+		}
+	}
+}
+
+// Order sorts the results by their cases.
+func (r *Run) Order(cases []string) {
+	slices.SortStableFunc(r.Results, func(a, b Result) int {
+		return cmp.Compare(slices.Index(cases, a.Case), slices.Index(cases, b.Case))
+	})
 }
 
 // Save writes the run to a file that Load reads.

@@ -5,6 +5,7 @@ package measure
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,6 +41,47 @@ func TestARunIsReadAsItWasWritten(t *testing.T) {
 	}
 	if got, want := read.Page(), example().Page(); got != want {
 		t.Errorf("the page of a run that was read: got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestARunIsContinued(t *testing.T) {
+	cases := func(r *Run) (names []string) {
+		for _, result := range r.Results {
+			names = append(names, result.Case)
+		}
+		return names
+	}
+	of := func(names ...string) *Run {
+		run := &Run{Commit: "0123abc", Rounds: 3, Scale: 1, Busy: []float64{0.01}}
+		for _, name := range names {
+			run.Results = append(run.Results, Result{Case: name, Measure: strings.Join(names, "+")})
+		}
+		return run
+	}
+	for sentence, test := range map[string]struct {
+		earlier *Run
+		change  func(earlier *Run)
+		want    []string
+		busy    int
+	}{
+		"what was left out is taken over, in order": {of("first", "second", "third"), func(*Run) {}, []string{"first", "second", "third"}, 2},
+		"another commit is another run":             {of("first"), func(r *Run) { r.Commit = "4567def" }, []string{"second"}, 1},
+		"so is another machine":                     {of("first"), func(r *Run) { r.Machine.Cores = 64 }, []string{"second"}, 1},
+		"so are more rounds":                        {of("first"), func(r *Run) { r.Rounds = 5 }, []string{"second"}, 1},
+		"so are smaller sizes":                      {of("first"), func(r *Run) { r.Scale = 0.1 }, []string{"second"}, 1},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			run := of("second")
+			test.change(test.earlier)
+			run.Continue(test.earlier, []string{"second"})
+			run.Order([]string{"first", "second", "third"})
+			if got := cases(run); !slices.Equal(got, test.want) || len(run.Busy) != test.busy {
+				t.Errorf("got cases %q and %d looks at how busy others were, want %q and %d", got, len(run.Busy), test.want, test.busy)
+			}
+			if i := slices.Index(test.want, "second"); run.Results[i].Measure != "second" {
+				t.Errorf("the case that was run again: got the result of run %q, want the later one", run.Results[i].Measure)
+			}
+		})
 	}
 }
 

@@ -6,6 +6,7 @@ package measure
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -62,10 +63,14 @@ func times(ratio string) string {
 	}
 }
 
-// Missed are the comparisons that no round has met, and those that could not be made.
-func (r *Run) Missed() []string {
+// Missed are the comparisons of some cases that no round has met, and those that could not
+// be made.
+func (r *Run) Missed(cases []string) []string {
 	var missed []string
 	for _, result := range r.Results {
+		if !slices.Contains(cases, result.Case) {
+			continue
+		}
 		for _, goal := range result.Goals {
 			if v := result.Verdict(goal); v == Missed || v == Unmeasured {
 				missed = append(missed, strings.Join(result.row(goal), ", "))

@@ -44,7 +44,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestMissedTellsWhatWasNotMeasuredToo(t *testing.T) {
-	got := strings.Join(example().Missed(), "\n")
+	got := strings.Join(example().Missed([]string{"parallel"}), "\n")
 	for _, want := range []string{"0.85x, NOT MEASURED", "0.50, MISSED"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("missed: got\n%s\nwant a line with %q", got, want)
@@ -52,5 +52,8 @@ func TestMissedTellsWhatWasNotMeasuredToo(t *testing.T) {
 	}
 	if lines := strings.Count(got, "\n") + 1; lines != 2 {
 		t.Errorf("missed: got %d lines, want 2:\n%s", lines, got)
+	}
+	if others := example().Missed([]string{"ordered"}); len(others) > 0 {
+		t.Errorf("missed by cases that were not run: got %q, want none", others)
 	}
 }
