@@ -20,7 +20,7 @@ import (
 // statusInterval is how long the counts in a status may be behind. A set of which
 // something changes every few milliseconds would wait for its own status most of the time,
 // and nobody can read that fast.
-const statusInterval = 100 * time.Millisecond
+const statusInterval = 50 * time.Millisecond
 
 // bringStatus writes the status if a reader would notice a difference. If only counts
 // differ from a status that was written just now, it returns how long that can wait.

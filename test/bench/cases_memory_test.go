@@ -17,16 +17,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"statefulset.dev/test/bench/measure"
-	"statefulset.dev/test/harness/lab"
 )
 
 func memoryCase() benchCase {
 	each := func(what string, limit float64) measure.Result {
-		return measure.Result{Measure: what, Unit: "bytes of heap", Better: measure.Less, Goals: []measure.Goal{atMost(limit)}}
+		return measure.Result{Measure: what, Unit: "bytes of heap", Better: measure.Less, Goals: []measure.Goal{atMost(limit), beside(builtIn())}}
 	}
 	return benchCase{
 		name: "memory", title: "the server's heap after 3,000 more objects of a kind, garbage collected",
-		sides:   []side{ours()},
+		sides:   []side{ours(), builtIn()},
 		results: []measure.Result{each("a set", 8<<10), each("a pod", 3<<9), each("a foreign claim", 200), each("a foreign revision", 200)},
 		take:    func(t *turn) samples { return t.memory(t.size(3000)) },
 	}
@@ -62,7 +61,7 @@ func (t *turn) memory(n int) samples {
 func (t *turn) heap() float64 {
 	t.Helper()
 	server := *t.http
-	server.host = t.URL(lab.Server)
+	server.host = "https://127.0.0.1:" + t.process.Port()
 	config, err := t.TLS()
 	if err != nil {
 		t.Fatal(err)

@@ -41,6 +41,31 @@ func parseProcessTime(stat string) (time.Duration, error) {
 	return total, nil
 }
 
+// ResetPeak begins to look anew how much memory a process has at most, and returns how
+// much it has now, in bytes.
+func ResetPeak(pid int) (float64, error) {
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0); err != nil {
+		return 0, fmt.Errorf("resetting the peak of a process: %w", err)
+	}
+	return memoryOf(pid, "VmRSS")
+}
+
+// Peak is how much memory a process has had at most since ResetPeak, in bytes.
+func Peak(pid int) (float64, error) { return memoryOf(pid, "VmHWM") }
+
+func memoryOf(pid int, what string) (float64, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, fmt.Errorf("asking how much memory a process has: %w", err)
+	}
+	text := entry(string(raw), what)
+	kilobytes, err := strconv.ParseFloat(strings.TrimSuffix(text, " kB"), 64)
+	if err != nil {
+		return 0, fmt.Errorf("reading %s of a process: got %q, want a number of kB", what, text)
+	}
+	return kilobytes * 1024, nil
+}
+
 // Metric is the value of a metric without labels, in the text that Prometheus reads.
 func Metric(text, name string) (float64, error) {
 	for line := range strings.Lines(text) {

@@ -6,6 +6,7 @@ package measure
 import (
 	"maps"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -22,6 +23,29 @@ func TestProcessTime(t *testing.T) {
 	}
 	if _, err := ProcessTime(os.Getpid()); err != nil {
 		t.Errorf("of this process: %v", err)
+	}
+}
+
+func TestThePeakOfAProcess(t *testing.T) {
+	before, err := ResetPeak(os.Getpid())
+	if err != nil {
+		t.Fatalf("resetting: %v", err)
+	}
+	const size = 64 << 20
+	used := make([]byte, size)
+	for i := 0; i < size; i += 4096 {
+		used[i] = 1
+	}
+	runtime.KeepAlive(used)
+	peak, err := Peak(os.Getpid())
+	if err != nil {
+		t.Fatalf("reading the peak: %v", err)
+	}
+	if more := peak - before; more < size/2 {
+		t.Errorf("after %d bytes were used: got a peak of %.0f more, want about as many", size, more)
+	}
+	if _, err := memoryOf(os.Getpid(), "Absent"); err == nil {
+		t.Error("an entry that is not there: got no error, want one")
 	}
 }
 

@@ -70,6 +70,9 @@ func (l *Lab) TakeOver(t testing.TB, name string) Program {
 	return program
 }
 
+// PID is that of a component of the cluster, as long as nobody has taken it over.
+func (l *Lab) PID(name string) int { return l.state.Processes[name].PID }
+
 // Port is where a component of the cluster listens.
 func (l *Lab) Port(name string) int { return l.state.Ports[name] }
 
