@@ -128,8 +128,9 @@ func (b *bench) wait(t *testing.T, what string, condition func(context.Context) 
 	}
 }
 
-// sweep removes all pods and claims, and waits until they and the volumes are gone. To
-// delete thousands takes longer than the host gives one request, so it is asked again.
+// sweep removes all pods, claims and revisions, and waits until they and the volumes are
+// gone. To delete thousands takes longer than the host gives one request, so it is asked
+// again. The garbage collector would remove what belonged to a set, and take minutes.
 func (b *bench) sweep(t *testing.T, namespaces ...string) {
 	t.Helper()
 	b.wait(t, "what a turn has made is gone", func(ctx context.Context) (bool, error) {
@@ -148,8 +149,8 @@ func (b *bench) sweep(t *testing.T, namespaces ...string) {
 	b.settle(t)
 }
 
-// sweepOnce deletes the pods and claims of a namespace, and returns whether there are any
-// pods left.
+// sweepOnce deletes the pods, claims and revisions of a namespace, and returns whether
+// there are any pods or revisions left.
 func (b *bench) sweepOnce(ctx context.Context, ns string) (left int, err error) {
 	now := int64(0)
 	pods := b.host.CoreV1().Pods(ns)
@@ -160,11 +161,19 @@ func (b *bench) sweepOnce(ctx context.Context, ns string) (left int, err error) 
 	if err := claims.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		return 0, err
 	}
+	revisions := b.host.AppsV1().ControllerRevisions(ns)
+	if err := revisions.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		return 0, err
+	}
 	some, err := pods.List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return 0, err
 	}
-	return len(some.Items), nil
+	more, err := revisions.List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return 0, err
+	}
+	return len(some.Items) + len(more.Items), nil
 }
 
 // unlimited is a configuration whose clients wait for nothing but answers.
