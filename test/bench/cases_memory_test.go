@@ -84,10 +84,12 @@ func (t *turn) heap() float64 {
 	return heap
 }
 
-// createForeignClaims creates claims that nobody mounts.
+// createForeignClaims creates claims that nobody mounts, and for which nobody makes
+// volumes: KWOK would take minutes for that.
 func (t *turn) createForeignClaims(n int) {
 	t.Helper()
 	spec := t.decode(set("db", n, withClaim)).VolumeClaimTemplates[0].Spec
+	spec.StorageClassName = new("nobody-provisions")
 	err := eachOf(t.Context(), n, func(i int) error {
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("upload-%d-a", i), Labels: map[string]string{"app": "shop"}}, Spec: spec}
 		_, err := t.host.CoreV1().PersistentVolumeClaims(t.ns).Create(t.Context(), claim, metav1.CreateOptions{})

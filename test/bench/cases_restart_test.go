@@ -21,7 +21,7 @@ func restartCase() benchCase {
 	// when it has run out; without, there is no election.
 	alone.start = func(t *testing.T, b *bench) *lab.Process {
 		program := b.server
-		program.Args = program.Args.With("leader-elect", "false")
+		program.Args = program.Args.With("leader-elect", "false").With("preflight", "off")
 		p := b.Start(t, program)
 		b.awaitServed(t, ourSets())
 		return p
