@@ -79,11 +79,15 @@ func TestOnlyAChangeOfWhatThePlannerReadsWakesASet(t *testing.T) {
 		"another condition does not": {func(p *corev1.Pod) {
 			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.ContainersReady})
 		}, false},
+		"a node does not":    {func(p *corev1.Pod) { p.Spec.NodeName = "node-1" }, false},
 		"readiness does":     {func(p *corev1.Pod) { p.Status.Conditions[0].Status = corev1.ConditionFalse }, true},
 		"the phase does":     {func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, true},
 		"a label does":       {func(p *corev1.Pod) { p.Labels["app"] = "other" }, true},
 		"an owner does":      {func(p *corev1.Pod) { p.OwnerReferences = nil }, true},
 		"being deleted does": {func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }, true},
+		"a finalizer of one that is being deleted does": {func(p *corev1.Pod) {
+			p.DeletionTimestamp, p.Finalizers = &metav1.Time{}, []string{"example.com/hold"}
+		}, true},
 	}
 	for sentence, test := range cases {
 		t.Run(sentence, func(t *testing.T) {

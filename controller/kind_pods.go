@@ -67,7 +67,7 @@ func podChanged(before, after *corev1.Pod) bool {
 }
 
 func trimPod(_ view, pod *corev1.Pod) any {
-	return &corev1.Pod{
+	kept := &corev1.Pod{
 		ObjectMeta: trimMeta(&pod.ObjectMeta),
 		Spec:       corev1.PodSpec{Volumes: claimVolumes(pod.Spec.Volumes)},
 		Status: corev1.PodStatus{
@@ -77,6 +77,11 @@ func trimPod(_ view, pod *corev1.Pod) any {
 			ContainerStatuses:     ailing(pod.Status.ContainerStatuses),
 		},
 	}
+	// Of a pod that does not end, it is told what keeps it.
+	if pod.DeletionTimestamp != nil {
+		kept.Finalizers, kept.Spec.NodeName = pod.Finalizers, pod.Spec.NodeName
+	}
+	return kept
 }
 
 func claimVolumes(volumes []corev1.Volume) []corev1.Volume {

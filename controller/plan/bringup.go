@@ -71,7 +71,7 @@ func complete(f *facts, d *draft, m member) {
 func waitFor(f *facts, d *draft, m member) bool {
 	switch {
 	case isTerminating(m.pod):
-		d.wait("pod %s is terminating; it is recreated after termination", m.pod.Name)
+		waitForEnd(f, d, m.pod, "; it is recreated after termination")
 	case !isReady(m.pod):
 		if d.waiting == "" { // to say why takes long, and only the first counts
 			d.wait("%s: %s", m.pod.Name, diagnose(m.pod))

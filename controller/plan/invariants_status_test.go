@@ -116,8 +116,8 @@ func (j *judged) counters() {
 	}
 }
 
-// nextLook: the next look comes when the first ready member becomes available, or the
-// set's progress becomes overdue.
+// nextLook: the next look comes when the first ready member becomes available, a pod that
+// terminates takes suspiciously long, or the set's progress becomes overdue.
 func (j *judged) nextLook() {
 	var next time.Duration
 	sooner := func(left time.Duration) {
@@ -126,6 +126,11 @@ func (j *judged) nextLook() {
 		}
 	}
 	for _, pod := range j.Pods {
+		if pod.DeletionTimestamp != nil && j.mine(pod) {
+			if left := pod.DeletionTimestamp.Add(30 * time.Second).Sub(j.Now); left > 0 {
+				sooner(left)
+			}
+		}
 		since, ok := ready(pod)
 		if !ok || !j.mine(pod) || j.readyLongEnough(pod) {
 			continue

@@ -30,7 +30,7 @@ func scaleDown(f *facts, d *draft) verdict {
 	case len(ready) < len(f.condemned):
 		d.wait("the claims of removed members are being marked for deletion")
 	case isTerminating(highest.pod):
-		d.wait("pod %s is terminating", highest.pod.Name)
+		waitForEnd(f, d, highest.pod, "")
 	case f.unavailable(highest) && !f.isHopeless(highest) && lower.ordinal != highest.ordinal:
 		d.wait("pod %s is removed when pod %s is available", highest.pod.Name, lower.pod.Name)
 	default:

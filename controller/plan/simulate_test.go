@@ -249,7 +249,7 @@ func (h *host) simulated() *Simulated {
 // ready makes a pod run, ready or not.
 func (h *host) ready(name string, ready corev1.ConditionStatus) {
 	h.changePod(name, func(pod *corev1.Pod) {
-		pod.Status.Phase = corev1.PodRunning
+		pod.Status.Phase, pod.Spec.NodeName = corev1.PodRunning, "node-1"
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Time{Time: h.now}}}
 	})
 }

@@ -26,7 +26,7 @@ func report(f *facts, d *draft) (status v1.StatefulSetStatus, requeueAfter time.
 	status.LastProgressTime = lastProgress(f, &status, open)
 	overdue, left := overdue(f, &status, open)
 	setConditions(f, &status, standing{open: open, stalled: first(d.stalled, overdue), overdue: overdue, recreating: recreating})
-	return status, soonest(soonest(f.nextAvailability(), left), d.retry)
+	return status, soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(left, d.retry))
 }
 
 // counted is the status as far as it is revisions and numbers of pods. As in apps/v1,

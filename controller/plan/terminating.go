@@ -1,0 +1,51 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// nodePatience is how long after its deadline a pod may still be there before its node
+// is suspected. A kubelet kills at the deadline what has not ended, and then says so.
+const nodePatience = 30 * time.Second
+
+// suspicious is from when on it takes too long until a terminating pod is gone.
+func suspicious(pod *corev1.Pod) time.Time { return pod.DeletionTimestamp.Add(nodePatience) }
+
+// waitForEnd notes that the set waits for a terminating pod to be gone, in the words of
+// the caller. When that takes longer than a node takes that is well, it says what is to be
+// done: only people know whether a node that does not answer is off. Until then the pod
+// may still run there, so nothing is done about it.
+func waitForEnd(f *facts, d *draft, pod *corev1.Pod, usual string) {
+	deadline := pod.DeletionTimestamp.Time
+	switch {
+	case f.Now.Before(suspicious(pod)):
+		d.wait("pod %s is terminating%s", pod.Name, usual)
+	case len(pod.Finalizers) > 0:
+		d.wait("pod %s should have been gone by %s; its finalizers keep it: %s", pod.Name, clock(deadline), strings.Join(pod.Finalizers, ", "))
+	case pod.Spec.NodeName != "":
+		d.wait("pod %s should have ended by %s, and node %s has not confirmed that it has, so it may still run there; if the node is off for good: kubectl taint node %s node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
+			pod.Name, clock(deadline), pod.Spec.NodeName, pod.Spec.NodeName)
+	default:
+		d.wait("pod %s should have been gone by %s", pod.Name, clock(deadline))
+	}
+}
+
+// nextSuspicion is how long it takes until a terminating pod takes too long.
+func (f *facts) nextSuspicion() time.Duration {
+	var next time.Duration
+	for m := range f.all() {
+		if m.pod == nil || !isTerminating(m.pod) {
+			continue
+		}
+		if left := suspicious(m.pod).Sub(f.Now); left > 0 {
+			next = soonest(next, left)
+		}
+	}
+	return next
+}
