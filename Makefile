@@ -19,9 +19,10 @@ GOLANGCI_LINT := go tool -modfile=$(CURDIR)/go.tools.mod golangci-lint
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-20s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
+NODES ?= fake
 .PHONY: demo
-demo: build ## Start a local cluster, register the server, and follow the example set through its life
-	@hack/demo.sh
+demo: build ## Start a local cluster, register the server, and follow the example set through its life (NODES=real: three nodes that run its processes; needs root)
+	@NODES="$(NODES)" STAMP='$(STAMP)' hack/demo.sh
 
 .PHONY: demo-down
 demo-down: bin/cluster ## Stop the demo's cluster; its data stays for the next start
@@ -42,6 +43,20 @@ bin/kubectl-sts:
 .PHONY: bin/cluster
 bin/cluster:
 	@cd test/cluster && $(GO_BUILD) -ldflags="-s -w" -o ../../$@ .
+
+.PHONY: bin/release
+bin/release:
+	@cd hack/release && $(GO_BUILD) -ldflags="-s -w" -o ../../$@ .
+
+ARCH ?= $(shell go env GOARCH)
+.PHONY: images
+images: bin/release ## Write the images of the server and of what real nodes need to bin/images, without a container engine (ARCH=amd64,arm64)
+	@hack/node-packages.sh
+	@bin/release images --out bin/images --arch "$(ARCH)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)" $(IMAGES)
+
+.PHONY: image-load
+image-load: images bin/cluster ## Load the images into the real nodes of the demo's cluster
+	@bin/cluster image-load --dir .cluster --images bin/images
 
 # What the linker is told; a test compares it with what a program then says.
 .PHONY: stamp

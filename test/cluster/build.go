@@ -17,8 +17,9 @@ import (
 )
 
 func runBuild(ctx context.Context, args []string, out io.Writer) error {
-	fs := newFlags("build", "[--kubernetes VERSION] [--modules DIR]", out)
+	fs := newFlags("build", "[--kubernetes VERSION] [--real-nodes] [--modules DIR]", out)
 	modules, version := modulesFlag(fs), kubernetesFlag(fs, newestRelease().String())
+	nodes := fs.Bool("real-nodes", false, "also build what real nodes need")
 	if err := parse(fs, args); err != nil {
 		return err
 	}
@@ -27,7 +28,7 @@ func runBuild(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	begun := time.Now()
-	if _, err := buildAll(ctx, r, *modules, out); err != nil {
+	if _, err := buildAll(ctx, r, *nodes, *modules, out); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "all binaries are built (%s)\n", elapsed(begun))
@@ -38,7 +39,7 @@ func runBuild(ctx context.Context, args []string, out io.Writer) error {
 type binaries map[string]string
 
 // buildAll builds what is missing and returns where every binary is. A binary that is there was finished: it is renamed into place.
-func buildAll(ctx context.Context, r release, modules string, out io.Writer) (binaries, error) {
+func buildAll(ctx context.Context, r release, nodes bool, modules string, out io.Writer) (binaries, error) {
 	modulesDir, err := findModules(modules)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func buildAll(ctx context.Context, r release, modules string, out io.Writer) (bi
 		return nil, err
 	}
 	built := binaries{}
-	for _, m := range sourceModules(r) {
+	for _, m := range sourceModules(r, nodes) {
 		p, err := newPlan(m, modulesDir, cache, toolchain)
 		if err != nil {
 			return nil, err
@@ -100,7 +101,7 @@ func buildBinary(ctx context.Context, p plan, b binary, out io.Writer) error {
 	defer stopProgress()
 
 	partial := filepath.Join(p.target, "."+b.name+".partial")
-	cmd := goCommand(ctx, p.source, "build", "-mod=readonly", "-trimpath", "-ldflags", p.ldflags, "-o", partial, b.importPath)
+	cmd := goCommand(ctx, p.source, "build", "-mod=readonly", "-trimpath", "-tags", p.module.tags, "-ldflags", p.ldflags, "-o", partial, b.importPath)
 	output, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return fmt.Errorf("building %s: %w", label, ctx.Err())

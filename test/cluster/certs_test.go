@@ -15,7 +15,7 @@ import (
 func TestCertificatesChainToTheirAuthority(t *testing.T) {
 	dir := t.TempDir()
 	s := testSupervisor(t, dir)
-	if err := ensurePKI(dir); err != nil {
+	if err := ensurePKI(dir, loopback); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.MkdirAll(s.path(registrationDir), 0o700); err != nil {
@@ -82,12 +82,12 @@ func TestServerRunsAsItsServiceAccount(t *testing.T) {
 
 func TestExistingCertificatesAreKept(t *testing.T) {
 	dir := t.TempDir()
-	if err := ensurePKI(dir); err != nil {
+	if err := ensurePKI(dir, loopback); err != nil {
 		t.Fatal(err)
 	}
 	base := filepath.Join(dir, "pki", clusterCA)
 	before := readCert(t, base).SerialNumber
-	if err := ensurePKI(dir); err != nil {
+	if err := ensurePKI(dir, loopback); err != nil {
 		t.Fatal(err)
 	}
 	if after := readCert(t, base).SerialNumber; after.Cmp(before) != 0 {

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,8 +24,12 @@ const (
 )
 
 // startOrder is also the reverse of the order to stop in: kube-apiserver hangs in its shutdown when etcd is gone first.
-func startOrder() []string {
-	return []string{etcdName, apiserverName, kcmName, schedulerName, kwokName, aggregatedName}
+func (l layout) startOrder() []string {
+	var names []string
+	for _, c := range l.components(nil) {
+		names = append(names, c.name)
+	}
+	return append(names, aggregatedName)
 }
 
 // component is what is needed to run one part of the cluster and to ask for its health.
@@ -34,6 +39,9 @@ type component struct {
 	args   []string
 	env    []string
 	health probe
+	// netns is the network namespace that it runs in, empty for that of this program, and group the control group.
+	netns string
+	group controlGroup
 }
 
 // layout knows where everything of a cluster directory is.
@@ -43,7 +51,36 @@ type layout struct {
 	kubernetes release
 	// auditPolicy is a file in the place of the usual policy, if not empty.
 	auditPolicy string
+	// net is where real nodes live, nil for a cluster of fake nodes.
+	net *network
 }
+
+// host is the address that the control plane listens at.
+func (l layout) host() string {
+	if l.net == nil {
+		return loopback
+	}
+	return l.net.controlPlane().address
+}
+
+// netns is the network namespace of the control plane, empty for that of this program.
+func (l layout) netns() string {
+	if l.net == nil {
+		return ""
+	}
+	return l.net.controlPlane().name
+}
+
+// nodes are the real nodes.
+func (l layout) nodes() []node {
+	if l.net == nil {
+		return nil
+	}
+	return l.net.nodes()
+}
+
+// address is where a listener of the control plane is.
+func (l layout) address(port int) string { return net.JoinHostPort(l.host(), strconv.Itoa(port)) }
 
 func (l layout) path(elem ...string) string {
 	return filepath.Join(append([]string{l.dir}, elem...)...)
@@ -52,7 +89,7 @@ func (l layout) pki(file string) string  { return l.path("pki", file) }
 func (l layout) crt(name string) string  { return l.pki(name + ".crt") }
 func (l layout) key(name string) string  { return l.pki(name + ".key") }
 func (l layout) log(name string) string  { return l.path("logs", name+".log") }
-func (l layout) url(name string) string  { return "https://" + address(l.ports[name]) }
+func (l layout) url(name string) string  { return "https://" + l.address(l.ports[name]) }
 func (l layout) port(name string) string { return strconv.Itoa(l.ports[name]) }
 
 // clientConfig is the kubeconfig of a component that authenticates with the certificate of the given name.
@@ -66,14 +103,27 @@ func (l layout) apiserverProbe(path string) probe {
 	return probe{url: l.url(apiserverName) + path, caFile: l.crt(clusterCA), certBase: l.pki(adminClient)}
 }
 
-// controlPlane describes the components that `up` runs, in starting order.
-func (l layout) controlPlane(bin binaries) []component {
-	return []component{l.etcd(bin), l.apiserver(bin), l.controllerManager(bin), l.scheduler(bin), l.kwok(bin)}
+// components describes all that `up` runs, in starting order.
+func (l layout) components(bin binaries) []component {
+	all := append([]component{l.etcd(bin), l.apiserver(bin)}, l.followers(bin)...)
+	for _, n := range l.nodes() {
+		all = append(all, l.nodePrograms(bin, n)...)
+	}
+	return all
+}
+
+// followers are what runs beside kube-apiserver and needs nothing but that.
+func (l layout) followers(bin binaries) []component {
+	all := []component{l.controllerManager(bin), l.scheduler(bin)}
+	if l.net == nil {
+		return append(all, l.kwok(bin))
+	}
+	return append(all, l.coredns(bin), l.localPath(bin))
 }
 
 func (l layout) etcd(bin binaries) component {
 	client := l.url(etcdName)
-	peer := "https://" + address(l.ports[etcdPeer])
+	peer := l.url(etcdPeer)
 	return component{
 		name: etcdName,
 		exe:  bin["etcd"],
@@ -96,6 +146,7 @@ func (l layout) etcd(bin binaries) component {
 			// A cluster for trying things out need not survive a power cut, and slow disks make everything else slow.
 			"--unsafe-no-fsync",
 		},
+		netns:  l.netns(),
 		health: probe{url: client + "/health", caFile: l.crt(etcdCA), certBase: l.pki(etcdClient)},
 	}
 }
@@ -104,12 +155,10 @@ func (l layout) apiserver(bin binaries) component {
 	return component{
 		name: apiserverName,
 		exe:  bin["kube-apiserver"],
-		args: append(l.kubernetes.gateFlags(),
-			"--bind-address="+loopback,
-			"--advertise-address="+loopback,
+		args: append(slices.Concat(l.kubernetes.gateFlags(), l.apiserverForNodes()),
+			"--bind-address="+l.host(),
+			"--advertise-address="+l.host(),
 			"--secure-port="+l.port(apiserverName),
-			// Endpoints of the service "kubernetes" must not be loopback addresses, so nobody writes them.
-			"--endpoint-reconciler-type=none",
 			"--etcd-servers="+l.url(etcdName),
 			"--etcd-cafile="+l.crt(etcdCA),
 			"--etcd-certfile="+l.crt(etcdClient),
@@ -118,9 +167,7 @@ func (l layout) apiserver(bin binaries) component {
 			"--tls-private-key-file="+l.key(servingCert),
 			"--client-ca-file="+l.crt(clusterCA),
 			"--authorization-mode=Node,RBAC",
-			// Nobody would remove the not-ready taint of a new node: its controller does not run here.
-			"--disable-admission-plugins=TaintNodesByCondition",
-			"--service-cluster-ip-range=10.96.0.0/16",
+			"--service-cluster-ip-range="+serviceRange,
 			"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
 			"--service-account-key-file="+l.key(serviceAccounts),
 			"--service-account-signing-key-file="+l.key(serviceAccounts),
@@ -132,12 +179,33 @@ func (l layout) apiserver(bin binaries) component {
 			"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 			"--proxy-client-cert-file="+l.crt(frontProxyClient),
 			"--proxy-client-key-file="+l.key(frontProxyClient),
-			"--enable-aggregator-routing=false",
 			"--audit-policy-file="+l.path("config", auditPolicyFile),
 			"--audit-log-path="+l.path("logs", "audit.log"),
 			"--allow-privileged=true",
 		),
+		netns:  l.netns(),
 		health: l.apiserverProbe("/readyz"),
+	}
+}
+
+// apiserverForNodes are the flags of kube-apiserver that depend on which nodes there are.
+func (l layout) apiserverForNodes() []string {
+	if l.net == nil {
+		return []string{
+			// Endpoints of the service "kubernetes" must not be loopback addresses, so nobody writes them.
+			"--endpoint-reconciler-type=none",
+			// Nobody would remove the not-ready taint of a new node: its controller does not run here.
+			"--disable-admission-plugins=TaintNodesByCondition",
+			"--enable-aggregator-routing=false",
+		}
+	}
+	return []string{
+		"--kubelet-client-certificate=" + l.crt(adminClient),
+		"--kubelet-client-key=" + l.key(adminClient),
+		"--kubelet-certificate-authority=" + l.crt(clusterCA),
+		"--kubelet-preferred-address-types=InternalIP",
+		// There is no kube-proxy beside it, so it asks the pods of a Service itself.
+		"--enable-aggregator-routing=true",
 	}
 }
 
@@ -145,11 +213,9 @@ func (l layout) controllerManager(bin binaries) component {
 	return component{
 		name: kcmName,
 		exe:  bin["kube-controller-manager"],
-		args: append(slices.Concat(l.controlLoop(kcmName, kcmClient), l.kubernetes.gateFlags()),
+		args: append(slices.Concat(l.controlLoop(kcmName, kcmClient), l.kubernetes.gateFlags(), l.controllersForNodes()),
 			// Without it the controllers are forbidden most of their writes.
 			"--use-service-account-credentials=true",
-			// On a busy machine heartbeats lag, and this one would mark every pod not ready; nothing marks a fake pod ready again.
-			"--controllers=*,-node-lifecycle-controller",
 			// The default of 20 a second makes a new cluster wait five seconds for its service accounts.
 			"--kube-api-qps=200",
 			"--kube-api-burst=400",
@@ -158,8 +224,19 @@ func (l layout) controllerManager(bin binaries) component {
 			"--cluster-signing-cert-file="+l.crt(clusterCA),
 			"--cluster-signing-key-file="+l.key(clusterCA),
 		),
+		netns:  l.netns(),
 		health: probe{url: l.url(kcmName) + "/healthz", caFile: l.crt(clusterCA), certBase: l.pki(adminClient)},
 	}
+}
+
+// controllersForNodes are the flags of kube-controller-manager that depend on which nodes there are.
+func (l layout) controllersForNodes() []string {
+	if l.net == nil {
+		// On a busy machine heartbeats lag, and this one would mark every pod not ready; nothing marks a fake pod ready again.
+		return []string{"--controllers=*,-node-lifecycle-controller"}
+	}
+	// Kubelets renew their lease every three seconds.
+	return []string{"--node-monitor-grace-period=20s", "--node-monitor-period=2s"}
 }
 
 func (l layout) scheduler(bin binaries) component {
@@ -167,6 +244,7 @@ func (l layout) scheduler(bin binaries) component {
 		name:   schedulerName,
 		exe:    bin["kube-scheduler"],
 		args:   l.controlLoop(schedulerName, schedulerClient),
+		netns:  l.netns(),
 		health: probe{url: l.url(schedulerName) + "/readyz", caFile: l.crt(clusterCA), certBase: l.pki(adminClient)},
 	}
 }
@@ -178,7 +256,7 @@ func (l layout) controlLoop(name, client string) []string {
 		"--kubeconfig=" + config,
 		"--authentication-kubeconfig=" + config,
 		"--authorization-kubeconfig=" + config,
-		"--bind-address=" + loopback,
+		"--bind-address=" + l.host(),
 		"--secure-port=" + l.port(name),
 		"--tls-cert-file=" + l.crt(servingCert),
 		"--tls-private-key-file=" + l.key(servingCert),
@@ -193,7 +271,7 @@ func (l layout) kwok(bin binaries) component {
 		args: []string{
 			"--kubeconfig=" + l.clientConfig(kwokClient),
 			"--config=" + l.path("config", stagesFile),
-			"--server-address=" + address(l.ports[kwokName]),
+			"--server-address=" + l.address(l.ports[kwokName]),
 			// A test that plays kubelet itself makes a node without the annotation.
 			"--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
 			"--node-lease-duration-seconds=40",
@@ -201,6 +279,6 @@ func (l layout) kwok(bin binaries) component {
 		},
 		// Keeps a configuration in the user's home from being merged in.
 		env:    []string{"KWOK_WORKDIR=" + l.path("config", "kwok")},
-		health: probe{url: "http://" + address(l.ports[kwokName]) + "/healthz"},
+		health: probe{url: "http://" + l.address(l.ports[kwokName]) + "/healthz"},
 	}
 }

@@ -37,7 +37,7 @@ func runDown(ctx context.Context, args []string, out io.Writer) error {
 	if len(s.state.Processes) == 0 {
 		fmt.Fprintf(out, "nothing of the cluster in %s is running\n", target)
 	}
-	if err := s.stopAll(); err != nil {
+	if err := s.dismantle(ctx); err != nil {
 		return err
 	}
 	if *purge {
@@ -49,7 +49,7 @@ func runDown(ctx context.Context, args []string, out io.Writer) error {
 // purge deletes what the commands created. Anything else in the directory, and then the directory, stays.
 func (s *supervisor) purge() error {
 	created := []string{
-		"pki", "pki.partial", "kubeconfigs", "config", "logs", "etcd", "registration", "statefulset-data",
+		"pki", "pki.partial", "nodes", "kubeconfigs", "config", "logs", "etcd", "registration", "statefulset-data",
 		"kubeconfig", "kubectl", "state.json", "lock",
 	}
 	for _, name := range created {

@@ -35,6 +35,8 @@ func commands() []command {
 		{"build", "build what is missing of the cluster's binaries", runBuild},
 		{"up", "start the cluster, or repair one that is partly down", runUp},
 		{"register", "register and start the aggregated API server", runRegister},
+		{"node", "cut a node off, heal, stop, start or wipe it", runNode},
+		{"image-load", "load images into the real nodes", runImageLoad},
 		{"status", "show every component's process and health", runStatus},
 		{"down", "stop the cluster", runDown},
 	}
@@ -93,7 +95,7 @@ func printHelp(out io.Writer) {
 	fmt.Fprintln(out, "A Kubernetes control plane with fake nodes, on the loopback interface.\n\nUsage: cluster SUBCOMMAND [flags]")
 	fmt.Fprintln(out)
 	for _, c := range commands() {
-		fmt.Fprintf(out, "  %-9s %s\n", c.name, c.summary)
+		fmt.Fprintf(out, "  %-10s %s\n", c.name, c.summary)
 	}
 	fmt.Fprintln(out, "\ncluster SUBCOMMAND --help lists the flags of one subcommand.")
 }

@@ -20,15 +20,34 @@ const (
 	auditPolicy     = "manifests/audit-policy.yaml"
 )
 
-// preparedObjects are applied to a new cluster: its fake nodes, its storage classes, and the guard for KWOK's deletes.
-func preparedObjects() []string {
+// preparedObjects are applied to a new cluster: its storage classes, and fake nodes with the guard for KWOK's deletes, or the
+// address of CoreDNS.
+func (l layout) preparedObjects() []string {
+	if l.net != nil {
+		return []string{"manifests/real.yaml"}
+	}
 	return []string{"manifests/nodes.yaml", "manifests/storage.yaml", "manifests/pod-deletes.yaml"}
 }
 
+// dnsEndpoints lead the Service of CoreDNS to where it runs.
+const dnsEndpoints = `apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata:
+  name: kube-dns
+  namespace: kube-system
+  labels: {kubernetes.io/service-name: kube-dns}
+addressType: IPv4
+endpoints:
+- addresses: [%s]
+ports:
+- {name: dns, port: 53, protocol: UDP}
+- {name: dns-tcp, port: 53, protocol: TCP}
+`
+
 // applyPrepared makes the prepared objects exist.
-func applyPrepared(ctx context.Context, kubectl, kubeconfig string) error {
+func (s *supervisor) applyPrepared(ctx context.Context, kubectl string) error {
 	var all bytes.Buffer
-	for _, name := range preparedObjects() {
+	for _, name := range s.preparedObjects() {
 		raw, err := manifests.ReadFile(name)
 		if err != nil {
 			return err
@@ -36,7 +55,10 @@ func applyPrepared(ctx context.Context, kubectl, kubeconfig string) error {
 		all.Write(raw)
 		all.WriteString("\n---\n")
 	}
-	return runKubectl(ctx, kubectl, kubeconfig, all.Bytes(), "apply", "--filename=-")
+	if s.net != nil {
+		fmt.Fprintf(&all, dnsEndpoints, s.host())
+	}
+	return runKubectl(ctx, kubectl, s.adminConfig(), all.Bytes(), "apply", "--filename=-")
 }
 
 // runKubectl runs kubectl on the cluster; its error carries kubectl's own words.

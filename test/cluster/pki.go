@@ -23,16 +23,27 @@ const (
 	kcmClient        = "kube-controller-manager"
 	schedulerClient  = "kube-scheduler"
 	kwokClient       = "kwok"
+	kubeProxyClient  = "kube-proxy"
+	corednsClient    = "coredns"
+	localPathClient  = "local-path"
 )
 
 func localHosts() []string { return []string{"localhost", loopback} }
 
+// controlPlaneHosts are what a control plane at an address is called by.
+func controlPlaneHosts(host string) []string {
+	if host == loopback {
+		return localHosts()
+	}
+	return append(localHosts(), host)
+}
+
 // leaves says which certificate each authority signs. kwok has a name of its own, so that the audit log tells its requests from others'.
-func leaves() map[string]map[string]identity {
-	serving := append(localHosts(), "10.96.0.1", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
+func leaves(host string) map[string]map[string]identity {
+	serving := append(controlPlaneHosts(host), "10.96.0.1", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
 	return map[string]map[string]identity{
 		etcdCA: {
-			etcdServer: {name: "etcd", hosts: localHosts()},
+			etcdServer: {name: "etcd", hosts: controlPlaneHosts(host)},
 			etcdClient: {name: "kube-apiserver"},
 		},
 		frontProxyCA: {
@@ -44,12 +55,15 @@ func leaves() map[string]map[string]identity {
 			kcmClient:       {name: "system:kube-controller-manager"},
 			schedulerClient: {name: "system:kube-scheduler"},
 			kwokClient:      {name: "kwok", groups: []string{"system:masters"}},
+			kubeProxyClient: {name: "system:kube-proxy"},
+			corednsClient:   {name: "coredns", groups: []string{"system:masters"}},
+			localPathClient: {name: "local-path", groups: []string{"system:masters"}},
 		},
 	}
 }
 
 // ensurePKI creates DIR/pki with all keys and certificates unless it exists. It appears complete or not at all.
-func ensurePKI(dir string) error {
+func ensurePKI(dir, host string) error {
 	final := filepath.Join(dir, "pki")
 	if _, err := os.Stat(final); err == nil {
 		return nil
@@ -58,7 +72,7 @@ func ensurePKI(dir string) error {
 	if err := os.RemoveAll(partial); err != nil {
 		return fmt.Errorf("removing unfinished certificates: %w", err)
 	}
-	for ca, signed := range leaves() {
+	for ca, signed := range leaves(host) {
 		if err := writeAuthority(partial, ca, signed); err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ type module struct {
 	name     string
 	pinned   string
 	stamp    func(version string) string
+	tags     string
 	binaries []binary
 }
 
@@ -27,8 +28,9 @@ type binary struct {
 	importPath string
 }
 
-func sourceModules(r release) []module {
-	return []module{
+// sourceModules are what the control plane and fake nodes are built from, and real nodes if asked for.
+func sourceModules(r release, nodes bool) []module {
+	all := []module{
 		{
 			name: "etcd", pinned: "go.etcd.io/etcd/server/v3",
 			binaries: []binary{{"etcd", "go.etcd.io/etcd/server/v3"}, {"etcdctl", "go.etcd.io/etcd/etcdctl/v3"}},
@@ -47,7 +49,45 @@ func sourceModules(r release) []module {
 			binaries: []binary{{"kwok", "sigs.k8s.io/kwok/cmd/kwok"}},
 		},
 	}
+	if nodes {
+		all = append(all, nodeModules(r)...)
+	}
+	return all
 }
+
+func nodeModules(r release) []module {
+	const cni = "github.com/containernetworking/plugins"
+	return []module{
+		{
+			name: r.module, pinned: "k8s.io/kubernetes", stamp: kubernetesStamp,
+			binaries: []binary{{"kubelet", "k8s.io/kubernetes/cmd/kubelet"}, {"kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy"}},
+		},
+		{
+			name: "containerd", pinned: containerdModule, tags: "no_btrfs,no_zfs,no_devmapper",
+			binaries: []binary{
+				{"containerd", containerdModule + "/cmd/containerd"},
+				{"containerd-shim-runc-v2", containerdModule + "/cmd/containerd-shim-runc-v2"},
+				{"ctr", containerdModule + "/cmd/ctr"},
+			},
+		},
+		{
+			name: "cni", pinned: cni,
+			binaries: []binary{
+				{"ptp", cni + "/plugins/main/ptp"},
+				{"loopback", cni + "/plugins/main/loopback"},
+				{"host-local", cni + "/plugins/ipam/host-local"},
+				{"portmap", cni + "/plugins/meta/portmap"},
+			},
+		},
+		{name: "coredns", pinned: "github.com/coredns/coredns", binaries: []binary{{"coredns", "github.com/coredns/coredns"}}},
+		{
+			name: "local-path", pinned: "github.com/rancher/local-path-provisioner",
+			binaries: []binary{{"local-path-provisioner", "github.com/rancher/local-path-provisioner"}},
+		},
+	}
+}
+
+const containerdModule = "github.com/containerd/containerd/v2"
 
 // kubernetesStamp gives the binaries their version; without it they call themselves v0.0.0-master.
 func kubernetesStamp(version string) string {
@@ -86,7 +126,7 @@ func newPlan(m module, modulesDir, cacheDir, toolchain string) (plan, error) {
 	if m.stamp != nil {
 		p.ldflags += m.stamp(p.version)
 	}
-	p.target = filepath.Join(cacheDir, "bin", m.name+"-"+p.version+"-"+buildKey(gomod, gosum, []byte(toolchain), []byte(p.ldflags)))
+	p.target = filepath.Join(cacheDir, "bin", m.name+"-"+p.version+"-"+buildKey(gomod, gosum, []byte(toolchain), []byte(p.ldflags+m.tags)))
 	return p, nil
 }
 

@@ -58,7 +58,7 @@ func choosePort(ctx context.Context, wanted int, used map[string]int) (int, erro
 
 func portFree(ctx context.Context, port int) bool {
 	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", address(port))
+	l, err := config.Listen(ctx, "tcp", localAddress(port))
 	if err != nil {
 		return false
 	}
@@ -74,6 +74,6 @@ func inUse(port int, used map[string]int) bool {
 	return false
 }
 
-func address(port int) string {
+func localAddress(port int) string {
 	return net.JoinHostPort(loopback, strconv.Itoa(port))
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -22,12 +23,17 @@ type probe struct {
 	// caFile verifies the server, and certBase (.crt, .key) identifies the client; both are empty for plain HTTP.
 	caFile   string
 	certBase string
+	// socket is asked for a connection in the place of url, if not empty. With neither, a process that lives is healthy.
+	socket string
 }
 
 const probeTimeout = 3 * time.Second
 
 // get returns the body of a 200 answer, and an error with the answer's first line otherwise.
 func (p probe) get(ctx context.Context) ([]byte, error) {
+	if p.url == "" {
+		return nil, p.connect(ctx)
+	}
 	client, err := p.client()
 	if err != nil {
 		return nil, err
@@ -50,6 +56,18 @@ func (p probe) get(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %s", resp.Status, failedChecks(string(body)))
 	}
 	return body, nil
+}
+
+// connect asks a socket, if there is one.
+func (p probe) connect(ctx context.Context) error {
+	if p.socket == "" {
+		return nil
+	}
+	connection, err := (&net.Dialer{Timeout: probeTimeout}).DialContext(ctx, "unix", p.socket)
+	if err != nil {
+		return fmt.Errorf("connecting to %s: %w", p.socket, err)
+	}
+	return connection.Close()
 }
 
 func (p probe) client() (*http.Client, error) {

@@ -30,9 +30,9 @@ type process struct {
 const startMarker = "--- started "
 
 // startProcess runs exe in a session of its own, so that an interrupt in the terminal does not reach it, with its output appended to logPath.
-func startProcess(exe string, args, env []string, logPath string) (process, error) {
+func startProcess(c component, logPath string) (process, error) {
 	// The kernel names a process's executable by its real path.
-	exe, err := filepath.EvalSymlinks(exe)
+	exe, err := filepath.EvalSymlinks(c.exe)
 	if err != nil {
 		return process{}, fmt.Errorf("finding the program to start: %w", err)
 	}
@@ -41,20 +41,23 @@ func startProcess(exe string, args, env []string, logPath string) (process, erro
 		return process{}, fmt.Errorf("opening log: %w", err)
 	}
 	defer log.Close()
-	fmt.Fprintf(log, "%s%s: %s %s\n", startMarker, time.Now().UTC().Format(time.RFC3339), exe, strings.Join(args, " "))
+	fmt.Fprintf(log, "%s%s: %s %s\n", startMarker, time.Now().UTC().Format(time.RFC3339), exe, strings.Join(c.args, " "))
 
 	// The process outlives this command and so does not end with its context.
-	cmd := exec.CommandContext(context.Background(), exe, args...)
-	cmd.Env = append(os.Environ(), env...)
+	cmd := exec.CommandContext(context.Background(), exe, c.args...)
+	cmd.Env = append(os.Environ(), c.env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
+	if err := inNetns(c.netns, cmd.Start); err != nil {
 		return process{}, fmt.Errorf("starting %s: %w", exe, err)
 	}
 	// Reaps the child if it ends while this command still runs; liveness is always read from /proc.
 	go func() { _ = cmd.Wait() }()
 
-	p := process{PID: cmd.Process.Pid, Exe: exe, Args: args, Log: logPath}
+	if err := c.group.add(cmd.Process.Pid); err != nil {
+		return process{}, errors.Join(err, cmd.Process.Kill())
+	}
+	p := process{PID: cmd.Process.Pid, Exe: exe, Args: c.args, Log: logPath}
 	if stat, err := readStat(p.PID); err == nil {
 		p.StartTicks = stat.startTicks
 	}

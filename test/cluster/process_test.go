@@ -38,7 +38,7 @@ func shell(t *testing.T, script string) (exe string, args []string) {
 func startScript(t *testing.T, script string) process {
 	t.Helper()
 	exe, args := shell(t, script)
-	p, err := startProcess(exe, args, nil, filepath.Join(t.TempDir(), "log"))
+	p, err := startProcess(component{exe: exe, args: args}, filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestStopLeavesARecycledPidAlone(t *testing.T) {
 func TestStopEndsAProcessThatIgnoresTermination(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	exe, args := shell(t, "trap '' TERM; echo armed; while :; do sleep 1; done")
-	p, err := startProcess(exe, args, nil, log)
+	p, err := startProcess(component{exe: exe, args: args}, log)
 	if err != nil {
 		t.Fatal(err)
 	}

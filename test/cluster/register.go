@@ -102,7 +102,7 @@ func (s *supervisor) register(ctx context.Context, r registration) error {
 	if err := s.waitAvailable(ctx, c); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "%s is registered and available at %s (%s)\n", apiServiceName, address(s.ports[aggregatedName]), elapsed(begun))
+	fmt.Fprintf(s.out, "%s is registered and available at %s (%s)\n", apiServiceName, localAddress(s.ports[aggregatedName]), elapsed(begun))
 	return nil
 }
 

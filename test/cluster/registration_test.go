@@ -43,7 +43,7 @@ func TestOverlayLeadsToTheLocalServer(t *testing.T) {
 func TestPurgeKeepsWhatIsNotItsOwn(t *testing.T) {
 	dir := t.TempDir()
 	s := testSupervisor(t, dir)
-	if err := ensurePKI(dir); err != nil {
+	if err := ensurePKI(dir, loopback); err != nil {
 		t.Fatal(err)
 	}
 	foreign := filepath.Join(dir, "notes.txt")

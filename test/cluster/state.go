@@ -22,6 +22,8 @@ type state struct {
 	Processes map[string]process `json:"processes"`
 	// Kubernetes is the version that has written to this cluster's etcd, such as 1.37; empty before the first start.
 	Kubernetes string `json:"kubernetes,omitempty"`
+	// Network is where real nodes live, nil for a cluster of fake nodes.
+	Network *network `json:"network,omitempty"`
 
 	path string
 }

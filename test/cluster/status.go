@@ -34,7 +34,7 @@ func runStatus(ctx context.Context, args []string, out io.Writer) error {
 
 // status prints one line per component and returns an error that names those that are dead or unhealthy, with the ends of their logs.
 func (s *supervisor) status(ctx context.Context) error {
-	components := s.controlPlane(nil)
+	components := s.components(nil)
 	if s.registered() {
 		components = append(components, component{name: aggregatedName, health: s.aggregatedProbe()})
 	}
@@ -43,13 +43,25 @@ func (s *supervisor) status(ctx context.Context) error {
 	fmt.Fprintln(table, "COMPONENT\tPID\tSTATE\tHEALTH\tADDRESS\tLOG")
 	for _, c := range components {
 		row, err := s.statusOf(ctx, c)
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", c.name, row.pid, row.state, row.health, address(s.ports[c.name]), s.log(c.name))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", c.name, row.pid, row.state, row.health, s.shownAddress(c.name), s.log(c.name))
 		failed = append(failed, err)
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("printing the status: %w", err)
 	}
 	return errors.Join(failed...)
+}
+
+// shownAddress is where a component listens, as far as that is told.
+func (s *supervisor) shownAddress(name string) string {
+	port, ok := s.ports[name]
+	switch {
+	case !ok:
+		return "-"
+	case name == aggregatedName:
+		return localAddress(port)
+	}
+	return s.address(port)
 }
 
 type statusRow struct{ pid, state, health string }

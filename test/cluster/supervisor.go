@@ -35,7 +35,7 @@ func newSupervisor(dir string, out io.Writer) (*supervisor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &supervisor{layout: layout{dir: dir, ports: s.Ports}, state: s, out: out}, nil
+	return &supervisor{layout: layout{dir: dir, ports: s.Ports, net: s.Network}, state: s, out: out}, nil
 }
 
 // openToStart returns the supervisor of a directory that no other command changes, while no other cluster starts, until release is called.
@@ -68,6 +68,11 @@ func (s *supervisor) alive(name string) bool {
 
 // assignPort gives a listener that is not up the port it had before, or its usual one, or another when that is taken.
 func (s *supervisor) assignPort(ctx context.Context, name string) error {
+	if s.net != nil {
+		// Nobody else is where it listens.
+		s.ports[name] = usualPorts()[name]
+		return s.state.save()
+	}
 	wanted, remembered := s.ports[name]
 	if !remembered {
 		wanted = usualPorts()[name] + s.state.PortOffset
@@ -122,7 +127,7 @@ func (s *supervisor) restart(c component) error {
 	if err := os.MkdirAll(s.path("logs"), 0o700); err != nil {
 		return fmt.Errorf("creating the log directory: %w", err)
 	}
-	p, err := startProcess(c.exe, c.args, c.env, s.log(c.name))
+	p, err := startProcess(c, s.log(c.name))
 	if err != nil {
 		return err
 	}
@@ -170,7 +175,7 @@ func (s *supervisor) stop(name string) error {
 // stopAll stops every component in the reverse of the starting order, going on after a failure.
 func (s *supervisor) stopAll() error {
 	var failed []error
-	for _, name := range slices.Backward(startOrder()) {
+	for _, name := range slices.Backward(s.startOrder()) {
 		was := s.alive(name)
 		if err := s.stop(name); err != nil {
 			failed = append(failed, err)
@@ -183,7 +188,7 @@ func (s *supervisor) stopAll() error {
 
 // abandon stops what this command started, after it failed or was interrupted, so that the next one begins with a clean slate.
 func (s *supervisor) abandon(cause error) error {
-	for _, name := range slices.Backward(startOrder()) {
+	for _, name := range slices.Backward(s.startOrder()) {
 		if !slices.Contains(s.started, name) {
 			continue
 		}

@@ -15,9 +15,10 @@ import (
 )
 
 func runUp(ctx context.Context, args []string, out io.Writer) error {
-	fs := newFlags("up", "[--kubernetes VERSION] [--dir DIR] [--modules DIR] [--audit-policy FILE] [--port-offset N]", out)
+	fs := newFlags("up", "[--nodes fake|real[:N]] [--kubernetes VERSION] [--dir DIR] [--modules DIR] [--images DIR] [--audit-policy FILE] [--port-offset N]", out)
 	dir, modules, version := dirFlag(fs), modulesFlag(fs), kubernetesFlag(fs, "that of the cluster that is there, else "+newestRelease().String())
 	audit := fs.String("audit-policy", "", "`file` that says what the audit log keeps, for a kube-apiserver that this starts (default: what changed, events and leases excepted)")
+	nodes, images := nodesFlag(fs), imagesFlag(fs)
 	offset := fs.Int("port-offset", 0, "how far above the usual ports a new cluster takes its own, so that `N` keeps it apart from clusters whose processes come and go")
 	if err := parse(fs, args); err != nil {
 		return err
@@ -30,11 +31,15 @@ func runUp(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	wanted, err := nodesFor(target, *nodes)
+	if err != nil {
+		return err
+	}
 	modulesDir, err := findModules(*modules)
 	if err != nil {
 		return err
 	}
-	bin, err := buildAll(ctx, r, modulesDir, out)
+	bin, err := buildAll(ctx, r, wanted.real > 0, modulesDir, out)
 	if err != nil {
 		return err
 	}
@@ -47,13 +52,16 @@ func runUp(ctx context.Context, args []string, out io.Writer) error {
 	if err := s.movePorts(*offset); err != nil {
 		return err
 	}
-	if err := s.up(ctx, bin, modulesDir); err != nil {
+	if err := s.connect(ctx, wanted); err != nil {
+		return err
+	}
+	if err := s.up(ctx, bin, modulesDir, *images); err != nil {
 		return s.abandon(err)
 	}
 	return nil
 }
 
-func (s *supervisor) up(ctx context.Context, bin binaries, modulesDir string) error {
+func (s *supervisor) up(ctx context.Context, bin binaries, modulesDir, images string) error {
 	begun := time.Now()
 	if err := s.assignPorts(ctx); err != nil {
 		return err
@@ -70,10 +78,13 @@ func (s *supervisor) up(ctx context.Context, bin binaries, modulesDir string) er
 	if err := s.ensure(ctx, s.apiserver(bin)); err != nil {
 		return err
 	}
-	if err := applyPrepared(ctx, bin["kubectl"], s.adminConfig()); err != nil {
+	if err := s.applyPrepared(ctx, bin["kubectl"]); err != nil {
 		return fmt.Errorf("creating nodes and storage classes: %w", err)
 	}
-	if err := s.ensure(ctx, s.controllerManager(bin), s.scheduler(bin), s.kwok(bin)); err != nil {
+	if err := s.ensure(ctx, s.followers(bin)...); err != nil {
+		return err
+	}
+	if err := s.startNodes(ctx, bin, images, s.nodes()...); err != nil {
 		return err
 	}
 	if err := waitUsable(ctx, bin["kubectl"], s.adminConfig()); err != nil {
@@ -107,10 +118,10 @@ func (s *supervisor) assignPorts(ctx context.Context) error {
 
 // writeConfiguration writes every file that the components read, and a link to kubectl next to the kubeconfig.
 func (s *supervisor) writeConfiguration(ctx context.Context, bin binaries, modulesDir string) error {
-	if err := ensurePKI(s.dir); err != nil {
+	if err := ensurePKI(s.dir, s.host()); err != nil {
 		return err
 	}
-	for _, client := range []string{kcmClient, schedulerClient, kwokClient} {
+	for _, client := range []string{kcmClient, schedulerClient} {
 		if err := s.writeClientConfig(s.clientConfig(client), client); err != nil {
 			return err
 		}
@@ -125,10 +136,29 @@ func (s *supervisor) writeConfiguration(ctx context.Context, bin binaries, modul
 	if err := writeFile(s.path("config", auditPolicyFile), policy); err != nil {
 		return fmt.Errorf("writing the audit policy: %w", err)
 	}
-	if err := writeStages(ctx, modulesDir, s.path("config", stagesFile)); err != nil {
+	if err := s.writeForNodes(ctx, bin, modulesDir); err != nil {
 		return err
 	}
 	return link(bin["kubectl"], s.kubectl())
+}
+
+// writeForNodes writes what depends on which nodes there are.
+func (s *supervisor) writeForNodes(ctx context.Context, bin binaries, modulesDir string) error {
+	if s.net == nil {
+		if err := s.writeClientConfig(s.clientConfig(kwokClient), kwokClient); err != nil {
+			return err
+		}
+		return writeStages(ctx, modulesDir, s.path("config", stagesFile))
+	}
+	if err := s.writeAddons(); err != nil {
+		return err
+	}
+	for _, n := range s.nodes() {
+		if err := s.writeNode(bin, n); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *supervisor) readAuditPolicy() ([]byte, error) {
@@ -160,7 +190,7 @@ func link(target, path string) error {
 func waitUsable(ctx context.Context, kubectl, kubeconfig string) error {
 	timeout := "--timeout=" + readyWithin.String()
 	if err := runKubectl(ctx, kubectl, kubeconfig, nil, "wait", "--for=condition=Ready", "nodes", "--all", timeout); err != nil {
-		return fmt.Errorf("waiting for the fake nodes: %w", err)
+		return fmt.Errorf("waiting for the nodes: %w", err)
 	}
 	if err := runKubectl(ctx, kubectl, kubeconfig, nil, "wait", "--for=create", "serviceaccount/default", timeout); err != nil {
 		return fmt.Errorf("waiting for the default service account: %w", err)

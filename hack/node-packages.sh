@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Copyright The statefulset-apiserver Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Installs the Debian packages that real nodes and their images need, if any is missing. Without root or apt-get it says
+# which ones to install.
+set -euo pipefail
+
+declare -A PACKAGES=([ip]=iproute2 [runc]=runc [iptables]=iptables [conntrack]=conntrack [busybox]=busybox-static)
+missing=()
+for tool in "${!PACKAGES[@]}"; do
+  command -v "$tool" >/dev/null || missing+=("${PACKAGES[$tool]}")
+done
+if ((${#missing[@]} == 0)); then exit 0; fi
+if ((EUID != 0)) || ! command -v apt-get >/dev/null; then
+  echo "real nodes need more packages: install ${missing[*]}" >&2
+  exit 1
+fi
+echo "installing ${missing[*]}"
+apt-get install --yes --quiet --no-install-recommends "${missing[@]}" >/dev/null

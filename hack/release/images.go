@@ -1,0 +1,136 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// imageSpec is what goes into an image.
+type imageSpec struct {
+	name string
+	// reference is what a node calls it by.
+	reference string
+	arch      []string
+	// files gives the files of the image by their path in it.
+	files      func(ctx context.Context, s source, arch, dir string) (map[string]string, error)
+	entrypoint []string
+	// path is what PATH is, for an image that has more than one program.
+	path string
+	user string
+}
+
+// nobody is the user that our programs run as.
+const nobody = "65532:65532"
+
+// images are those of a user, and those that nodes of tests need.
+func images(arch []string) []imageSpec {
+	here := []string{runtime.GOARCH}
+	return []imageSpec{
+		{
+			// The name that a node makes of "statefulset-apiserver:dev".
+			name: "statefulset-apiserver", reference: "docker.io/library/statefulset-apiserver:dev", arch: arch, user: nobody,
+			files: program("./cmd/statefulset-apiserver", "/statefulset-apiserver"), entrypoint: []string{"/statefulset-apiserver"},
+		},
+		{
+			name: "web", reference: "localhost/web:dev", arch: here, user: nobody,
+			files: together(program("./test/images/web", "/web"), busybox), entrypoint: []string{"/web"}, path: "/bin",
+		},
+		{name: "pause", reference: "localhost/pause:dev", arch: here, user: nobody, files: program("./test/images/pause", "/pause"), entrypoint: []string{"/pause"}},
+		{name: "busybox", reference: "localhost/busybox:dev", arch: here, user: "0:0", files: busybox, entrypoint: []string{"/bin/sh"}, path: "/bin"},
+	}
+}
+
+type filesFunc = func(ctx context.Context, s source, arch, dir string) (map[string]string, error)
+
+// program is one of ours, built for an architecture.
+func program(pkg, path string) filesFunc {
+	return func(ctx context.Context, s source, arch, dir string) (map[string]string, error) {
+		binary := filepath.Join(dir, filepath.Base(path))
+		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w "+s.stamp, "-o", binary, pkg)
+		cmd.Dir = s.root
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOFLAGS=-buildvcs=false", "GOWORK=off")
+		if output, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("building %s for %s: %w:\n%s", pkg, arch, err, output)
+		}
+		return map[string]string{path: binary}, nil
+	}
+}
+
+// busybox is Debian's, with links to it for the commands that people use in a pod.
+func busybox(context.Context, source, string, string) (map[string]string, error) {
+	const path = "/bin/busybox"
+	if _, err := os.Stat(path); err != nil {
+		return nil, errors.New("/bin/busybox is missing: apt-get install busybox-static")
+	}
+	return map[string]string{path: path}, nil
+}
+
+func together(parts ...filesFunc) filesFunc {
+	return func(ctx context.Context, s source, arch, dir string) (map[string]string, error) {
+		all := map[string]string{}
+		for _, part := range parts {
+			files, err := part(ctx, s, arch, dir)
+			if err != nil {
+				return nil, err
+			}
+			for path, file := range files {
+				all[path] = file
+			}
+		}
+		return all, nil
+	}
+}
+
+// writeImage makes an image for each of its architectures, and an archive of them.
+func (s source) writeImage(ctx context.Context, spec imageSpec, created time.Time, dir string, out io.Writer) error {
+	begun := time.Now()
+	work, err := os.MkdirTemp("", "image-")
+	if err != nil {
+		return fmt.Errorf("making a directory to work in: %w", err)
+	}
+	defer os.RemoveAll(work)
+	index, err := newIndex(spec.reference)
+	if err != nil {
+		return err
+	}
+	for _, arch := range spec.arch {
+		files, err := spec.files(ctx, s, arch, work)
+		if err != nil {
+			return err
+		}
+		if err := index.add(spec, arch, files, created); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("making the directory of images: %w", err)
+	}
+	size, err := index.archive(filepath.Join(dir, spec.name+".tar"), created)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "image %s: %.1f MB, %s\n", spec.reference, float64(size)/1e6, time.Since(begun).Round(100*time.Millisecond))
+	return nil
+}
+
+// parseTime reads the time of a commit. Without one, the time is the least that there is.
+func parseTime(text string) (time.Time, error) {
+	if text == "" {
+		return time.Unix(0, 0).UTC(), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("--created is %q, want a time such as 2026-11-22T12:00:00Z", text)
+	}
+	return at.UTC(), nil
+}

@@ -1,0 +1,74 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command release makes what is given to users: container images, without a container engine.
+//
+//	release images --out DIR   an OCI archive of each image
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(os.Stderr, "release: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	if len(args) == 0 || args[0] != "images" {
+		return errors.New("want the subcommand images; release images --help lists its flags")
+	}
+	return runImages(ctx, args[1:], out)
+}
+
+// source is the work tree that is built, and how its programs are stamped.
+type source struct {
+	root, stamp string
+}
+
+func runImages(ctx context.Context, args []string, out io.Writer) error {
+	fs := flag.NewFlagSet("images", flag.ContinueOnError)
+	var from source
+	fs.StringVar(&from.root, "source", ".", "`directory` of the work tree")
+	fs.StringVar(&from.stamp, "stamp", "", "what the linker is told about the version")
+	to := fs.String("out", "bin/images", "`directory` to write to")
+	platforms := fs.String("arch", "amd64,arm64", "`architectures` of the server's image; all others are for this machine's")
+	created := fs.String("created", "", "the `time` that images say they were made at, such as 2026-11-22T12:00:00Z; the commit's, so that a commit gives the same bytes")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	at, err := parseTime(*created)
+	if err != nil {
+		return err
+	}
+	all := images(strings.Split(*platforms, ","))
+	for _, name := range fs.Args() {
+		if !slices.ContainsFunc(all, func(i imageSpec) bool { return i.name == name }) {
+			return fmt.Errorf("there is no image %q", name)
+		}
+	}
+	for _, spec := range all {
+		if fs.NArg() > 0 && !slices.Contains(fs.Args(), spec.name) {
+			continue
+		}
+		if err := from.writeImage(ctx, spec, at, *to, out); err != nil {
+			return fmt.Errorf("making image %s: %w", spec.name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"text/template"
+)
+
+// What a cluster with real nodes has besides: names and volumes. Both run beside the control plane.
+const (
+	corednsName   = "coredns"
+	localPathName = "local-path-provisioner"
+
+	// dnsAddress is the ClusterIP that pods ask for names.
+	dnsAddress         = "10.96.0.10"
+	corednsHealthPort  = "8181"
+	localPathNamespace = "local-path-storage"
+)
+
+func (l layout) coredns(bin binaries) component {
+	return component{
+		name:   corednsName,
+		exe:    bin["coredns"],
+		args:   []string{"-conf=" + l.path("config", "Corefile")},
+		netns:  l.netns(),
+		health: probe{url: "http://" + l.host() + ":" + corednsHealthPort + "/ready"},
+	}
+}
+
+func (l layout) localPath(bin binaries) component {
+	return component{
+		name: localPathName,
+		exe:  bin["local-path-provisioner"],
+		args: []string{
+			"start",
+			"--config=" + l.path("config", "local-path.json"),
+			"--helper-pod-file=" + l.path("config", "local-path-helper.yaml"),
+			"--helper-image=" + busyboxImage,
+			"--kubeconfig=" + l.clientConfig(localPathClient),
+			"--namespace=" + localPathNamespace,
+			"--configmap-name=local-path-config",
+			"--service-account-name=default",
+		},
+		netns: l.netns(),
+		// It listens nowhere. That it lives has to do.
+	}
+}
+
+// corefile answers for the cluster's names and for no others. Answers are kept for a moment only, so that a member that has just
+// come up is found.
+const corefile = `.:53 {
+    bind {{ .Host }}
+    errors
+    ready {{ .Host }}:{{ .Ready }}
+    kubernetes cluster.local in-addr.arpa {
+        kubeconfig {{ .Kubeconfig }}
+        pods insecure
+        ttl 2
+    }
+    cache 2 {
+        denial 1024 1
+    }
+}
+`
+
+// writeAddons writes what CoreDNS and the provisioner read.
+func (s *supervisor) writeAddons() error {
+	for _, client := range []string{corednsClient, localPathClient, kubeProxyClient} {
+		if err := s.writeClientConfig(s.clientConfig(client), client); err != nil {
+			return err
+		}
+	}
+	names, err := render("Corefile", corefile, map[string]any{"Host": s.host(), "Ready": corednsHealthPort, "Kubeconfig": s.clientConfig(corednsClient)})
+	if err != nil {
+		return err
+	}
+	if err := writeFile(s.path("config", "Corefile"), names); err != nil {
+		return fmt.Errorf("writing the configuration of CoreDNS: %w", err)
+	}
+	type nodePath struct {
+		Node  string   `json:"node"`
+		Paths []string `json:"paths"`
+	}
+	var paths []nodePath
+	for _, n := range s.net.nodes() {
+		paths = append(paths, nodePath{n.name, []string{s.volumes(n)}})
+	}
+	config, err := json.Marshal(map[string]any{"nodePathMap": paths})
+	if err != nil {
+		return fmt.Errorf("encoding where volumes are: %w", err)
+	}
+	if err := writeFile(s.path("config", "local-path.json"), config); err != nil {
+		return fmt.Errorf("writing where volumes are: %w", err)
+	}
+	helper, err := manifests.ReadFile("manifests/local-path-helper.yaml")
+	if err != nil {
+		return err
+	}
+	return writeFile(s.path("config", "local-path-helper.yaml"), helper)
+}
+
+func render(name, text string, values map[string]any) ([]byte, error) {
+	parsed, err := template.New(name).Option("missingkey=error").Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading the template %s: %w", name, err)
+	}
+	var out bytes.Buffer
+	if err := parsed.Execute(&out, values); err != nil {
+		return nil, fmt.Errorf("filling in the template %s: %w", name, err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,177 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	cgroupRoot = "/sys/fs/cgroup"
+	// systemGroup is where the programs of a node are, beside those of its pods.
+	systemGroup = "system"
+)
+
+// controlGroup is the path of a group below the root of each hierarchy. All that runs on a node is in one, so that it can be found.
+type controlGroup string
+
+// hierarchies are those of version 1, or the one of version 2.
+func hierarchies() ([]string, error) {
+	if isThere(filepath.Join(cgroupRoot, "cgroup.controllers")) {
+		return []string{cgroupRoot}, nil
+	}
+	files, err := filepath.Glob(filepath.Join(cgroupRoot, "*", "tasks"))
+	if err != nil || len(files) == 0 {
+		return nil, errors.Join(fmt.Errorf("no control groups are mounted at %s", cgroupRoot), err)
+	}
+	var found []string
+	for _, f := range files {
+		found = append(found, filepath.Dir(f))
+	}
+	return found, nil
+}
+
+// create makes the group, and the one for programs in it.
+func (g controlGroup) create() error {
+	all, err := hierarchies()
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		path := h
+		for part := range strings.SplitSeq(filepath.Join(string(g), systemGroup), "/") {
+			parent := path
+			path = filepath.Join(path, part)
+			if err := makeGroup(parent, path); err != nil {
+				return fmt.Errorf("making control group %s: %w", path, err)
+			}
+		}
+	}
+	return nil
+}
+
+// makeGroup makes one group, that can be used at once: in version 1 it may use no processor before it is told which, in version 2
+// it is bounded in nothing before its parent says in what.
+func makeGroup(parent, path string) error {
+	if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	for _, name := range []string{"cpuset.cpus", "cpuset.mems"} {
+		value, err := os.ReadFile(filepath.Join(parent, name))
+		if err != nil || isThere(filepath.Join(path, "cgroup.controllers")) {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(path, name), value, 0o600); err != nil {
+			return err
+		}
+	}
+	controllers, err := os.ReadFile(filepath.Join(parent, "cgroup.controllers"))
+	if err != nil {
+		return nil //nolint:nilerr // version 1 has none
+	}
+	for c := range strings.FieldsSeq(string(controllers)) {
+		if err := os.WriteFile(filepath.Join(parent, "cgroup.subtree_control"), []byte("+"+c), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add puts a process into the group for programs. What it starts is there, too.
+func (g controlGroup) add(pid int) error {
+	if g == "" {
+		return nil
+	}
+	all, err := hierarchies()
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		file := filepath.Join(h, string(g), systemGroup, "cgroup.procs")
+		if err := os.WriteFile(file, []byte(strconv.Itoa(pid)), 0o600); err != nil {
+			return fmt.Errorf("putting process %d into a control group: %w", pid, err)
+		}
+	}
+	return nil
+}
+
+// kill ends all that is in the group at once, as a machine does that loses its power.
+func (g controlGroup) kill() error {
+	for deadline := time.Now().Add(killWait); ; time.Sleep(stopPoll) {
+		pids, err := g.pids()
+		if err != nil || len(pids) == 0 {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("control group %s: processes %v are still there after SIGKILL", g, pids)
+		}
+		for _, pid := range pids {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return fmt.Errorf("killing process %d: %w", pid, err)
+			}
+		}
+	}
+}
+
+// pids are the processes in the group, which is empty if it is not there.
+func (g controlGroup) pids() ([]int, error) {
+	all, err := hierarchies()
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, h := range all {
+		for _, dir := range subgroups(filepath.Join(h, string(g))) {
+			raw, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENODEV) {
+				return nil, fmt.Errorf("reading who is in control group %s: %w", g, err)
+			}
+			for field := range strings.FieldsSeq(string(raw)) {
+				if pid, err := strconv.Atoi(field); err == nil && pid > 0 {
+					pids = append(pids, pid)
+				}
+			}
+		}
+	}
+	slices.Sort(pids)
+	return slices.Compact(pids), nil
+}
+
+// remove takes the group away. It must be empty.
+func (g controlGroup) remove() error {
+	all, err := hierarchies()
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, h := range all {
+		for _, dir := range slices.Backward(subgroups(filepath.Join(h, string(g)))) {
+			if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				failed = append(failed, fmt.Errorf("removing a control group: %w", err))
+			}
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// subgroups are a group and all in it, each before those in it. What vanishes meanwhile is left out.
+func subgroups(root string) []string {
+	var dirs []string
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			dirs = append(dirs, path)
+		}
+		return nil
+	})
+	return dirs
+}

@@ -1,0 +1,44 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// mountEscapes are the characters that the kernel writes otherwise in its list of mounts.
+func mountEscapes() *strings.Replacer {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+}
+
+// unmountBelow takes away all that is mounted below a directory, the last first.
+func unmountBelow(dir string) error {
+	raw, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return fmt.Errorf("listing mounts: %w", err)
+	}
+	var points []string
+	for line := range strings.Lines(string(raw)) {
+		fields := strings.Fields(line)
+		if len(fields) < 5 {
+			continue
+		}
+		if point := mountEscapes().Replace(fields[4]); strings.HasPrefix(point, dir+"/") {
+			points = append(points, point)
+		}
+	}
+	var failed []error
+	for _, point := range slices.Backward(points) {
+		if err := unix.Unmount(point, unix.MNT_DETACH); err != nil && !errors.Is(err, unix.EINVAL) {
+			failed = append(failed, fmt.Errorf("unmounting %s: %w", point, err))
+		}
+	}
+	return errors.Join(failed...)
+}

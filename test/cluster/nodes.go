@@ -1,0 +1,159 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// nodesWanted is which nodes a cluster is to have: so many real ones, or fake ones if there are none.
+type nodesWanted struct{ real int }
+
+const usualNodes = 3
+
+func nodesFlag(fs *flag.FlagSet) *string {
+	return fs.String("nodes", "", "`kind` of nodes: fake, or real or real:N for N (3) of them, which run containers and need root (default: those of the cluster that is there, else fake)")
+}
+
+// nodesFor is which nodes a cluster directory is to be started with. Its kind stays what it is.
+func nodesFor(dir, given string) (nodesWanted, error) {
+	s, err := loadState(dir)
+	if err != nil {
+		return nodesWanted{}, err
+	}
+	wanted, err := parseNodes(given, s)
+	if err != nil {
+		return nodesWanted{}, err
+	}
+	if there, known := s.nodes(); known && there != wanted {
+		return nodesWanted{}, fmt.Errorf("the cluster in %s has %s nodes and not %s: give another --dir, or run cluster down --purge first", dir, there, wanted)
+	}
+	if wanted.real > 0 {
+		return wanted, canHaveNodes()
+	}
+	return wanted, nil
+}
+
+func (w nodesWanted) String() string {
+	if w.real == 0 {
+		return "fake"
+	}
+	return fmt.Sprintf("real:%d", w.real)
+}
+
+// nodes are those that a cluster has, known once it was started.
+func (s *state) nodes() (nodesWanted, bool) {
+	if s.Network != nil {
+		return nodesWanted{real: s.Network.Nodes}, true
+	}
+	return nodesWanted{}, s.Kubernetes != ""
+}
+
+func parseNodes(given string, s *state) (nodesWanted, error) {
+	kind, number, counted := strings.Cut(given, ":")
+	switch {
+	case given == "":
+		there, _ := s.nodes()
+		return there, nil
+	case given == "fake":
+		return nodesWanted{}, nil
+	case given == "real":
+		return nodesWanted{real: usualNodes}, nil
+	case kind == "real" && counted:
+		if n, err := strconv.Atoi(number); err == nil && n >= 1 && n <= maxNodes {
+			return nodesWanted{real: n}, nil
+		}
+	}
+	return nodesWanted{}, usageError{fmt.Sprintf("--nodes %q: want fake, real, or real:N with N from 1 to %d", given, maxNodes)}
+}
+
+// connect makes the network of real nodes, the same as before if there was one.
+func (s *supervisor) connect(ctx context.Context, wanted nodesWanted) error {
+	if wanted.real == 0 {
+		return nil
+	}
+	if s.net == nil {
+		made, err := newNetwork(s.dir, wanted.real)
+		if err != nil {
+			return err
+		}
+		s.net, s.state.Network = made, made
+		if err := s.state.save(); err != nil {
+			return err
+		}
+	}
+	return s.net.ensure(ctx)
+}
+
+// startNodes starts the programs of nodes and gives them images.
+func (s *supervisor) startNodes(ctx context.Context, bin binaries, images string, nodes ...node) error {
+	var runtimes, rest []component
+	for _, n := range nodes {
+		runtimes = append(runtimes, s.containerd(bin, n))
+		rest = append(rest, s.kubelet(bin, n), s.kubeProxy(bin, n))
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	if err := s.ensure(ctx, runtimes...); err != nil {
+		return err
+	}
+	if err := s.loadImages(ctx, bin, images, nodes...); err != nil {
+		return err
+	}
+	return s.ensure(ctx, rest...)
+}
+
+// powerOff ends all that runs on nodes, as if they lost their power, and takes away what they had mounted. What is on their disks
+// stays.
+func (s *supervisor) powerOff(nodes ...node) error {
+	var ending errgroup.Group
+	for _, n := range nodes {
+		ending.Go(func() error {
+			if err := n.group().kill(); err != nil {
+				return err
+			}
+			// Their names are in the way of those of the next start.
+			return errors.Join(unmountBelow(n.runtimeDir()), unmountBelow(s.nodeDir(n)), os.RemoveAll(n.runtimeDir()), n.group().remove())
+		})
+	}
+	if err := ending.Wait(); err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		for _, c := range s.nodePrograms(nil, n) {
+			if err := s.state.forget(c.name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// dismantle stops everything, and leaves of real nodes nothing but their disks.
+func (s *supervisor) dismantle(ctx context.Context) error {
+	if s.net == nil {
+		return s.stopAll()
+	}
+	if err := s.powerOff(s.nodes()...); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "stopped %d nodes\n", len(s.nodes()))
+	if err := s.stopAll(); err != nil {
+		return err
+	}
+	return errors.Join(s.net.remove(ctx), removeEmptyGroup(s.net.Name), os.RemoveAll(filepath.Join("/run", s.net.Name)), removeDeadSockets())
+}
+
+// removeEmptyGroup removes the group that those of the nodes were in.
+func removeEmptyGroup(name string) error { return controlGroup(name).remove() }
