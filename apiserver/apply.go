@@ -11,6 +11,7 @@ import (
 
 	"statefulset.dev/apiserver/access"
 	"statefulset.dev/apiserver/admission"
+	"statefulset.dev/apiserver/autotls"
 	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/apiserver/storage"
@@ -35,6 +36,22 @@ func (o *Options) ApplyServing(config *Config) error {
 		return fmt.Errorf("applying --tracing-config-file %q: %w", o.Traces.ConfigFile, err)
 	}
 	generic.TracerProvider = hastyTracer{generic.TracerProvider}
+	return nil
+}
+
+// applyAutoTLS puts a certificate that the server makes itself in the place of the one that
+// it has begun with.
+func (o *Options) applyAutoTLS(config *Config, host *hostcluster.Host) error {
+	if !o.AutoTLS.Enabled {
+		return nil
+	}
+	objects, err := host.Dynamic()
+	if err != nil {
+		return err
+	}
+	serving := config.Generic.SecureServing
+	config.Certificate = autotls.New(o.AutoTLS, serving.Cert, o.AnchorNamespace, host.Client, objects)
+	serving.Cert = config.Certificate
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/rest"
 
+	"statefulset.dev/apiserver/autotls"
 	"statefulset.dev/apiserver/bodylimit"
 	"statefulset.dev/apiserver/certificates"
 	"statefulset.dev/apiserver/filters"
@@ -33,6 +34,9 @@ type Config struct {
 	// HostReady says why the host cluster cannot be used, nil if it can. Nil if the
 	// server has no host, as in tests.
 	HostReady func(context.Context) error
+
+	// Certificate is what the server serves with if it makes that itself, else nil.
+	Certificate *autotls.Certificate
 
 	// Preflight tries sets on the host before they are stored. By default none is.
 	Preflight preflight.Preflight
@@ -144,6 +148,11 @@ func (c CompletedConfig) New() (*Server, error) {
 	if c.config.HostReady != nil {
 		if err := hostcluster.NewWatch(c.config.HostReady).AddTo(server); err != nil {
 			return nil, err
+		}
+	}
+	if own := c.config.Certificate; own != nil {
+		if err := server.AddReadyzChecks(own.ReadyCheck()); err != nil {
+			return nil, fmt.Errorf("adding the check of the certificate: %w", err)
 		}
 	}
 	if err := addStoreCheck(server, c.config.Guard); err != nil {

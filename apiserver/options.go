@@ -16,6 +16,7 @@ import (
 	basecompatibility "k8s.io/component-base/compatibility"
 
 	"statefulset.dev/apiserver/admission"
+	"statefulset.dev/apiserver/autotls"
 	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/apiserver/storeguard"
 	"statefulset.dev/apiserver/storespace"
@@ -35,6 +36,8 @@ type Options struct {
 	Admission      *options.AdmissionOptions
 	Storage        *storage.Options
 	Traces         *options.TracingOptions
+	// AutoTLS says whether the server makes its certificate itself.
+	AutoTLS *autotls.Options
 
 	// HostTimeout is how long a starting server waits for the host cluster.
 	HostTimeout time.Duration
@@ -86,6 +89,7 @@ func NewOptions() (*Options, error) {
 		Admission:       admission.NewOptions(),
 		Storage:         storage.NewOptions(),
 		Traces:          options.NewTracingOptions(),
+		AutoTLS:         autotls.NewOptions(),
 		HostTimeout:     30 * time.Second,
 		AnchorNamespace: defaultAnchorNamespace,
 		Preflight:       preflight.NewOptions(),
@@ -137,8 +141,11 @@ func (o *Options) validateHost() []error {
 }
 
 func (o *Options) validateServing() []error {
-	errs := o.Serving.Validate()
+	errs := append(o.Serving.Validate(), o.AutoTLS.Validate()...)
 	files := o.Serving.ServerCert.CertKey
+	if o.AutoTLS.Enabled && (files.CertFile != "" || files.KeyFile != "") {
+		errs = append(errs, fmt.Errorf("--tls-auto makes a certificate, and --tls-cert-file %q and --tls-private-key-file %q name one: give either", files.CertFile, files.KeyFile))
+	}
 	if (files.CertFile == "") != (files.KeyFile == "") {
 		errs = append(errs, fmt.Errorf("--tls-cert-file is %q and --tls-private-key-file is %q: give both, or neither for a self-signed certificate", files.CertFile, files.KeyFile))
 	}
@@ -160,6 +167,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	o.Storage.AddFlags(sections.FlagSet("storage"))
 	o.Space.AddFlags(sections.FlagSet("limits of the store"))
 	o.Serving.AddFlags(sections.FlagSet("serving"))
+	o.AutoTLS.AddFlags(sections.FlagSet("serving"))
 	o.Authentication.AddFlags(sections.FlagSet("authentication"))
 	o.Authorization.AddFlags(sections.FlagSet("authorization"))
 	o.Admission.AddFlags(sections.FlagSet("admission"))

@@ -53,6 +53,10 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 		return err
 	}
 
+	if err := o.applyAutoTLS(config, host); err != nil {
+		return err
+	}
+
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	closeStorage, err := o.Storage.Open(ctx, fail)

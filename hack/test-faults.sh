@@ -17,7 +17,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export FAULTS_TABLE=$PWD/.faults-table.jsonl
 SIMULATED=(simulator seeds)
 ALONE=(store hostile)
-REAL=(ha guard crash model)
+REAL=(ha guard crash certificates model)
 ALL=("${SIMULATED[@]}" "${ALONE[@]}" "${REAL[@]}")
 WANTED=" ${*:-${ALL[*]}} "
 LOGS=$(mktemp -d)

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
@@ -63,6 +64,15 @@ func New(kubeconfig string) (*Host, error) {
 // Metadata is a client that reads of objects only what all kinds have.
 func (h *Host) Metadata() (metadata.Interface, error) {
 	client, err := metadata.NewForConfig(h.Config)
+	if err != nil {
+		return nil, fmt.Errorf("creating a client for the host cluster at %s: %w", h.Config.Host, err)
+	}
+	return client, nil
+}
+
+// Dynamic is a client for objects whose kinds are not compiled in.
+func (h *Host) Dynamic() (dynamic.Interface, error) {
+	client, err := dynamic.NewForConfig(h.Config)
 	if err != nil {
 		return nil, fmt.Errorf("creating a client for the host cluster at %s: %w", h.Config.Host, err)
 	}

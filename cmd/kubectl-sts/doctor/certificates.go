@@ -41,6 +41,9 @@ func (e *examiner) certificates(ctx context.Context) []finding {
 	for _, authority := range authorities {
 		found = append(found, e.lifetime(about, authority))
 	}
+	if own := e.ownCertificate(ctx, authorities); own != nil {
+		return append(found, own...)
+	}
 	return append(found, e.servingCertificate(ctx, service, authorities))
 }
 

@@ -161,7 +161,7 @@ func TestCountEndpoints(t *testing.T) {
 
 // What doctor demands must be what an installation gets.
 func TestTheManifestsGiveTheRightsThatDoctorDemands(t *testing.T) {
-	granted := rulesOf(t, "rbac-controller.yaml", "rbac-apiserver.yaml")
+	granted := rulesOf(t, "rbac-controller.yaml", "rbac-apiserver.yaml", "rbac-certificates.yaml")
 	// The cluster's own role system:auth-delegator, to which the server is bound, has these.
 	granted = append(granted, rbacv1.PolicyRule{
 		APIGroups: []string{"authentication.k8s.io", "authorization.k8s.io"}, Resources: []string{"tokenreviews", "subjectaccessreviews"}, Verbs: []string{"create"},
@@ -169,7 +169,7 @@ func TestTheManifestsGiveTheRightsThatDoctorDemands(t *testing.T) {
 	for _, needed := range neededRights() {
 		for _, verb := range needed.verbs {
 			ok := slices.ContainsFunc(granted, func(r rbacv1.PolicyRule) bool {
-				return len(r.ResourceNames) == 0 && slices.Contains(r.APIGroups, needed.group) && slices.Contains(r.Resources, needed.resource) && slices.Contains(r.Verbs, verb)
+				return slices.Equal(r.ResourceNames, needed.names()) && slices.Contains(r.APIGroups, needed.group) && slices.Contains(r.Resources, needed.resource) && slices.Contains(r.Verbs, verb)
 			})
 			if !ok {
 				t.Errorf("no rule of artifacts/base grants %s on %s of group %q", verb, needed.resource, needed.group)

@@ -19,19 +19,30 @@ import (
 type right struct {
 	group, resource string
 	verbs           []string
+	// name is the one object that it is about, if not empty.
+	name string
+}
+
+// names are the objects that a rule is limited to, which gives the right.
+func (r right) names() []string {
+	if r.name == "" {
+		return nil
+	}
+	return []string{r.name}
 }
 
 // neededRights are those of artifacts/base without which members cannot be run.
 func neededRights() []right {
 	return []right{
-		{"", "pods", []string{"get", "list", "watch", "create", "patch", "delete"}},
-		{"", "persistentvolumeclaims", []string{"list", "watch", "create", "patch"}},
-		{"apps", "controllerrevisions", []string{"get", "list", "watch", "create", "patch", "delete"}},
-		{"", "events", []string{"create", "patch"}},
-		{"", "namespaces", []string{"get", "list", "watch"}},
-		{"authentication.k8s.io", "tokenreviews", []string{"create"}},
-		{"authorization.k8s.io", "subjectaccessreviews", []string{"create"}},
-		{v1.GroupName, "statefulsets/finalizers", []string{"update"}},
+		{resource: "pods", verbs: []string{"get", "list", "watch", "create", "patch", "delete"}},
+		{resource: "persistentvolumeclaims", verbs: []string{"list", "watch", "create", "patch"}},
+		{group: "apps", resource: "controllerrevisions", verbs: []string{"get", "list", "watch", "create", "patch", "delete"}},
+		{resource: "events", verbs: []string{"create", "patch"}},
+		{resource: "namespaces", verbs: []string{"get", "list", "watch"}},
+		{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}},
+		{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}},
+		{group: v1.GroupName, resource: "statefulsets/finalizers", verbs: []string{"update"}},
+		{group: "apiregistration.k8s.io", resource: "apiservices", verbs: []string{"get", "patch"}, name: serviceName},
 	}
 }
 
@@ -63,7 +74,7 @@ func (e *examiner) serverMay(ctx context.Context, needed right, verb string) (bo
 			User:   serviceaccount.MakeUsername(e.system, "statefulset-apiserver"),
 			Groups: append(serviceaccount.MakeGroupNames(e.system), "system:authenticated"),
 			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Group: needed.group, Resource: resource, Subresource: subresource, Verb: verb,
+				Group: needed.group, Resource: resource, Subresource: subresource, Verb: verb, Name: needed.name,
 			},
 		},
 	}, metav1.CreateOptions{})

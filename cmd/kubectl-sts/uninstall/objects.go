@@ -62,15 +62,15 @@ func servers() []object {
 func rightsOf() []object {
 	const group = "rbac.authorization.k8s.io"
 	var all []object
-	for _, name := range []string{serverName, serverName + "-auth-delegator", "statefulset-controller", preflightName} {
+	for _, name := range []string{serverName, serverName + "-auth-delegator", serverName + "-registration", "statefulset-controller", preflightName} {
 		all = append(all, object{kind: kindOf(group, "clusterrolebindings"), name: name, everywhere: true})
 	}
-	for _, name := range []string{serverName, "statefulset-controller", preflightName, "statefulset-edit", "statefulset-view"} {
+	for _, name := range []string{serverName, serverName + "-registration", "statefulset-controller", preflightName, "statefulset-edit", "statefulset-view"} {
 		all = append(all, object{kind: kindOf(group, "clusterroles"), name: name, everywhere: true})
 	}
 	all = append(all, object{kind: kindOf(group, "rolebindings"), namespace: "kube-system", name: serverName + "-authentication-reader"})
 	for _, resource := range []string{"rolebindings", "roles"} {
-		for _, name := range []string{serverName + "-preflight", serverName + "-store", "statefulset-controller"} {
+		for _, name := range []string{serverName + "-certificates", serverName + "-preflight", serverName + "-store", "statefulset-controller"} {
 			all = append(all, object{kind: kindOf(group, resource), name: name})
 		}
 	}
@@ -104,6 +104,8 @@ func staying() []object {
 		{kind: kindOf("", "persistentvolumeclaims"), name: serverName + "-data"},
 		{kind: kindOf("", "configmaps"), name: serverName + "-store"},
 		{kind: kindOf("", "secrets"), name: serverName + "-tls"},
+		{kind: kindOf("", "secrets"), name: serverName + "-ca"},
+		{kind: kindOf("", "configmaps"), name: serverName + "-ca"},
 	}
 }
 

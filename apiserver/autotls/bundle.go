@@ -1,0 +1,84 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package autotls
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
+)
+
+// parse reads authorities. Keys are in any order; each belongs to the certificate of its
+// public key.
+func parse(bundle, ring []byte) ([]authority, error) {
+	parsed, err := cert.ParseCertsPEM(bundle)
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificates: %w", err)
+	}
+	signers, err := parseKeys(ring)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]authority, 0, len(parsed))
+	for _, c := range parsed {
+		all = append(all, authority{certificate: c, key: keyOf(c, signers)})
+	}
+	return all, nil
+}
+
+func parseKeys(text []byte) ([]*ecdsa.PrivateKey, error) {
+	var keys []*ecdsa.PrivateKey
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		key, err := x509.ParseECPrivateKey(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("reading key %d: %w", len(keys)+1, err)
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+func keyOf(certificate *x509.Certificate, keys []*ecdsa.PrivateKey) crypto.Signer {
+	for _, key := range keys {
+		if key.PublicKey.Equal(certificate.PublicKey) {
+			return key
+		}
+	}
+	return nil
+}
+
+// encodeCertificates writes the certificates of authorities as PEM.
+func encodeCertificates(all []authority) ([]byte, error) {
+	var list []*x509.Certificate
+	for _, a := range all {
+		list = append(list, a.certificate)
+	}
+	text, err := cert.EncodeCertificates(list...)
+	if err != nil {
+		return nil, fmt.Errorf("encoding authorities: %w", err)
+	}
+	return text, nil
+}
+
+// encodeKeys writes the keys that authorities have as PEM.
+func encodeKeys(all []authority) ([]byte, error) {
+	var text bytes.Buffer
+	for _, a := range all {
+		if !a.signs() {
+			continue
+		}
+		one, err := keyutil.MarshalPrivateKeyToPEM(a.key)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the key of %s: %w", a.certificate.Subject.CommonName, err)
+		}
+		text.Write(one)
+	}
+	return text.Bytes(), nil
+}

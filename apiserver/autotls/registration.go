@@ -1,0 +1,84 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package autotls
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+const (
+	registrationName = "v1." + v1.GroupName
+	// manager owns the one field that we write, so that whoever applies the rest neither
+	// takes it away nor has a conflict with us.
+	manager = "statefulset-apiserver-tls"
+)
+
+func apiServices() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+}
+
+// registrar reads and writes our APIService.
+type registrar struct {
+	client dynamic.Interface
+}
+
+// registration is how the host reaches us, and whom it believes to be us.
+type registration struct {
+	uid    types.UID
+	host   string // the name that the host wants to see in a certificate
+	bundle []byte
+}
+
+func (r registrar) read(ctx context.Context) (registration, error) {
+	object, err := r.client.Resource(apiServices()).Get(ctx, registrationName, metav1.GetOptions{})
+	if err != nil {
+		return registration{}, fmt.Errorf("reading APIService %s: %w", registrationName, err)
+	}
+	found := registration{uid: object.GetUID()}
+	name, _, _ := unstructured.NestedString(object.Object, "spec", "service", "name")
+	namespace, _, _ := unstructured.NestedString(object.Object, "spec", "service", "namespace")
+	if name == "" || namespace == "" {
+		return registration{}, fmt.Errorf("APIService %s names no Service in spec.service: then the host does not ask us", registrationName)
+	}
+	found.host = name + "." + namespace + ".svc"
+	if skips, _, _ := unstructured.NestedBool(object.Object, "spec", "insecureSkipTLSVerify"); skips {
+		return registration{}, fmt.Errorf("APIService %s has spec.insecureSkipTLSVerify, so that the host would believe anybody: remove it", registrationName)
+	}
+	text, _, _ := unstructured.NestedString(object.Object, "spec", "caBundle")
+	if found.bundle, err = base64.StdEncoding.DecodeString(text); err != nil {
+		return registration{}, fmt.Errorf("reading spec.caBundle of APIService %s: %w", registrationName, err)
+	}
+	return found, nil
+}
+
+// publish makes the host trust a bundle. The registration must be the one that was read,
+// so that none is made that was removed.
+func (r registrar) publish(ctx context.Context, to registration, bundle []byte) error {
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"spec": map[string]any{"caBundle": base64.StdEncoding.EncodeToString(bundle)},
+	}}
+	object.SetAPIVersion(apiServices().GroupVersion().String())
+	object.SetKind("APIService")
+	object.SetName(registrationName)
+	object.SetUID(to.uid)
+	applied, err := r.client.Resource(apiServices()).Apply(ctx, registrationName, object, metav1.ApplyOptions{FieldManager: manager, Force: true})
+	if err != nil {
+		return fmt.Errorf("writing spec.caBundle of APIService %s: %w", registrationName, err)
+	}
+	if text, _, _ := unstructured.NestedString(applied.Object, "spec", "caBundle"); text == "" {
+		return errors.New("the host has dropped spec.caBundle of APIService " + registrationName)
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package autotls
+
+import (
+	"slices"
+	"time"
+)
+
+// longestSettle is how long every kube-apiserver of the host surely takes to see that an
+// authority was published.
+const longestSettle = 10 * time.Minute
+
+// schedule says for how long things are valid.
+type schedule struct {
+	certificate, authority time.Duration
+}
+
+// settle is how long an authority is published before it signs.
+func (s schedule) settle() time.Duration { return min(longestSettle, s.authority/50) }
+
+// decision is what follows from the authorities that there are at a time.
+type decision struct {
+	// trusted are those that clients have to know, the oldest first.
+	trusted []authority
+	// due says that another authority has to be made.
+	due bool
+	// signer is the one to sign with, if it is published. It may be none.
+	signer authority
+	// look is when something else follows from the same authorities.
+	look time.Time
+}
+
+// decide looks at the authorities that there are, the newest last, of which at least one
+// signs and is valid.
+func (s schedule) decide(now time.Time, held []authority) decision {
+	trusted := slices.DeleteFunc(slices.Clone(held), func(a authority) bool { return !a.valid(now) })
+	signers := signing(trusted)
+	newest := signers[len(signers)-1]
+	d := decision{trusted: trusted, signer: newest, due: !now.Before(newest.renewal()), look: newest.renewal()}
+	if len(signers) > 1 {
+		if signsFrom := newest.made().Add(s.settle()); now.Before(signsFrom) {
+			d.signer, d.look = signers[len(signers)-2], earlier(d.look, signsFrom)
+		}
+	}
+	if len(trusted) > 1 {
+		if obsolete := s.obsolete(newest); now.Before(obsolete) {
+			d.look = earlier(d.look, obsolete)
+		} else {
+			d.trusted = []authority{newest}
+		}
+	}
+	return d
+}
+
+// obsolete is when nothing is valid any more that predecessors of an authority have signed.
+// They sign until it has settled, and a replica may be late by as much again.
+func (s schedule) obsolete(newest authority) time.Time {
+	return newest.made().Add(2*s.settle() + s.certificate)
+}
+
+// signing are those authorities that have a key, the newest last.
+func signing(all []authority) []authority {
+	signers := slices.DeleteFunc(slices.Clone(all), func(a authority) bool { return !a.signs() })
+	slices.SortStableFunc(signers, func(a, b authority) int { return a.made().Compare(b.made()) })
+	return signers
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

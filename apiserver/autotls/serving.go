@@ -1,0 +1,153 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package autotls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+)
+
+var (
+	_ dynamiccertificates.CertKeyContentProvider = &Certificate{}
+	_ dynamiccertificates.ControllerRunner       = &Certificate{}
+
+	errNotMade = errors.New("the serving certificate has not been made yet")
+)
+
+// Certificate is what the server serves with. Until it is made, the server serves with
+// another one that nobody trusts, and is not ready.
+type Certificate struct {
+	until     dynamiccertificates.CertKeyContentProvider
+	schedule  schedule
+	keeper    keeper
+	registrar registrar
+	clock     clock.PassiveClock
+	queue     workqueue.TypedRateLimitingInterface[struct{}]
+
+	mu        sync.Mutex
+	served    leaf
+	failed    error // why the last look has failed
+	listeners []dynamiccertificates.Listener
+}
+
+// New prepares a certificate. until is what is served before it is made, and namespace
+// where in the host the authorities are kept.
+func New(o *Options, until dynamiccertificates.CertKeyContentProvider, namespace string, host kubernetes.Interface, objects dynamic.Interface) *Certificate {
+	return &Certificate{
+		until:     until,
+		schedule:  schedule{certificate: o.CertificateLifetime, authority: o.AuthorityLifetime},
+		keeper:    keeper{namespace: namespace, core: host.CoreV1()},
+		registrar: registrar{client: objects},
+		clock:     clock.RealClock{},
+		queue: workqueue.NewTypedRateLimitingQueue(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[struct{}](shortestPause, longestPause)),
+		failed: errNotMade,
+	}
+}
+
+// Name is for logs.
+func (c *Certificate) Name() string { return "tls-auto" }
+
+// CurrentCertKeyContent is what to serve with, as PEM.
+func (c *Certificate) CurrentCertKeyContent() (certificate, key []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.served.certificate == nil {
+		return c.until.CurrentCertKeyContent()
+	}
+	return c.served.certificate, c.served.key
+}
+
+// AddListener has somebody told of each new certificate.
+func (c *Certificate) AddListener(l dynamiccertificates.Listener) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.listeners = append(c.listeners, l)
+}
+
+// ReadyCheck says why there is no certificate that the host accepts, nil if there is one.
+func (c *Certificate) ReadyCheck() healthz.HealthChecker {
+	return healthz.NamedCheck("certificate", func(*http.Request) error { return c.check() })
+}
+
+func (c *Certificate) check() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch now := c.clock.Now(); {
+	case c.served.certificate == nil:
+		return c.failed
+	case !c.served.until.After(now):
+		return fmt.Errorf("the serving certificate has expired on %s: %w", c.served.until.UTC().Format(time.RFC3339), c.failed)
+	}
+	return nil
+}
+
+func (c *Certificate) serve(made leaf) {
+	c.mu.Lock()
+	c.served = made
+	listeners := c.listeners
+	c.mu.Unlock()
+	for _, l := range listeners {
+		l.Enqueue()
+	}
+}
+
+// RunOnce makes the certificate if it can, so that the server need not begin with one that
+// nobody trusts.
+func (c *Certificate) RunOnce(ctx context.Context) error {
+	_, err := c.look(ctx)
+	return err
+}
+
+// Run renews what has to be renewed, until ctx ends. It looks when the host has changed
+// what it read, and when the time has come.
+func (c *Certificate) Run(ctx context.Context, _ int) {
+	for _, informer := range c.changes() {
+		go informer.RunWithContext(ctx)
+	}
+	c.queue.Add(struct{}{})
+	go func() {
+		<-ctx.Done()
+		c.queue.ShutDown()
+	}()
+	c.work(ctx)
+}
+
+// changes tell of the objects that are read.
+func (c *Certificate) changes() []cache.SharedIndexInformer {
+	look := func(any) { c.queue.Add(struct{}{}) }
+	handler := cache.ResourceEventHandlerFuncs{AddFunc: look, UpdateFunc: func(_, now any) { look(now) }, DeleteFunc: look}
+	var informers []cache.SharedIndexInformer
+	for _, one := range []struct {
+		kind            schema.GroupVersionResource
+		namespace, name string
+	}{
+		{apiServices(), metav1.NamespaceAll, registrationName},
+		{schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, c.keeper.namespace, secretName},
+	} {
+		informer := dynamicinformer.NewFilteredDynamicInformer(c.registrar.client, one.kind, one.namespace, 0, cache.Indexers{}, func(o *metav1.ListOptions) {
+			o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, one.name).String()
+		}).Informer()
+		// It fails for an informer that has been stopped, and this one has not been started.
+		_, _ = informer.AddEventHandler(handler)
+		informers = append(informers, informer)
+	}
+	return informers
+}

@@ -1,0 +1,182 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package autotls
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/cert"
+	"k8s.io/klog/v2"
+
+	"statefulset.dev/apiserver/logthrottle"
+)
+
+const (
+	// A look that fails is repeated ever more rarely.
+	shortestPause = 100 * time.Millisecond
+	longestPause  = 30 * time.Second
+	// lookTimeout bounds the requests of one look.
+	lookTimeout = 20 * time.Second
+	// mostSteps is how often everything may change during one look, by us or by another
+	// replica.
+	mostSteps = 5
+	// longestRest is after what time to look, although nothing is to be expected.
+	longestRest = 10 * time.Minute
+)
+
+// errAgain says that the authorities have changed, so that everything follows anew.
+var errAgain = errors.New("the authorities have changed")
+
+func (c *Certificate) work(ctx context.Context) {
+	var told logthrottle.Throttle
+	for {
+		key, ended := c.queue.Get()
+		if ended {
+			return
+		}
+		next, err := c.look(ctx)
+		if err == nil {
+			c.queue.Forget(key)
+			c.queue.AddAfter(key, min(longestRest, max(0, next.Sub(c.clock.Now()))))
+		} else {
+			if ctx.Err() == nil && told.IsDue(err, c.clock.Now()) {
+				klog.FromContext(ctx).Error(err, "Could not look after the serving certificate")
+			}
+			c.queue.AddRateLimited(key)
+		}
+		c.queue.Done(key)
+	}
+}
+
+// look does what is due, and returns when something will be. What is served stays as it
+// is if it fails.
+func (c *Certificate) look(ctx context.Context) (next time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	for range mostSteps {
+		next, err = c.step(ctx)
+		if !errors.Is(err, errAgain) && !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+			break
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed = err
+	return next, err
+}
+
+// step looks at what there is, and does what follows first.
+func (c *Certificate) step(ctx context.Context) (next time.Time, err error) {
+	registered, err := c.registrar.read(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	held, err := c.keeper.read(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	now := c.clock.Now()
+	if held.secret == nil {
+		return time.Time{}, c.begin(ctx, held, registered, now)
+	}
+	if err := errors.Join(c.keeper.usable(held, now), fromTheFuture(held.authorities, now)); err != nil {
+		return time.Time{}, err
+	}
+	d := c.schedule.decide(now, held.authorities)
+	if d.due || len(d.trusted) < len(held.authorities) {
+		return time.Time{}, c.change(ctx, held, d, now)
+	}
+	if err := c.publish(ctx, registered, d.trusted); err != nil {
+		return time.Time{}, err
+	}
+	renewal, err := c.renew(ctx, registered.host, d.signer, now)
+	return earlier(d.look, renewal), err
+}
+
+// begin makes the first authority. What the host trusts already, it goes on to trust: a
+// replica may still serve with what somebody else has signed.
+func (c *Certificate) begin(ctx context.Context, held kept, registered registration, now time.Time) error {
+	// A bundle that cannot be read is no reason to trust anybody.
+	trusted, _ := cert.ParseCertsPEM(registered.bundle)
+	var all []authority
+	for _, one := range trusted {
+		if a := (authority{certificate: one}); a.valid(now) {
+			all = append(all, a)
+		}
+	}
+	return c.add(ctx, held, all, now)
+}
+
+// change keeps those authorities that are still wanted, and adds one if that is due.
+func (c *Certificate) change(ctx context.Context, held kept, d decision, now time.Time) error {
+	if d.due {
+		return c.add(ctx, held, d.trusted, now)
+	}
+	if err := c.keeper.write(ctx, held, d.trusted); err != nil {
+		return err
+	}
+	klog.FromContext(ctx).Info("Removed authorities that are not needed any more", "left", len(d.trusted))
+	return errAgain
+}
+
+func (c *Certificate) add(ctx context.Context, held kept, all []authority, now time.Time) error {
+	made, err := newAuthority(now, c.schedule.authority)
+	if err != nil {
+		return err
+	}
+	if err := c.keeper.write(ctx, held, append(all, made)); err != nil {
+		return err
+	}
+	klog.FromContext(ctx).Info("Made an authority for serving certificates", "authority", made.certificate.Subject.CommonName, "expires", made.certificate.NotAfter.Format(time.RFC3339))
+	return errAgain
+}
+
+// publish tells the host and everybody else whom to trust, if they do not know yet.
+func (c *Certificate) publish(ctx context.Context, registered registration, trusted []authority) error {
+	bundle, err := encodeCertificates(trusted)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(registered.bundle, bundle) {
+		if err := c.registrar.publish(ctx, registered, bundle); err != nil {
+			return err
+		}
+		klog.FromContext(ctx).Info("Told the host which authorities to trust", "authorities", len(trusted))
+	}
+	return c.keeper.tell(ctx, bundle)
+}
+
+// renew makes another certificate if that is due, and returns when it will be.
+func (c *Certificate) renew(ctx context.Context, host string, signer authority, now time.Time) (time.Time, error) {
+	c.mu.Lock()
+	served := c.served
+	c.mu.Unlock()
+	if served.certificate != nil && served.host == host && served.signer.is(signer) && now.Before(served.renewal) {
+		return served.renewal, nil
+	}
+	made, err := signer.issue(host, now, c.schedule.certificate)
+	if err != nil {
+		return time.Time{}, err
+	}
+	c.serve(made)
+	klog.FromContext(ctx).Info("Made a serving certificate", "host", host, "authority", signer.certificate.Subject.CommonName, "expires", made.until.UTC().Format(time.RFC3339))
+	return made.renewal, nil
+}
+
+// fromTheFuture says which authority was made later than now. Whose clock is wrong cannot
+// be told, and to sign by it would give a certificate that nobody accepts.
+func fromTheFuture(all []authority, now time.Time) error {
+	for _, a := range all {
+		if a.certificate.NotBefore.After(now) {
+			return fmt.Errorf("authority %s was made on %s, and the clock of this machine says %s: set the clock",
+				a.certificate.Subject.CommonName, a.made().UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+		}
+	}
+	return nil
+}
