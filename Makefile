@@ -20,13 +20,17 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-20s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 NODES ?= fake
+DEMO = $(or $(DEMO_$(NODES)),$(error NODES is $(NODES), want fake or real))
+DEMO_fake = build
+DEMO_real = build images
 .PHONY: demo
-demo: build ## Start a local cluster, register the server, and follow the example set through its life (NODES=real: three nodes that run its processes; needs root)
-	@NODES="$(NODES)" STAMP='$(STAMP)' hack/demo.sh
+demo: $(DEMO) ## Start a local cluster, register the server, and follow the example set through its life (NODES=real: three nodes that run its processes; needs root)
+	@hack/demo$(if $(filter real,$(NODES)),-nodes).sh
 
 .PHONY: demo-down
-demo-down: bin/cluster ## Stop the demo's cluster; its data stays for the next start
+demo-down: bin/cluster ## Stop the demo's clusters; their data stays for the next start
 	@bin/cluster down --dir .cluster
+	@bin/cluster down --dir .cluster-nodes
 
 .PHONY: build
 build: bin/statefulset-apiserver bin/kubectl-sts bin/cluster ## Build bin/statefulset-apiserver, bin/kubectl-sts and bin/cluster
@@ -54,9 +58,14 @@ images: bin/release ## Write the images of the server and of what real nodes nee
 	@hack/node-packages.sh
 	@bin/release images --out bin/images --arch "$(ARCH)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)" $(IMAGES)
 
+REGISTRY ?=
+.PHONY: image-push
+image-push: bin/release ## Push the server's image for amd64 and arm64 to REGISTRY/statefulset-apiserver:VERSION
+	@bin/release push --to "$(or $(REGISTRY),$(error REGISTRY is not set))/statefulset-apiserver:$(VERSION)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)"
+
 .PHONY: image-load
 image-load: images bin/cluster ## Load the images into the real nodes of the demo's cluster
-	@bin/cluster image-load --dir .cluster --images bin/images
+	@bin/cluster image-load --dir .cluster-nodes --images bin/images
 
 # What the linker is told; a test compares it with what a program then says.
 .PHONY: stamp
@@ -75,6 +84,7 @@ verify: ## Check everything that needs no running cluster: generated files, modu
 lint: ## Run golangci-lint over all modules
 	@$(GOLANGCI_LINT) run ./...
 	@cd test/cluster && $(GOLANGCI_LINT) run ./...
+	@cd hack/release && $(GOLANGCI_LINT) run ./...
 
 PARTS ?=
 .PHONY: test
@@ -85,6 +95,7 @@ test: build ## Run what every change has to pass: tests without a cluster, and s
 test-unit: ## Run the tests that need no cluster
 	@go test ./...
 	@cd test/cluster && go test ./...
+	@cd hack/release && go test ./...
 
 .PHONY: test-e2e
 test-e2e: build ## Run the end-to-end tests on a local cluster in .cluster-e2e, which is removed afterwards
@@ -115,6 +126,10 @@ test-migrate: build ## Move sets from apps/v1 and back in every state, interrupt
 .PHONY: test-uninstall
 test-uninstall: build ## Take an installation apart in wrong orders and in the right one, and look that no pod is lost
 	@hack/test-on-cluster.sh uninstall
+
+.PHONY: test-nodes
+test-nodes: build images ## Install the server on a real node, run members, cut the power, and uninstall; needs root
+	@hack/test-nodes.sh
 
 HOSTS ?= 1.34 1.35 1.36 1.37
 HOST_SUITES ?= $(SUITES)

@@ -11,81 +11,8 @@ DIR=$PWD/.cluster
 EXAMPLE=artifacts/examples/web.yaml
 SELECTOR=app=nginx
 TIMEOUT=120 # seconds that each step may take
-watcher=
 
-fail() {
-  printf '\nFAILED: %s\n' "$*" >&2
-  printf 'The cluster is left as it is: export KUBECONFIG=%s/kubeconfig; logs are in %s/logs\n' "$DIR" "$DIR" >&2
-  exit 1
-}
-finish() { if [[ -n $watcher ]]; then kill "$watcher" 2>/dev/null || true; fi; }
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-section() { printf '\n== %s (%ds)\n' "$1" "$SECONDS"; }
-kubectl() { "$DIR/kubectl" --kubeconfig="$DIR/kubeconfig" "$@"; }
-show() {
-  printf '$ kubectl'
-  printf ' %s' "${@@Q}" | sed -E "s/'([A-Za-z0-9=,.:/_-]+)'/\1/g"
-  printf '\n'
-  kubectl "$@" || fail "kubectl $1 did not succeed"
-}
-
-# The watch stays open for the whole demo, so that no change between two steps is missed. Its lines are read by follow.
-watch_pods() {
-  printf '$ kubectl get pods -l %s --watch --output-watch-events &\n' "$SELECTOR"
-  exec 3< <(exec "$DIR/kubectl" --kubeconfig="$DIR/kubeconfig" get pods -l "$SELECTOR" --watch --output-watch-events)
-  watcher=$!
-}
-
-declare -A ready=()
-
-# note EVENT NAME READY STATUS keeps which pods are ready.
-note() {
-  unset "ready[$2]"
-  if [[ $1 != DELETED && $4 == Running && ${3%/*} == "${3#*/}" ]]; then ready[$2]=yes; fi
-}
-
-# follow EVENT POD...: prints the watch until each pod has had the event; the events must come in the order of the pods. With
-# ADDED, it also waits until these pods and all in $standing are ready, and wants everyone else ready when a pod is added.
-follow() {
-  local event=$1 deadline=$((SECONDS + TIMEOUT)) seen=() code line kind name rest
-  shift
-  while ((${#seen[@]} < $#)) || [[ $event == ADDED && -n $(unready "$@" "${standing[@]}") ]]; do
-    code=0
-    IFS= read -r -t $((deadline > SECONDS ? deadline - SECONDS : 1)) -u 3 line || code=$?
-    if ((code > 128)); then
-      fail "after ${TIMEOUT}s: want $event of $*; saw ${seen[*]:-none}; not ready: $(unready "$@" "${standing[@]}")"
-    fi
-    if ((code != 0)); then fail "the watch ended while waiting for $event of $*"; fi
-    read -r kind name rest <<<"$line"
-    if [[ $kind == EVENT ]]; then continue; fi
-    printf '  %s\n' "$line"
-    # shellcheck disable=SC2086 # the columns are words
-    note "$kind" "$name" $rest
-    if [[ $kind != "$event" ]]; then continue; fi
-    expect_others_ready "$event" "$name" "${seen[@]}"
-    seen+=("$name")
-    [[ ${*:1:${#seen[@]}} == "${seen[*]}" ]] || fail "order of $event: got ${seen[*]}, want $*"
-  done
-  printf '  -> %s in order: %s\n' "$event" "${seen[*]}"
-}
-
-unready() {
-  local pod
-  for pod in "$@"; do
-    if [[ -z ${ready[$pod]:-} ]]; then echo "$pod"; fi
-  done | sort -u | paste -sd ' ' -
-}
-
-expect_others_ready() { # expect_others_ready EVENT NAME SEEN...
-  if [[ $1 != ADDED ]]; then return; fi
-  local name=$2 waiting
-  shift 2
-  waiting=$(unready "$@" "${standing[@]}")
-  [[ -z ${waiting/$name/} ]] || fail "$name was added while these were not ready: $waiting"
-}
+. hack/demo-lib.sh
 
 claim_uids() { kubectl get pvc -l "$SELECTOR" --no-headers -o custom-columns=NAME:.metadata.name,UID:.metadata.uid; }
 

@@ -12,12 +12,13 @@
 # seed       one seeded bug, which the simulator has to find (make test-faults tries them all)
 # cluster    on one cluster: end to end, validation, the move from apps/v1, the differential scenarios and kubectl; of the
 #            move and of kubectl the quick part
-# faults     on another one: the simulator's model beside kube-apiserver, and our server killed around its writes; the quick
-#            part of each
+# faults     on another one: the simulator's model beside kube-apiserver, our server killed around its writes, and its
+#            certificates renewed under load; the quick part of each
+# nodes      on a real node: installation, members, an update, a lost power, uninstallation; skipped where none can run
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-ALL=(unit planner seed cluster faults)
+ALL=(unit planner seed cluster faults nodes)
 if (($# > 0)); then PARTS=("$@"); else PARTS=("${ALL[@]}"); fi
 TABLE=$(mktemp)
 child=
@@ -38,7 +39,8 @@ trap 'stop 143' TERM
 
 unit() {
   go test ./...
-  cd test/cluster
+  (cd test/cluster && go test ./...)
+  cd hack/release
   go test ./...
 }
 
@@ -49,7 +51,9 @@ seed() { SEEDED_BUGS=forget-own-writes go test -v -count=1 ./test/faults/seeds; 
 cluster() { exec hack/test-on-cluster.sh e2e validation migrate differential kubectl -test.short; }
 
 # The second takes the cluster's processes over.
-faults() { exec hack/test-on-cluster.sh faults/sim/conformance faults/crash -test.short; }
+faults() { exec hack/test-on-cluster.sh faults/sim/conformance faults/crash faults/certificates -test.short; }
+
+nodes() { make --no-print-directory test-nodes; }
 
 part() {
   local begun=$SECONDS result=ok

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +39,7 @@ func images(arch []string) []imageSpec {
 	return []imageSpec{
 		{
 			// The name that a node makes of "statefulset-apiserver:dev".
-			name: "statefulset-apiserver", reference: "docker.io/library/statefulset-apiserver:dev", arch: arch, user: nobody,
+			name: serverImage, reference: "docker.io/library/statefulset-apiserver:dev", arch: arch, user: nobody,
 			files: program("./cmd/statefulset-apiserver", "/statefulset-apiserver"), entrypoint: []string{"/statefulset-apiserver"},
 		},
 		{
@@ -83,9 +84,7 @@ func together(parts ...filesFunc) filesFunc {
 			if err != nil {
 				return nil, err
 			}
-			for path, file := range files {
-				all[path] = file
-			}
+			maps.Copy(all, files)
 		}
 		return all, nil
 	}
@@ -98,19 +97,10 @@ func (s source) writeImage(ctx context.Context, spec imageSpec, created time.Tim
 	if err != nil {
 		return fmt.Errorf("making a directory to work in: %w", err)
 	}
-	defer os.RemoveAll(work)
-	index, err := newIndex(spec.reference)
+	defer func() { _ = os.RemoveAll(work) }()
+	index, err := s.build(ctx, spec, created, work)
 	if err != nil {
 		return err
-	}
-	for _, arch := range spec.arch {
-		files, err := spec.files(ctx, s, arch, work)
-		if err != nil {
-			return err
-		}
-		if err := index.add(spec, arch, files, created); err != nil {
-			return err
-		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making the directory of images: %w", err)
@@ -121,6 +111,24 @@ func (s source) writeImage(ctx context.Context, spec imageSpec, created time.Tim
 	}
 	fmt.Fprintf(out, "image %s: %.1f MB, %s\n", spec.reference, float64(size)/1e6, time.Since(begun).Round(100*time.Millisecond))
 	return nil
+}
+
+// build makes an image in memory, for each of its architectures. work is where its files may be made.
+func (s source) build(ctx context.Context, spec imageSpec, created time.Time, work string) (*index, error) {
+	made, err := newIndex(spec.reference)
+	if err != nil {
+		return nil, err
+	}
+	for _, arch := range spec.arch {
+		files, err := spec.files(ctx, s, arch, work)
+		if err != nil {
+			return nil, err
+		}
+		if err := made.add(spec, arch, files, created); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
 }
 
 // parseTime reads the time of a commit. Without one, the time is the least that there is.

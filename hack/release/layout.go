@@ -30,7 +30,7 @@ import (
 // index is an image for several architectures.
 type index struct {
 	reference, tag string
-	v1.ImageIndex
+	image          v1.ImageIndex
 }
 
 func newIndex(reference string) (*index, error) {
@@ -38,7 +38,7 @@ func newIndex(reference string) (*index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the name of an image: %w", err)
 	}
-	return &index{reference: reference, tag: parsed.Identifier(), ImageIndex: mutate.IndexMediaType(empty.Index, types.OCIImageIndex)}, nil
+	return &index{reference: reference, tag: parsed.Identifier(), image: mutate.IndexMediaType(empty.Index, types.OCIImageIndex)}, nil
 }
 
 // add adds the image of an architecture.
@@ -67,7 +67,7 @@ func (i *index) add(spec imageSpec, arch string, files map[string]string, create
 	}); err != nil {
 		return fmt.Errorf("describing an image: %w", err)
 	}
-	i.ImageIndex = mutate.AppendManifests(i.ImageIndex, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &platform}})
+	i.image = mutate.AppendManifests(i.image, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &platform}})
 	return nil
 }
 
@@ -117,10 +117,10 @@ func layerOf(files map[string]string, created time.Time) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// applets are the commands of busybox that an image has.
+// applets are the commands of busybox that an image has: none that resolves names, which a static program may fail to do.
 func applets() []string {
 	return []string{"cat", "chmod", "cp", "date", "dd", "df", "echo", "env", "false", "grep", "head", "hostname", "id", "ip", "kill", "ls", "mkdir", "mount",
-		"mv", "nc", "nslookup", "ping", "printf", "ps", "pwd", "rm", "sed", "seq", "sh", "sleep", "sort", "stat", "sync", "tail", "tar", "test", "top", "touch", "tr", "true", "wc", "wget"}
+		"mv", "nc", "printf", "ps", "pwd", "rm", "sed", "seq", "sh", "sleep", "sort", "stat", "sync", "tail", "tar", "test", "top", "touch", "tr", "true", "wc"}
 }
 
 // archive writes the index as a tar of an OCI layout, and returns how large it is.
@@ -129,12 +129,12 @@ func (i *index) archive(file string, created time.Time) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("making a directory to work in: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	at, err := layout.Write(dir, empty.Index)
 	if err != nil {
 		return 0, fmt.Errorf("beginning a layout: %w", err)
 	}
-	if err := at.AppendIndex(i.ImageIndex, layout.WithAnnotations(map[string]string{
+	if err := at.AppendIndex(i.image, layout.WithAnnotations(map[string]string{
 		"io.containerd.image.name":          i.reference,
 		"org.opencontainers.image.ref.name": i.tag,
 	})); err != nil {

@@ -3,7 +3,8 @@
 
 // Command release makes what is given to users: container images, without a container engine.
 //
-//	release images --out DIR   an OCI archive of each image
+//	release images --out DIR      an OCI archive of each image
+//	release push --to NAME:TAG    the server's image, to a registry
 package main
 
 import (
@@ -30,10 +31,13 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	if len(args) == 0 || args[0] != "images" {
-		return errors.New("want the subcommand images; release images --help lists its flags")
+	if len(args) > 0 && args[0] == "images" {
+		return runImages(ctx, args[1:], out)
 	}
-	return runImages(ctx, args[1:], out)
+	if len(args) > 0 && args[0] == "push" {
+		return runPush(ctx, args[1:], out)
+	}
+	return errors.New("want one of the subcommands images and push; --help after it lists its flags")
 }
 
 // source is the work tree that is built, and how its programs are stamped.
@@ -41,22 +45,31 @@ type source struct {
 	root, stamp string
 }
 
-func runImages(ctx context.Context, args []string, out io.Writer) error {
-	fs := flag.NewFlagSet("images", flag.ContinueOnError)
-	var from source
+// common are flags of all subcommands.
+type common struct{ arch, created *string }
+
+func sourceFlags(fs *flag.FlagSet) (*source, common) {
+	from := &source{}
 	fs.StringVar(&from.root, "source", ".", "`directory` of the work tree")
 	fs.StringVar(&from.stamp, "stamp", "", "what the linker is told about the version")
+	return from, common{
+		arch:    fs.String("arch", "amd64,arm64", "`architectures` of the server's image; all others are for this machine's"),
+		created: fs.String("created", "", "the `time` that images say they were made at, such as 2026-11-22T12:00:00Z; the commit's, so that a commit gives the same bytes"),
+	}
+}
+
+func runImages(ctx context.Context, args []string, out io.Writer) error {
+	fs := flag.NewFlagSet("images", flag.ContinueOnError)
+	from, common := sourceFlags(fs)
 	to := fs.String("out", "bin/images", "`directory` to write to")
-	platforms := fs.String("arch", "amd64,arm64", "`architectures` of the server's image; all others are for this machine's")
-	created := fs.String("created", "", "the `time` that images say they were made at, such as 2026-11-22T12:00:00Z; the commit's, so that a commit gives the same bytes")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	at, err := parseTime(*created)
+	at, err := parseTime(*common.created)
 	if err != nil {
 		return err
 	}
-	all := images(strings.Split(*platforms, ","))
+	all := images(strings.Split(*common.arch, ","))
 	for _, name := range fs.Args() {
 		if !slices.ContainsFunc(all, func(i imageSpec) bool { return i.name == name }) {
 			return fmt.Errorf("there is no image %q", name)

@@ -25,18 +25,24 @@ const (
 // controlGroup is the path of a group below the root of each hierarchy. All that runs on a node is in one, so that it can be found.
 type controlGroup string
 
-// hierarchies are those of version 1, or the one of version 2.
+// hierarchies are those of version 1, with one of version 2 beside them where there is one, or the one of version 2.
 func hierarchies() ([]string, error) {
 	if isThere(filepath.Join(cgroupRoot, "cgroup.controllers")) {
 		return []string{cgroupRoot}, nil
 	}
-	files, err := filepath.Glob(filepath.Join(cgroupRoot, "*", "tasks"))
-	if err != nil || len(files) == 0 {
-		return nil, errors.Join(fmt.Errorf("no control groups are mounted at %s", cgroupRoot), err)
+	mounted, err := os.ReadDir(cgroupRoot)
+	if err != nil {
+		return nil, fmt.Errorf("looking for control groups: %w", err)
 	}
 	var found []string
-	for _, f := range files {
-		found = append(found, filepath.Dir(f))
+	for _, m := range mounted {
+		// A link to a hierarchy, such as cpu to cpu,cpuacct, is not another one.
+		if dir := filepath.Join(cgroupRoot, m.Name()); m.IsDir() && isThere(filepath.Join(dir, "cgroup.procs")) {
+			found = append(found, dir)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("no control groups are mounted at %s", cgroupRoot)
 	}
 	return found, nil
 }
@@ -77,7 +83,7 @@ func makeGroup(parent, path string) error {
 	}
 	controllers, err := os.ReadFile(filepath.Join(parent, "cgroup.controllers"))
 	if err != nil {
-		return nil //nolint:nilerr // version 1 has none
+		return nil // version 1 has none
 	}
 	for c := range strings.FieldsSeq(string(controllers)) {
 		if err := os.WriteFile(filepath.Join(parent, "cgroup.subtree_control"), []byte("+"+c), 0o600); err != nil {

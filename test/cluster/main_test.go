@@ -18,7 +18,7 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		code int
 		says string
 	}{
-		"no subcommand":              {nil, exitUsage, "build, up, register, status, down"},
+		"no subcommand":              {nil, exitUsage, "build, up, register, node, image-load, status, down"},
 		"an unknown subcommand":      {[]string{"start"}, exitUsage, `"start"`},
 		"an unknown flag":            {[]string{"up", "--port=1"}, exitUsage, "-port"},
 		"a stray argument":           {[]string{"down", "now"}, exitUsage, `"now"`},

@@ -42,11 +42,12 @@ func nodeVerbs() []nodeVerb {
 }
 
 func runNode(ctx context.Context, args []string, out io.Writer) error {
-	synopsis := "VERB NODE [--dir DIR] [--images DIR]\n\nVERB is one of"
+	var synopsis strings.Builder
+	synopsis.WriteString("VERB NODE [--dir DIR] [--images DIR]\n\nVERB is one of")
 	for _, v := range nodeVerbs() {
-		synopsis += fmt.Sprintf("\n  %-6s %s", v.name, v.summary)
+		fmt.Fprintf(&synopsis, "\n  %-6s %s", v.name, v.summary)
 	}
-	fs := newFlags("node", synopsis, out)
+	fs := newFlags("node", synopsis.String(), out)
 	dir, images, modules := dirFlag(fs), imagesFlag(fs), modulesFlag(fs)
 	words := min(len(args), 2)
 	if i := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") }); i >= 0 {

@@ -41,10 +41,37 @@ type member struct {
 func main() {
 	address := flag.String("listen", ":8080", "where to listen")
 	dir := flag.String("dir", "/data", "the disk")
+	other := flag.String("ask", "", "print what this URL answers, and end")
 	flag.Parse()
-	if err := run(*address, *dir); err != nil {
+	err := error(nil)
+	if *other != "" {
+		err = ask(*other)
+	} else {
+		err = run(*address, *dir)
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+// ask is here because the wget of a static busybox cannot be relied on to resolve names.
+func ask(url string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return fmt.Errorf("asking %s: %w", url, err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("asking %s: %s", url, response.Status)
+	}
+	_, err = io.Copy(os.Stdout, response.Body)
+	return err
 }
 
 func run(address, dir string) error {

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# Copyright The statefulset-apiserver Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Shows, on three real nodes, our server installed as a user installs it, and a set whose members run: their order, their
+# names, their disks, an update, and a node that is cut off. It checks what it shows. The cluster stays up; on one that is up
+# already, the set is recreated.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+DIR=$PWD/.cluster-nodes
+EXAMPLE=test/images/web/web.yaml
+SELECTOR=app=web
+TIMEOUT=120 # seconds that each step may take
+
+. hack/demo-lib.sh
+
+doctor() {
+  printf '$ kubectl sts doctor\n'
+  KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts doctor || fail "doctor has found failures"
+}
+
+node() { # node VERB NODE
+  printf '$ bin/cluster node %s %s --dir %s\n' "$1" "$2" "${DIR#"$PWD"/}"
+  bin/cluster node "$1" "$2" --dir "$DIR"
+}
+
+# expect WHAT WANT COMMAND...: the command's output holds WANT, at some time.
+expect() {
+  local what=$1 want=$2 got deadline=$((SECONDS + TIMEOUT))
+  shift 2
+  until got=$("$@" 2>&1) && [[ $got == *"$want"* ]]; do
+    ((SECONDS < deadline)) || fail "$what: got"$'\n'"$got"$'\n'"want it to hold $want"
+    sleep 0.2
+  done
+}
+
+ask() { kubectl exec "$1" -- /web -ask "http://$2.web:8080/"; } # ask MEMBER MEMBER
+
+read_note() { kubectl exec "$1" -- cat /data/note; }
+
+expect_notes() {
+  local member got
+  for member in web-0 web-1 web-2; do
+    got=$(read_note "$member") || fail "$member cannot read its note"
+    [[ $got == "written by $member" ]] || fail "the note of $member: got $got, want written by $member"
+  done
+}
+
+section "Three nodes"
+bin/cluster up --nodes=real --dir "$DIR" --images bin/images
+show get nodes -o wide
+
+section "Our server, by one command"
+bin/cluster image-load --dir "$DIR" --images bin/images
+show apply -k artifacts/base
+# What a demo before has left may be of another build with the same name.
+kubectl -n statefulset-system rollout restart deployment/statefulset-apiserver >/dev/null
+kubectl -n statefulset-system rollout status deployment/statefulset-apiserver --timeout="${TIMEOUT}s" || fail "the server does not become ready"
+show wait --for=condition=Available apiservice/v1.apps.statefulset.dev --timeout="${TIMEOUT}s"
+show -n statefulset-system get pods -o wide
+doctor
+kubectl delete -f "$EXAMPLE" --ignore-not-found --timeout="${TIMEOUT}s" || fail "the set of an earlier run cannot be deleted"
+kubectl wait --for=delete pod -l "$SELECTOR" --timeout="${TIMEOUT}s" >/dev/null || fail "pods of an earlier run stay"
+kubectl delete pvc -l "$SELECTOR" --timeout="${TIMEOUT}s" || fail "claims of an earlier run stay"
+
+section "Three members, in order"
+standing=()
+watch_pods
+show apply -f "$EXAMPLE"
+follow ADDED web-0 web-1 web-2
+show wait --for=jsonpath='{.status.readyReplicas}'=3 sset/web --timeout="${TIMEOUT}s"
+show get pods -l "$SELECTOR" -o wide
+show get pvc -l "$SELECTOR"
+
+section "Each finds the next by its name"
+for pair in web-0:web-1 web-1:web-2 web-2:web-0; do
+  expect "the answer of ${pair#*:} to ${pair%:*}" "\"name\":\"${pair#*:}\"" ask "${pair%:*}" "${pair#*:}"
+  show exec "${pair%:*}" -- /web -ask "http://${pair#*:}.web:8080/"
+done
+show logs web-1
+
+section "A file survives its pod"
+for member in web-0 web-1 web-2; do kubectl exec "$member" -- sh -c "echo 'written by $member' >/data/note && sync" || fail "$member cannot write"; done
+standing=(web-0 web-2)
+show delete pod web-1 --wait=false
+follow ADDED web-1
+show exec web-1 -- cat /data/note
+expect_notes
+expect "web-1 counts its starts on the same disk" '"starts":2' ask web-0 web-1
+
+section "An update, from the last member to the first"
+standing=(web-0 web-1 web-2)
+show patch sset web -p '{"spec":{"template":{"spec":{"containers":[{"name":"web","env":[{"name":"REVISION","value":"2"}]}]}}}}'
+follow ADDED web-2 web-1 web-0
+show wait --for=jsonpath='{.status.updatedReplicas}'=3 sset/web --timeout="${TIMEOUT}s"
+expect "web-0 says which revision it is of" '"revision":"2"' ask web-1 web-0
+expect_notes
+echo "All three notes are still there."
+
+section "A node is cut off"
+lost=$(kubectl get pod web-2 -o jsonpath='{.spec.nodeName}')
+uid=$(kubectl get pod web-2 -o jsonpath='{.metadata.uid}')
+# Our server has one replica here: it is moved away from the node that goes, as an administrator would see to.
+if [[ $(kubectl -n statefulset-system get pod -l app.kubernetes.io/name=statefulset-apiserver -o jsonpath='{.items[0].spec.nodeName}') == "$lost" ]]; then
+  lost=$(kubectl get pod web-1 -o jsonpath='{.spec.nodeName}') uid=$(kubectl get pod web-1 -o jsonpath='{.metadata.uid}') member=web-1
+else
+  member=web-2
+fi
+node cut "$lost"
+expect "the cluster misses $lost" "NotReady" kubectl get node "$lost"
+expect "$member is asked to end" "20" kubectl get pod "$member" -o jsonpath='{.metadata.deletionTimestamp}'
+expect "the set says what keeps it" "node $lost has not confirmed" kubectl get sset web -o jsonpath='{.status.conditions[?(@.type=="Ready")].message}'
+show get pods -l "$SELECTOR" -o wide
+[[ $(kubectl get pod "$member" -o jsonpath='{.metadata.uid}') == "$uid" ]] || fail "$member was doubled while its node may still run it"
+echo "There is one $member, which may still run on $lost, and no other is created. The set and the doctor say what to do:"
+show get sset web -o jsonpath='{.status.conditions[?(@.type=="Ready")].message}{"\n"}'
+printf '$ kubectl sts doctor | grep set\n'
+KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts doctor | grep 'set default/web' || fail "doctor does not mention the set"
+
+section "The node is back"
+standing=()
+node heal "$lost"
+follow ADDED "$member"
+show wait --for=jsonpath='{.status.readyReplicas}'=3 sset/web --timeout="${TIMEOUT}s"
+[[ $(kubectl get pod "$member" -o jsonpath='{.metadata.uid}') != "$uid" ]] || fail "$member is the pod that was asked to end"
+expect_notes
+show get pods -l "$SELECTOR" -o wide
+echo "$member is recreated after the old one was gone, with its name and its disk."
+
+section "Done"
+printf '\nThe demo took %ds. The cluster stays up:\n\n  export KUBECONFIG=%s/kubeconfig\n\nStop it with: make demo-down\n' "$SECONDS" "$DIR"
