@@ -53,7 +53,7 @@ cluster() { exec hack/test-on-cluster.sh e2e validation migrate differential kub
 # The second takes the cluster's processes over.
 faults() { exec hack/test-on-cluster.sh faults/sim/conformance faults/crash faults/certificates -test.short; }
 
-nodes() { make --no-print-directory test-nodes; }
+nodes() { make --no-print-directory test-nodes-quick; }
 
 part() {
   local begun=$SECONDS result=ok

@@ -114,6 +114,7 @@ func (m *member) routes() http.Handler {
 			return
 		}
 		m.unready.Store(strings.TrimSpace(string(body)) == "no")
+		log.Printf("%s was told whether to be ready: %s", m.name, body)
 	})
 	return mux
 }

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Copyright The statefulset-apiserver Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# The quick part of what has to hold on real nodes: on one node, our server is installed as a user installs it, members run
+# with their disks and names, an update, a lost power, and an uninstallation lose nothing that they should keep, and nothing
+# of the cluster is left afterwards. Where real nodes cannot run, it says why in one line and succeeds.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+DIR=$PWD/.cluster-nodes-test
+EXAMPLE=$DIR/web.yaml
+SELECTOR=app=web
+TIMEOUT=180 # seconds that each step may take
+
+. hack/demo-lib.sh
+
+skip() {
+  echo "skipped: $*"
+  exit 0
+}
+((EUID == 0)) || skip "real nodes need root"
+hack/node-packages.sh || skip "packages that real nodes need are missing"
+ip link add ststest type bridge 2>/dev/null || skip "this machine cannot make network devices"
+ip link delete ststest
+
+# traces are what a cluster must not leave: its namespaces, devices, control groups and mounts.
+traces() {
+  ip netns list | grep '^sts' || true
+  ip -o link | grep -o ': sts[0-9a-f]*' || true
+  find /sys/fs/cgroup -maxdepth 2 -name 'sts*' 2>/dev/null || true
+  grep -o "$DIR/[^ ]*" /proc/self/mountinfo || true
+  pgrep --full --list-full "$DIR/" || true
+}
+
+remove() {
+  local code=$?
+  trap '' INT TERM
+  finish
+  if ((code != 0)) && [[ -d $DIR/logs ]]; then
+    rm -rf "$DIR-logs"
+    cp -r "$DIR/logs" "$DIR-logs"
+    echo "the cluster's logs are in $DIR-logs"
+  fi
+  bin/cluster down --dir "$DIR" --purge || code=1
+  rm -rf "$DIR"
+  exit "$code"
+}
+trap remove EXIT
+# A run that was killed has left its cluster.
+bin/cluster down --dir "$DIR" --purge
+before=$(traces)
+
+value() { kubectl get "$1" -o jsonpath="$2"; }
+# await WHAT WANT COMMAND...: waits until the command prints exactly that.
+await() {
+  local what=$1 want=$2 got deadline=$((SECONDS + TIMEOUT))
+  shift 2
+  until got=$("$@" 2>&1) && [[ $got == "$want" ]]; do
+    ((SECONDS < deadline)) || fail "$what: got $got, want $want"
+    sleep 0.2
+  done
+}
+starts() { kubectl exec "$1" -- cat /data/starts; }
+
+section "One node"
+bin/cluster up --nodes=real:1 --dir "$DIR" --images bin/images
+
+section "Installation"
+kubectl apply -k artifacts/base >/dev/null || fail "the manifests cannot be applied"
+kubectl wait --for=condition=Available apiservice/v1.apps.statefulset.dev --timeout="${TIMEOUT}s" || fail "the API does not become available"
+KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts doctor || fail "doctor has found failures"
+
+section "Members"
+# All of them fit on the one node.
+sed 's/whenUnsatisfiable: DoNotSchedule/whenUnsatisfiable: ScheduleAnyway/' test/images/web/web.yaml >"$EXAMPLE"
+kubectl apply -f "$EXAMPLE"
+await "members that are ready" 3 value sset/web '{.status.readyReplicas}'
+for pair in web-0:web-1 web-1:web-2 web-2:web-0; do
+  await "the name that ${pair#*:} tells ${pair%:*}" "${pair#*:}" kubectl exec "${pair%:*}" -- /bin/sh -c "/web -ask http://${pair#*:}.web:8080/ | tr -d '{}\"' | tr ',' '\n' | sed -n s/^name://p"
+done
+
+section "An update keeps disks"
+kubectl patch sset web -p '{"spec":{"template":{"spec":{"containers":[{"name":"web","env":[{"name":"REVISION","value":"2"}]}]}}}}'
+await "members that are updated and ready" 3/3 value sset/web '{.status.updatedReplicas}/{.status.readyReplicas}'
+for member in web-0 web-1 web-2; do await "starts of $member on its disk" 2 starts "$member"; done
+
+section "The node loses its power"
+uids=$(value pods '{.items[*].metadata.uid}')
+bin/cluster node stop n1 --dir "$DIR"
+await "the node" Unknown value node/n1 '{.status.conditions[?(@.type=="Ready")].status}'
+bin/cluster node start n1 --dir "$DIR" --images bin/images
+await "members that are ready" 3 value sset/web '{.status.readyReplicas}'
+for member in web-0 web-1 web-2; do await "starts of $member on its disk" 3 starts "$member"; done
+[[ $(value pods '{.items[*].metadata.name}') == "web-0 web-1 web-2" ]] || fail "pods: got $(value pods '{.items[*].metadata.name}'), want web-0 web-1 web-2 (they were $uids)"
+
+section "Uninstallation"
+KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts uninstall --delete-sets --timeout=3m || fail "the uninstallation failed"
+await "claims that are left, which have the data" "data-web-0 data-web-1 data-web-2" value pvc '{.items[*].metadata.name}'
+await "pods that are left" "" value pods '{.items[*].metadata.name}'
+
+section "Nothing is left"
+finish
+bin/cluster down --dir "$DIR" --purge
+left=$(traces)
+[[ $left == "$before" ]] || fail "left behind: got"$'\n'"$left"$'\n'"want what was there before:"$'\n'"$before"
+printf '\nreal nodes: ok in %ds\n' "$SECONDS"

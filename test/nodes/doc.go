@@ -1,0 +1,13 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package nodes plays what only real nodes show on three of them, with sets of ours and
+// built-in ones: processes that are not ready, that take time to end, that lose their node.
+// Our server is installed from the manifests, as a Deployment.
+//
+//	suite_test.go    the cluster, the two kinds, and the table
+//	sets_test.go     sets of both kinds, and what is asked of their members
+//	order_test.go    readiness, minReadySeconds, preStop and grace periods
+//	loss_test.go     nodes that are lost, evictions, and a server that is killed
+//	kubectl_test.go  the verbs of kubectl that need a kubelet
+package nodes
