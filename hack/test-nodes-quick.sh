@@ -61,15 +61,48 @@ await() {
     sleep 0.2
   done
 }
+sts() { KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts "$@"; }
 starts() { kubectl exec "$1" -- cat /data/starts; }
 
 section "One node"
 bin/cluster up --nodes=real:1 --dir "$DIR" --images bin/images
 
+# refused WANT: an installation says so, and changes nothing.
+refused() {
+  local got
+  if got=$(sts install --image=statefulset-apiserver:dev 2>&1); then fail "the installation: got success, want it refused because of $1"; fi
+  [[ $got == *"$1"* && $got != *applied* ]] || fail "the installation: got"$'\n'"$got"$'\n'"want it refused because of: $1"
+  [[ -z $(kubectl get namespace statefulset-system --ignore-not-found -o name) ]] || fail "a refused installation has made the namespace"
+  echo "refused: $1"
+}
+
+section "Installations that cannot work"
+DEFAULT=storageclass.kubernetes.io/is-default-class
+kubectl annotate storageclass local-path $DEFAULT- >/dev/null
+refused "no StorageClass is the default"
+kubectl annotate storageclass local-path $DEFAULT=true >/dev/null
+kubectl create -f - >/dev/null <<'EOF'
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.apps.statefulset.dev}
+spec:
+  group: apps.statefulset.dev
+  version: v1
+  groupPriorityMinimum: 1000
+  versionPriority: 15
+  insecureSkipTLSVerify: true
+  service: {name: another, namespace: default}
+EOF
+refused "leads to Service default/another, which is not ours"
+kubectl delete apiservice v1.apps.statefulset.dev >/dev/null
+kubectl create clusterrolebinding viewer --clusterrole=view --user=viewer >/dev/null
+sts() { KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts --as=viewer "$@"; }
+refused "you may not"
+
 section "Installation"
-kubectl apply -k artifacts/base >/dev/null || fail "the manifests cannot be applied"
-kubectl wait --for=condition=Available apiservice/v1.apps.statefulset.dev --timeout="${TIMEOUT}s" || fail "the API does not become available"
-KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts doctor || fail "doctor has found failures"
+sts() { KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts "$@"; }
+sts install --image=statefulset-apiserver:dev --timeout="${TIMEOUT}s" || fail "the installation failed"
+sts doctor || fail "doctor has found failures"
 
 section "Members"
 # All of them fit on the one node.
@@ -95,7 +128,7 @@ for member in web-0 web-1 web-2; do await "starts of $member on its disk" 3 star
 [[ $(value pods '{.items[*].metadata.name}') == "web-0 web-1 web-2" ]] || fail "pods: got $(value pods '{.items[*].metadata.name}'), want web-0 web-1 web-2 (they were $uids)"
 
 section "Uninstallation"
-KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts uninstall --delete-sets --timeout=3m || fail "the uninstallation failed"
+sts uninstall --delete-sets --timeout=3m || fail "the uninstallation failed"
 await "claims that are left, which have the data" "data-web-0 data-web-1 data-web-2" value pvc '{.items[*].metadata.name}'
 await "pods that are left" "" value pods '{.items[*].metadata.name}'
 

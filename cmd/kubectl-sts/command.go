@@ -17,6 +17,7 @@ import (
 
 	"statefulset.dev/cmd/kubectl-sts/adapter"
 	"statefulset.dev/cmd/kubectl-sts/doctor"
+	"statefulset.dev/cmd/kubectl-sts/install"
 	"statefulset.dev/cmd/kubectl-sts/migrate"
 	"statefulset.dev/cmd/kubectl-sts/plan"
 	"statefulset.dev/cmd/kubectl-sts/terminal"
@@ -86,6 +87,7 @@ func ownCommands(cluster genericclioptions.RESTClientGetter, streams genericioop
 			tree.NewCommand(cluster, streams),
 			doctor.NewCommand(cluster, guarded),
 			migrate.NewCommand(cluster, guarded),
+			install.NewCommand(cluster, guarded),
 			uninstall.NewCommand(cluster, guarded),
 			versions.NewCommand(cluster, guarded),
 		},

@@ -20,10 +20,10 @@ import (
 )
 
 // cluster is shared by all tests: real nodes take time to start.
-var cluster *harness.Cluster //nolint:gochecknoglobals // set once by TestMain
+var cluster *harness.Cluster
 
 // results are the rows of the table, in the order of the tests.
-var results []result //nolint:gochecknoglobals // written by the tests, which run one after the other
+var results []result
 
 type result struct {
 	what, kind string

@@ -1,0 +1,138 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/version"
+)
+
+const (
+	registrationName = "v1." + v1.GroupName
+	defaultClass     = "storageclass.kubernetes.io/is-default-class"
+	priorityClass    = "system-cluster-critical"
+	dataClaim        = serverName + "-data"
+)
+
+// check says all that would keep the server from working, before anything is changed.
+func (r *run) check(ctx context.Context, all []*unstructured.Unstructured) error {
+	host, err := r.host.Discovery().ServerVersion()
+	if err != nil {
+		return fmt.Errorf("the cluster does not answer: %w", err)
+	}
+	if problem := version.UntestedHost(host.GitVersion); problem != "" {
+		r.say("warning: %s", problem)
+	}
+	return errors.Join(r.checkRegistration(ctx), r.checkStorage(ctx), r.checkPriority(ctx), r.checkRights(ctx, all))
+}
+
+// checkRegistration refuses to take the group away from somebody else.
+func (r *run) checkRegistration(ctx context.Context) error {
+	kind := schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+	there, err := r.objects.Resource(kind).Get(ctx, registrationName, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("looking at APIService %s: %w", registrationName, err)
+	}
+	name, _, _ := unstructured.NestedString(there.Object, "spec", "service", "name")
+	in, _, _ := unstructured.NestedString(there.Object, "spec", "service", "namespace")
+	switch {
+	case name == "":
+		return fmt.Errorf("APIService %s is there and leads to no Service: a CustomResourceDefinition may serve the group; remove what made it first", registrationName)
+	case name != serverName || in != namespace:
+		return fmt.Errorf("APIService %s leads to Service %s/%s, which is not ours: remove what made it first", registrationName, in, name)
+	}
+	return nil
+}
+
+// checkStorage wants a volume for the store, unless there is one already.
+func (r *run) checkStorage(ctx context.Context) error {
+	_, err := r.host.CoreV1().PersistentVolumeClaims(namespace).Get(ctx, dataClaim, metav1.GetOptions{})
+	if err == nil {
+		return nil
+	}
+	if !apierrors.IsNotFound(err) {
+		return fmt.Errorf("looking for the claim of the store: %w", err)
+	}
+	classes, err := r.host.StorageV1().StorageClasses().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("looking for a default StorageClass: %w", err)
+	}
+	isDefault := func(c storagev1.StorageClass) bool { return c.Annotations[defaultClass] == "true" }
+	if !slices.ContainsFunc(classes.Items, isDefault) {
+		var names []string
+		for _, c := range classes.Items {
+			names = append(names, c.Name)
+		}
+		if len(names) == 0 {
+			return errors.New("the cluster has no StorageClass, so the store would have no volume: install a provisioner")
+		}
+		return fmt.Errorf("no StorageClass is the default, so the store would have no volume: kubectl annotate storageclass %s %s=true (there are %s)", names[0], defaultClass, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+func (r *run) checkPriority(ctx context.Context) error {
+	_, err := r.host.SchedulingV1().PriorityClasses().Get(ctx, priorityClass, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("PriorityClass %s, which every cluster has, is missing: the server's pod would not be created", priorityClass)
+	}
+	if err != nil {
+		return fmt.Errorf("looking for PriorityClass %s: %w", priorityClass, err)
+	}
+	return nil
+}
+
+// checkRights asks whether the user may apply each kind. What is missing is told at once.
+func (r *run) checkRights(ctx context.Context, all []*unstructured.Unstructured) error {
+	var missing []string
+	asked := map[string]bool{}
+	for _, object := range all {
+		kind := object.GroupVersionKind()
+		mapping, err := r.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+		if err != nil {
+			return fmt.Errorf("the cluster does not have the kind %s of %s: %w", kind.Kind, kind.GroupVersion(), err)
+		}
+		for _, verb := range []string{"create", "patch"} {
+			what := verb + " " + strings.TrimSuffix(mapping.Resource.Resource+"."+mapping.Resource.Group, ".")
+			if object.GetNamespace() != "" {
+				what += " in " + object.GetNamespace()
+			}
+			if asked[what] {
+				continue
+			}
+			asked[what] = true
+			answer, err := r.host.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+				Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+					Namespace: object.GetNamespace(), Verb: verb, Group: mapping.Resource.Group, Resource: mapping.Resource.Resource,
+				}},
+			}, metav1.CreateOptions{})
+			if err != nil {
+				return fmt.Errorf("asking what you may do: %w", err)
+			}
+			if !answer.Status.Allowed {
+				missing = append(missing, what)
+			}
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("you may not %s: ask an administrator of the cluster to install", strings.Join(missing, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+)
+
+// run is one run of the command.
+type run struct {
+	host    kubernetes.Interface
+	objects dynamic.Interface
+	mapper  meta.RESTMapper
+	streams genericiooptions.IOStreams
+
+	image    string
+	dryRun   bool
+	patience time.Duration
+}
+
+// NewCommand returns the command "install". The getter must lead to the cluster as it is.
+func NewCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
+	r := &run{streams: streams}
+	dry := "none"
+	command := &cobra.Command{
+		Use:   "install --image=IMAGE",
+		Short: "Install the server of apps.statefulset.dev in a cluster, or bring it to the version of this plugin",
+		Long: `Install the server of apps.statefulset.dev in the namespace statefulset-system: one replica with an embedded etcd on a
+volume of the default StorageClass. It makes its certificate itself.
+
+What could keep it from working is looked for before anything is changed. On a cluster that has the server already, the
+manifests are applied again, with the image that is given.`,
+		Example: `  # Install an image that make image-push has pushed
+  kubectl sts install --image=registry.example/statefulset-apiserver:v1
+
+  # Print the manifests, for a repository or another tool
+  kubectl sts install --image=registry.example/statefulset-apiserver:v1 --dry-run=client`,
+		Args:         cobra.NoArgs,
+		SilenceUsage: true,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := r.complete(dry); err != nil {
+				return err
+			}
+			all, err := objects(r.image)
+			if err != nil {
+				return err
+			}
+			if r.dryRun {
+				return r.print(all)
+			}
+			if err := r.connect(getter); err != nil {
+				return err
+			}
+			return r.run(command.Context(), all)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&r.image, "image", "", "image of the server, from where the cluster can pull it")
+	flags.StringVar(&dry, "dry-run", dry, `"client" prints the manifests and asks the cluster nothing; "none" installs`)
+	flags.Lookup("dry-run").NoOptDefVal = "client"
+	flags.DurationVar(&r.patience, "timeout", 5*time.Minute, "how long to wait until the API is available")
+	return command
+}
+
+func (r *run) complete(dry string) error {
+	switch {
+	case r.image == "":
+		return errors.New("--image is not set: name the image of the server, which make image-push pushes to a registry of yours")
+	case dry != "none" && dry != "client":
+		return fmt.Errorf("--dry-run is %q, must be none or client", dry)
+	case r.patience <= 0:
+		return fmt.Errorf("--timeout is %s, must be more than 0", r.patience)
+	}
+	r.dryRun = dry == "client"
+	return nil
+}
+
+func (r *run) connect(getter genericclioptions.RESTClientGetter) error {
+	config, err := getter.ToRESTConfig()
+	if err != nil {
+		return fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	if r.host, err = kubernetes.NewForConfig(config); err != nil {
+		return fmt.Errorf("creating the host client: %w", err)
+	}
+	if r.objects, err = dynamic.NewForConfig(config); err != nil {
+		return fmt.Errorf("creating the client for objects: %w", err)
+	}
+	if r.mapper, err = getter.ToRESTMapper(); err != nil {
+		return fmt.Errorf("asking the cluster for its kinds: %w", err)
+	}
+	return nil
+}
+
+func (r *run) print(all []*unstructured.Unstructured) error {
+	for _, object := range all {
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			return fmt.Errorf("encoding %s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+		fmt.Fprintf(r.streams.Out, "---\n%s", text)
+	}
+	return nil
+}
+
+// run looks first, then applies, and then waits.
+func (r *run) run(ctx context.Context, all []*unstructured.Unstructured) error {
+	if err := r.check(ctx, all); err != nil {
+		return err
+	}
+	for _, object := range all {
+		if err := r.apply(ctx, object); err != nil {
+			return fmt.Errorf("%w; what was applied before stays: run the same command again, or kubectl sts uninstall", err)
+		}
+	}
+	return r.await(ctx)
+}
+
+func (r *run) say(format string, values ...any) { fmt.Fprintf(r.streams.Out, format+"\n", values...) }
