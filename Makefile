@@ -27,6 +27,10 @@ DEMO_real = build images
 demo: $(DEMO) ## Start a local cluster, register the server, and follow the example set through its life (NODES=real: three nodes that run its processes; needs root)
 	@hack/demo$(if $(filter real,$(NODES)),-nodes).sh
 
+.PHONY: demo-etcd
+demo-etcd: build images ## Run an etcd cluster as a set on three real nodes, write to it while everything changes, and count what is lost; needs root
+	@hack/demo-etcd.sh
+
 .PHONY: demo-down
 demo-down: bin/cluster ## Stop the demo's clusters; their data stays for the next start
 	@bin/cluster down --dir .cluster

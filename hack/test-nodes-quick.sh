@@ -115,7 +115,7 @@ done
 
 section "An update keeps disks"
 kubectl patch sset web -p '{"spec":{"template":{"spec":{"containers":[{"name":"web","env":[{"name":"REVISION","value":"2"}]}]}}}}'
-await "members that are updated and ready" 3/3 value sset/web '{.status.updatedReplicas}/{.status.readyReplicas}'
+await "members that are updated and ready, of the second generation" 2/3/3 value sset/web '{.status.observedGeneration}/{.status.updatedReplicas}/{.status.readyReplicas}'
 for member in web-0 web-1 web-2; do await "starts of $member on its disk" 2 starts "$member"; done
 
 section "The node loses its power"

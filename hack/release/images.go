@@ -46,6 +46,12 @@ func images(arch []string) []imageSpec {
 			name: "web", reference: "localhost/web:dev", arch: here, user: nobody,
 			files: together(program("./test/images/web", "/web"), busybox), entrypoint: []string{"/web"}, path: "/bin",
 		},
+		{
+			name: "etcd", reference: "localhost/etcd:dev", arch: here, user: nobody, entrypoint: []string{"/etcd"}, path: "/bin",
+			files: together(
+				pinned("etcd", "go.etcd.io/etcd/server/v3", "/etcd"), pinned("etcd", "go.etcd.io/etcd/etcdctl/v3", "/etcdctl"),
+				file("test/images/etcd/start.sh", "/start.sh"), busybox),
+		},
 		{name: "pause", reference: "localhost/pause:dev", arch: here, user: nobody, files: program("./test/images/pause", "/pause"), entrypoint: []string{"/pause"}},
 		{name: "busybox", reference: "localhost/busybox:dev", arch: here, user: "0:0", files: busybox, entrypoint: []string{"/bin/sh"}, path: "/bin"},
 	}
@@ -56,15 +62,33 @@ type filesFunc = func(ctx context.Context, s source, arch, dir string) (map[stri
 // program is one of ours, built for an architecture.
 func program(pkg, path string) filesFunc {
 	return func(ctx context.Context, s source, arch, dir string) (map[string]string, error) {
-		binary := filepath.Join(dir, filepath.Base(path))
-		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w "+s.stamp, "-o", binary, pkg)
-		cmd.Dir = s.root
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOFLAGS=-buildvcs=false", "GOWORK=off")
-		if output, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("building %s for %s: %w:\n%s", pkg, arch, err, output)
-		}
-		return map[string]string{path: binary}, nil
+		return build(ctx, s.root, "-s -w "+s.stamp, pkg, path, arch, dir)
 	}
+}
+
+// pinned is a program of somebody else, of the version that a module of the local cluster has.
+func pinned(module, pkg, path string) filesFunc {
+	return func(ctx context.Context, s source, arch, dir string) (map[string]string, error) {
+		return build(ctx, filepath.Join(s.root, "test", "cluster", "modules", module), "-s -w", pkg, path, arch, dir)
+	}
+}
+
+// file is one of the work tree as it is.
+func file(from, path string) filesFunc {
+	return func(_ context.Context, s source, _, _ string) (map[string]string, error) {
+		return map[string]string{path: filepath.Join(s.root, from)}, nil
+	}
+}
+
+func build(ctx context.Context, module, ldflags, pkg, path, arch, dir string) (map[string]string, error) {
+	binary := filepath.Join(dir, filepath.Base(path))
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", ldflags, "-o", binary, pkg)
+	cmd.Dir = module
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOFLAGS=-buildvcs=false", "GOWORK=off")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building %s for %s: %w:\n%s", pkg, arch, err, output)
+	}
+	return map[string]string{path: binary}, nil
 }
 
 // busybox is Debian's, with links to it for the commands that people use in a pod.
