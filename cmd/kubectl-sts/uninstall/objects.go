@@ -53,6 +53,7 @@ func servers() []object {
 		{kind: kindOf("apps", "deployments"), name: serverName},
 		{kind: kindOf("", "services"), name: serverName},
 		{kind: kindOf("networking.k8s.io", "networkpolicies"), name: serverName},
+		{kind: kindOf("", "resourcequotas"), name: serverName},
 		{kind: kindOf("flowcontrol.apiserver.k8s.io", "flowschemas"), name: serverName + "-leases", everywhere: true},
 		{kind: kindOf("flowcontrol.apiserver.k8s.io", "flowschemas"), name: serverName, everywhere: true},
 	}
