@@ -132,11 +132,11 @@ test-uninstall: build ## Take an installation apart in wrong orders and in the r
 	@hack/test-on-cluster.sh uninstall
 
 .PHONY: test-nodes
-test-nodes: test-nodes-quick ## On three real nodes, play what only these show with both kinds: probes, slow ends, lost nodes, evictions, kubectl; needs root
+test-nodes: images test-nodes-quick ## On three real nodes, play what only these show with both kinds: probes, slow ends, lost nodes, evictions, kubectl; needs root
 	@hack/test-nodes.sh
 
 .PHONY: test-nodes-quick
-test-nodes-quick: build images ## Install the server on a real node, run members, cut the power, and uninstall; needs root
+test-nodes-quick: build ## Install the server on a real node, run members, cut the power, and uninstall; needs root
 	@hack/test-nodes-quick.sh
 
 HOSTS ?= 1.34 1.35 1.36 1.37

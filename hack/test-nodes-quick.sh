@@ -21,8 +21,13 @@ skip() {
 }
 ((EUID == 0)) || skip "real nodes need root"
 hack/node-packages.sh || skip "packages that real nodes need are missing"
-ip link add ststest type bridge 2>/dev/null || skip "this machine cannot make network devices"
-ip link delete ststest
+[[ -e /proc/sys/net/ipv4 ]] && ip netns add ststest 2>/dev/null || skip "this machine cannot make network namespaces"
+able=$(ip -n ststest link add stv1 type veth peer name stv2 2>&1 && ip -n ststest link add stbr type bridge 2>&1 &&
+  ip netns exec ststest iptables --table nat --list --wait 2>&1 >/dev/null) && able=yes
+ip netns delete ststest
+[[ $able == yes ]] || skip "this machine lacks veth, bridge or iptables: $(tail -n 1 <<<"$able")"
+grep -q overlay /proc/filesystems || modprobe overlay 2>/dev/null || skip "this kernel has no overlayfs"
+make --no-print-directory images
 
 # traces are what a cluster must not leave: its namespaces, devices, control groups and mounts.
 traces() {
