@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/hex"
 	"fmt"
 	"math/big"
 	"time"
@@ -27,13 +28,14 @@ type authority struct {
 	key         crypto.Signer
 }
 
-// newAuthority makes one that is valid from now on. Its name tells it from others in what
-// people see.
+// newAuthority makes one that is valid from now on. Its name tells when it was made, and
+// tells it from another one of the same second: clients look for authorities by name.
 func newAuthority(now time.Time, lifetime time.Duration) (authority, error) {
-	template, err := newTemplate("statefulset-apiserver-ca@"+now.UTC().Format("20060102150405"), now, now.Add(lifetime))
+	template, err := newTemplate("", now, now.Add(lifetime))
 	if err != nil {
 		return authority{}, err
 	}
+	template.Subject.CommonName = fmt.Sprintf("statefulset-apiserver-ca@%s-%s", now.UTC().Format("20060102150405"), hex.EncodeToString(template.SerialNumber.FillBytes(make([]byte, 16))[13:]))
 	template.IsCA, template.BasicConstraintsValid = true, true
 	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
 	key, err := newKey()

@@ -172,3 +172,9 @@ func TestOptionsThatCannotWork(t *testing.T) {
 		}
 	}
 }
+
+func TestAuthoritiesOfTheSameSecondHaveOtherNames(t *testing.T) {
+	if got := names([]authority{made(t, 0, time.Hour), made(t, 0, time.Hour)}); got[0] == got[1] {
+		t.Errorf("got %q twice, want two names", got[0])
+	}
+}
