@@ -15,18 +15,8 @@ TIMEOUT=180 # seconds that each step may take
 
 . hack/demo-lib.sh
 
-sts() { KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts "$@"; }
 ctl() { kubectl exec "$1" -c etcd -- /etcdctl --endpoints="http://${1}.etcd:2379" "${@:2}"; } # ctl MEMBER ARGUMENT...
 
-# await WHAT WANT COMMAND...: waits until the command prints exactly that.
-await() {
-  local what=$1 want=$2 got deadline=$((SECONDS + TIMEOUT))
-  shift 2
-  until got=$("$@" 2>&1) && [[ $got == "$want" ]]; do
-    ((SECONDS < deadline)) || fail "$what: got $got, want $want"
-    sleep 0.2
-  done
-}
 # ready prints how many members are updated, ready and there, once the controller has seen the spec as it is.
 ready() {
   local seen
@@ -51,11 +41,8 @@ ids() { ctl etcd-0 member list | sed -n "s/^\([0-9a-f]*\), started, $1,.*/\1/p";
 
 section "Three nodes, and our server"
 bin/cluster up --nodes=real --dir "$DIR" --images bin/images
-bin/cluster image-load --dir "$DIR" --images bin/images
 sts install --image=statefulset-apiserver:dev >/dev/null || fail "our server cannot be installed"
-kubectl delete -f "$EXAMPLE" --ignore-not-found --timeout="${TIMEOUT}s" >/dev/null || fail "the set of an earlier run cannot be deleted"
-kubectl wait --for=delete pod -l "$SELECTOR" --timeout="${TIMEOUT}s" >/dev/null || fail "pods of an earlier run stay"
-kubectl delete pvc -l "$SELECTOR" --timeout="${TIMEOUT}s" >/dev/null || fail "claims of an earlier run stay"
+remove_earlier_run
 
 section "An etcd of three"
 show apply -f "$EXAMPLE"

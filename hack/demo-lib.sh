@@ -1,8 +1,9 @@
 # Copyright The statefulset-apiserver Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# What the demos share: commands that are shown before they run, and a watch of pods whose order is checked. It is sourced
-# where DIR is the cluster's directory, SELECTOR the label of the pods, and TIMEOUT how many seconds a step may take.
+# What the demos and the tests on real nodes share: commands that are shown before they run, waits, and a watch of pods whose
+# order is checked. It is sourced where DIR is the cluster's directory, EXAMPLE the manifest, SELECTOR the label of its pods,
+# and TIMEOUT how many seconds a step may take.
 # shellcheck shell=bash
 watcher=
 
@@ -18,11 +19,28 @@ trap 'exit 143' TERM
 
 section() { printf '\n== %s (%ds)\n' "$1" "$SECONDS"; }
 kubectl() { "$DIR/kubectl" --kubeconfig="$DIR/kubeconfig" "$@"; }
+sts() { KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts "$@"; }
 show() {
   printf '$ kubectl'
   printf ' %s' "${@@Q}" | sed -E "s/'([A-Za-z0-9=,.:/_-]+)'/\1/g"
   printf '\n'
   kubectl "$@" || fail "kubectl $1 did not succeed"
+}
+
+# await WHAT WANT COMMAND...: waits until the command prints exactly that.
+await() {
+  local what=$1 want=$2 got deadline=$((SECONDS + TIMEOUT))
+  shift 2
+  until got=$("$@" 2>&1) && [[ $got == "$want" ]]; do
+    ((SECONDS < deadline)) || fail "$what: got $got, want $want"
+    sleep 0.2
+  done
+}
+
+remove_earlier_run() {
+  kubectl delete -f "$EXAMPLE" --ignore-not-found --timeout="${TIMEOUT}s" || fail "the example of an earlier run cannot be deleted"
+  kubectl wait --for=delete pod -l "$SELECTOR" --timeout="${TIMEOUT}s" >/dev/null || fail "pods of an earlier run stay"
+  kubectl delete pvc -l "$SELECTOR" --timeout="${TIMEOUT}s" || fail "claims of an earlier run stay"
 }
 
 # The watch stays open for the whole demo, so that no change between two steps is missed. Its lines are read by follow.

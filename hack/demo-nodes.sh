@@ -17,7 +17,7 @@ TIMEOUT=120 # seconds that each step may take
 
 doctor() {
   printf '$ kubectl sts doctor\n'
-  KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts doctor || fail "doctor has found failures"
+  sts doctor || fail "doctor has found failures"
 }
 
 node() { # node VERB NODE
@@ -52,7 +52,6 @@ bin/cluster up --nodes=real --dir "$DIR" --images bin/images
 show get nodes -o wide
 
 section "Our server, by one command"
-bin/cluster image-load --dir "$DIR" --images bin/images
 show apply -k artifacts/base
 # What a demo before has left may be of another build with the same name.
 kubectl -n statefulset-system rollout restart deployment/statefulset-apiserver >/dev/null
@@ -60,9 +59,7 @@ kubectl -n statefulset-system rollout status deployment/statefulset-apiserver --
 show wait --for=condition=Available apiservice/v1.apps.statefulset.dev --timeout="${TIMEOUT}s"
 show -n statefulset-system get pods -o wide
 doctor
-kubectl delete -f "$EXAMPLE" --ignore-not-found --timeout="${TIMEOUT}s" || fail "the set of an earlier run cannot be deleted"
-kubectl wait --for=delete pod -l "$SELECTOR" --timeout="${TIMEOUT}s" >/dev/null || fail "pods of an earlier run stay"
-kubectl delete pvc -l "$SELECTOR" --timeout="${TIMEOUT}s" || fail "claims of an earlier run stay"
+remove_earlier_run
 
 section "Three members, in order"
 standing=()
@@ -116,7 +113,7 @@ show get pods -l "$SELECTOR" -o wide
 echo "There is one $member, which may still run on $lost, and no other is created. The set and the doctor say what to do:"
 show get sset web -o jsonpath='{.status.conditions[?(@.type=="Ready")].message}{"\n"}'
 printf '$ kubectl sts doctor | grep set\n'
-KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts doctor | grep 'set default/web' || fail "doctor does not mention the set"
+sts doctor | grep 'set default/web' || fail "doctor does not mention the set"
 
 section "The node is back"
 standing=()

@@ -31,12 +31,6 @@ expect_kept() { # expect_kept BEFORE: the claims are the same objects as before,
   expect_claims "$(wc -l <<<"$1")"
 }
 
-remove_earlier_run() {
-  kubectl delete -f "$EXAMPLE" --ignore-not-found --timeout="${TIMEOUT}s" || fail "the example of an earlier run cannot be deleted"
-  kubectl wait --for=delete pod -l "$SELECTOR" --timeout="${TIMEOUT}s" >/dev/null || fail "pods of an earlier run stay"
-  kubectl delete pvc -l "$SELECTOR" --timeout="${TIMEOUT}s" || fail "claims of an earlier run stay"
-}
-
 hostnames() {
   show get pods -l "$SELECTOR" -o custom-columns=POD:.metadata.name,HOSTNAME:.spec.hostname,SUBDOMAIN:.spec.subdomain,CREATED:.metadata.creationTimestamp
   echo "DNS names:"

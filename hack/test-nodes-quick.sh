@@ -57,25 +57,15 @@ bin/cluster down --dir "$DIR" --purge
 before=$(traces)
 
 value() { kubectl get "$1" -o jsonpath="$2"; }
-# await WHAT WANT COMMAND...: waits until the command prints exactly that.
-await() {
-  local what=$1 want=$2 got deadline=$((SECONDS + TIMEOUT))
-  shift 2
-  until got=$("$@" 2>&1) && [[ $got == "$want" ]]; do
-    ((SECONDS < deadline)) || fail "$what: got $got, want $want"
-    sleep 0.2
-  done
-}
-sts() { KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts "$@"; }
 starts() { kubectl exec "$1" -- cat /data/starts; }
 
 section "One node"
 bin/cluster up --nodes=real:1 --dir "$DIR" --images bin/images
 
-# refused WANT: an installation says so, and changes nothing.
+# refused WANT [FLAG...]: an installation says so, and changes nothing.
 refused() {
   local got
-  if got=$(sts install --image=statefulset-apiserver:dev 2>&1); then fail "the installation: got success, want it refused because of $1"; fi
+  if got=$(sts install --image=statefulset-apiserver:dev "${@:2}" 2>&1); then fail "the installation: got success, want it refused because of $1"; fi
   [[ $got == *"$1"* && $got != *applied* ]] || fail "the installation: got"$'\n'"$got"$'\n'"want it refused because of: $1"
   [[ -z $(kubectl get namespace statefulset-system --ignore-not-found -o name) ]] || fail "a refused installation has made the namespace"
   echo "refused: $1"
@@ -101,11 +91,9 @@ EOF
 refused "leads to Service default/another, which is not ours"
 kubectl delete apiservice v1.apps.statefulset.dev >/dev/null
 kubectl create clusterrolebinding viewer --clusterrole=view --user=viewer >/dev/null
-sts() { KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts --as=viewer "$@"; }
-refused "you may not"
+refused "you may not" --as=viewer
 
 section "Installation"
-sts() { KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts "$@"; }
 sts install --image=statefulset-apiserver:dev --timeout="${TIMEOUT}s" || fail "the installation failed"
 sts doctor || fail "doctor has found failures"
 
