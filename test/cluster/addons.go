@@ -4,10 +4,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"text/template"
 )
 
 // What a cluster with real nodes has besides: names and volumes. Both run beside the control plane.
@@ -101,16 +99,4 @@ func (s *supervisor) writeAddons() error {
 		return err
 	}
 	return writeFile(s.path("config", "local-path-helper.yaml"), helper)
-}
-
-func render(name, text string, values map[string]any) ([]byte, error) {
-	parsed, err := template.New(name).Option("missingkey=error").Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("reading the template %s: %w", name, err)
-	}
-	var out bytes.Buffer
-	if err := parsed.Execute(&out, values); err != nil {
-		return nil, fmt.Errorf("filling in the template %s: %w", name, err)
-	}
-	return out.Bytes(), nil
 }

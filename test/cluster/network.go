@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -52,20 +53,11 @@ func newNetwork(dir string, nodes int) (*network, error) {
 	}
 	for i := range 256 {
 		prefix := fmt.Sprintf("10.89.%d", (int(sum[0])+i)%256)
-		if !anyHasPrefix(taken, prefix+".") {
+		if !slices.ContainsFunc(taken, func(a net.Addr) bool { return strings.HasPrefix(a.String(), prefix+".") }) {
 			return &network{Name: "sts" + hex.EncodeToString(sum[:3]), Prefix: prefix, Nodes: nodes}, nil
 		}
 	}
 	return nil, errors.New("no network of 10.89.0.0/16 is free: stop other clusters")
-}
-
-func anyHasPrefix(addresses []net.Addr, prefix string) bool {
-	for _, a := range addresses {
-		if strings.HasPrefix(a.String(), prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // gateway is the address of this machine in the network.

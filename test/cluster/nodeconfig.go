@@ -4,12 +4,10 @@
 package main
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
 	"os"
 	"path/filepath"
-	"text/template"
 )
 
 //go:embed nodeconfig
@@ -75,13 +73,9 @@ func (s *supervisor) issueNode(n node) error {
 }
 
 func renderNodeConfig(name string, values map[string]any) ([]byte, error) {
-	text, err := template.New(name).Option("missingkey=error").ParseFS(nodeConfigs, "nodeconfig/"+name)
+	text, err := nodeConfigs.ReadFile("nodeconfig/" + name)
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration %s: %w", name, err)
 	}
-	var out bytes.Buffer
-	if err := text.Execute(&out, values); err != nil {
-		return nil, fmt.Errorf("writing the configuration %s: %w", name, err)
-	}
-	return out.Bytes(), nil
+	return render(name, string(text), values)
 }

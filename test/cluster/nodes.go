@@ -152,8 +152,5 @@ func (s *supervisor) dismantle(ctx context.Context) error {
 	if err := s.stopAll(); err != nil {
 		return err
 	}
-	return errors.Join(s.net.remove(ctx), removeEmptyGroup(s.net.Name), os.RemoveAll(filepath.Join("/run", s.net.Name)), removeDeadSockets())
+	return errors.Join(s.net.remove(ctx), controlGroup(s.net.Name).remove(), os.RemoveAll(filepath.Join("/run", s.net.Name)), removeDeadSockets())
 }
-
-// removeEmptyGroup removes the group that those of the nodes were in.
-func removeEmptyGroup(name string) error { return controlGroup(name).remove() }

@@ -10,8 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-	"text/template"
 )
 
 const (
@@ -173,12 +171,7 @@ func renderOverlay(dir, base string, ca []byte, port int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	overlay, err := template.New("overlay").Parse(overlayText)
-	if err != nil {
-		return nil, fmt.Errorf("parsing the overlay: %w", err)
-	}
-	var out strings.Builder
-	err = overlay.Execute(&out, map[string]any{
+	return render("overlay", overlayText, map[string]any{
 		"Base":       relative,
 		"Name":       aggregatedName,
 		"Namespace":  serviceNamespace,
@@ -187,10 +180,6 @@ func renderOverlay(dir, base string, ca []byte, port int) ([]byte, error) {
 		"Port":       port,
 		"CABundle":   base64.StdEncoding.EncodeToString(ca),
 	})
-	if err != nil {
-		return nil, fmt.Errorf("rendering the overlay: %w", err)
-	}
-	return []byte(out.String()), nil
 }
 
 // relativePath leads from dir to base, which kustomize wants for a base; both are resolved first, since a link would bend the way.

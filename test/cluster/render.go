@@ -1,0 +1,23 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"text/template"
+)
+
+// render fills in a template. A value that it names and that is not given is an error.
+func render(name, text string, values map[string]any) ([]byte, error) {
+	parsed, err := template.New(name).Option("missingkey=error").Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading the template %s: %w", name, err)
+	}
+	var out bytes.Buffer
+	if err := parsed.Execute(&out, values); err != nil {
+		return nil, fmt.Errorf("filling in the template %s: %w", name, err)
+	}
+	return out.Bytes(), nil
+}
