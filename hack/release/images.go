@@ -23,7 +23,7 @@ type imageSpec struct {
 	reference string
 	arch      []string
 	// files gives the files of the image by their path in it.
-	files      func(ctx context.Context, s source, arch, dir string) (map[string]string, error)
+	files      filesFunc
 	entrypoint []string
 	// path is what PATH is, for an image that has more than one program.
 	path string

@@ -56,6 +56,10 @@ func (i *index) add(spec imageSpec, arch string, files map[string]string, create
 	if image, err = mutate.AppendLayers(image, layer); err != nil {
 		return fmt.Errorf("adding a layer: %w", err)
 	}
+	layered, err := image.ConfigFile()
+	if err != nil {
+		return fmt.Errorf("describing an image: %w", err)
+	}
 	config := v1.Config{Entrypoint: spec.entrypoint, User: spec.user, WorkingDir: "/"}
 	if spec.path != "" {
 		config.Env = []string{"PATH=" + spec.path}
@@ -63,20 +67,12 @@ func (i *index) add(spec imageSpec, arch string, files map[string]string, create
 	platform := v1.Platform{OS: "linux", Architecture: arch}
 	if image, err = mutate.ConfigFile(image, &v1.ConfigFile{
 		OS: platform.OS, Architecture: arch, Created: v1.Time{Time: created}, Config: config,
-		RootFS: rootFS(image), History: []v1.History{{Created: v1.Time{Time: created}, CreatedBy: "statefulset-apiserver release"}},
+		RootFS: layered.RootFS, History: []v1.History{{Created: v1.Time{Time: created}, CreatedBy: "statefulset-apiserver release"}},
 	}); err != nil {
 		return fmt.Errorf("describing an image: %w", err)
 	}
 	i.image = mutate.AppendManifests(i.image, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &platform}})
 	return nil
-}
-
-func rootFS(image v1.Image) v1.RootFS {
-	config, err := image.ConfigFile()
-	if err != nil {
-		return v1.RootFS{Type: "layers"}
-	}
-	return config.RootFS
 }
 
 // layerOf is a layer with files, and the directories, users and links that programs expect. It depends on nothing else.
