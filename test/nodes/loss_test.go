@@ -116,16 +116,10 @@ func bring(t *testing.T, name string) {
 			t.Fatalf("saying that node %s is back: %v", name, err)
 		}
 	}
-	cluster.MustKubectl(keepContext{t, ctx}, "", "wait", "--for=condition=Ready", "node/"+name, "--timeout=2m")
+	if output, err := kubectl(ctx, "wait", "--for=condition=Ready", "node/"+name, "--timeout=2m").CombinedOutput(); err != nil {
+		t.Fatalf("waiting for node %s: %v\n%s", name, err, output)
+	}
 }
-
-// keepContext is a test whose context does not end with it, for its cleanup.
-type keepContext struct {
-	testing.TB
-	ctx context.Context //nolint:containedctx // that is what it is for
-}
-
-func (k keepContext) Context() context.Context { return k.ctx }
 
 func TestEvictionsRespectABudget(t *testing.T) {
 	forBoth(t, "a budget lets one member be evicted, and the next when that one is back", func(t *testing.T, k kind) {

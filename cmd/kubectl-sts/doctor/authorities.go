@@ -46,9 +46,9 @@ func (e *examiner) ownCertificate(ctx context.Context, trusted []*x509.Certifica
 				"kubectl apply -k artifacts/base  # if it has not the right to")}
 		}
 	}
-	renewal := newest.NotBefore.Add(newest.NotAfter.Sub(newest.NotBefore) / 3 * 2)
 	if len(held) > 1 {
 		return []finding{isFine(about, "%s takes the place of %d others", newest.Subject, len(held)-1)}
 	}
+	renewal := newest.NotBefore.Add(newest.NotAfter.Sub(newest.NotBefore) / 3 * 2)
 	return []finding{isFine(about, "the cluster trusts them, and the next one is made on %s", renewal.Format(time.DateOnly))}
 }

@@ -31,8 +31,11 @@ func objects(image string) ([]*unstructured.Unstructured, error) {
 			continue
 		}
 		containers, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
-		if err != nil || len(containers) != 1 {
-			return nil, fmt.Errorf("the Deployment in the manifests has %d containers, want one: %w", len(containers), err)
+		if err != nil {
+			return nil, fmt.Errorf("reading the containers of the Deployment: %w", err)
+		}
+		if len(containers) != 1 {
+			return nil, fmt.Errorf("the Deployment in the manifests has %d containers, want one", len(containers))
 		}
 		container, _ := containers[0].(map[string]any)
 		container["image"] = image
