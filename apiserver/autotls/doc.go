@@ -11,8 +11,6 @@
 // while one takes the place of another.
 //
 //	options.go    the flags
-//	authority.go  an authority, and what it signs
-//	bundle.go     authorities as they are stored
 //	schedule.go   which authorities are wanted at a time, and which one signs
 //	secret.go     where they are kept
 //	registration.go  what the host is told

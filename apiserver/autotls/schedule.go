@@ -6,6 +6,8 @@ package autotls
 import (
 	"slices"
 	"time"
+
+	"statefulset.dev/apiserver/issuer"
 )
 
 // longestSettle is how long every kube-apiserver of the host surely takes to see that an
@@ -23,24 +25,24 @@ func (s schedule) settle() time.Duration { return min(longestSettle, s.authority
 // decision is what follows from the authorities that there are at a time.
 type decision struct {
 	// trusted are those that clients have to know, the oldest first.
-	trusted []authority
+	trusted []issuer.Authority
 	// due says that another authority has to be made.
 	due bool
 	// signer is the one to sign with, if it is published. It may be none.
-	signer authority
+	signer issuer.Authority
 	// look is when something else follows from the same authorities.
 	look time.Time
 }
 
 // decide looks at the authorities that there are, the newest last, of which at least one
 // signs and is valid.
-func (s schedule) decide(now time.Time, held []authority) decision {
-	trusted := slices.DeleteFunc(slices.Clone(held), func(a authority) bool { return !a.valid(now) })
+func (s schedule) decide(now time.Time, held []issuer.Authority) decision {
+	trusted := slices.DeleteFunc(slices.Clone(held), func(a issuer.Authority) bool { return !a.Valid(now) })
 	signers := signing(trusted)
 	newest := signers[len(signers)-1]
-	d := decision{trusted: trusted, signer: newest, due: !now.Before(newest.renewal()), look: newest.renewal()}
+	d := decision{trusted: trusted, signer: newest, due: !now.Before(newest.Renewal()), look: newest.Renewal()}
 	if len(signers) > 1 {
-		if signsFrom := newest.made().Add(s.settle()); now.Before(signsFrom) {
+		if signsFrom := newest.Made().Add(s.settle()); now.Before(signsFrom) {
 			d.signer, d.look = signers[len(signers)-2], earlier(d.look, signsFrom)
 		}
 	}
@@ -48,7 +50,7 @@ func (s schedule) decide(now time.Time, held []authority) decision {
 		if obsolete := s.obsolete(newest); now.Before(obsolete) {
 			d.look = earlier(d.look, obsolete)
 		} else {
-			d.trusted = []authority{newest}
+			d.trusted = []issuer.Authority{newest}
 		}
 	}
 	return d
@@ -56,14 +58,14 @@ func (s schedule) decide(now time.Time, held []authority) decision {
 
 // obsolete is when nothing is valid any more that predecessors of an authority have signed.
 // They sign until it has settled, and a replica may be late by as much again.
-func (s schedule) obsolete(newest authority) time.Time {
-	return newest.made().Add(2*s.settle() + s.certificate)
+func (s schedule) obsolete(newest issuer.Authority) time.Time {
+	return newest.Made().Add(2*s.settle() + s.certificate)
 }
 
 // signing are those authorities that have a key, the newest last.
-func signing(all []authority) []authority {
-	signers := slices.DeleteFunc(slices.Clone(all), func(a authority) bool { return !a.signs() })
-	slices.SortStableFunc(signers, func(a, b authority) int { return a.made().Compare(b.made()) })
+func signing(all []issuer.Authority) []issuer.Authority {
+	signers := slices.DeleteFunc(slices.Clone(all), func(a issuer.Authority) bool { return !a.Signs() })
+	slices.SortStableFunc(signers, func(a, b issuer.Authority) int { return a.Made().Compare(b.Made()) })
 	return signers
 }
 

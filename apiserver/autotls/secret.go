@@ -13,6 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"statefulset.dev/apiserver/issuer"
 )
 
 const (
@@ -22,6 +24,9 @@ const (
 	configName   = secretName
 	certificates = "ca.crt"
 	keyring      = "ca.key"
+
+	// authorityName is what authorities are called; when they were made is added.
+	authorityName = "statefulset-apiserver-ca"
 
 	description       = "kubernetes.io/description"
 	secretDescription = "The authorities that sign the serving certificates of statefulset-apiserver, the newest last. Kept and renewed by the server. " +
@@ -38,7 +43,7 @@ type keeper struct {
 // kept is what was read.
 type kept struct {
 	secret      *corev1.Secret // nil if there is none
-	authorities []authority
+	authorities []issuer.Authority
 }
 
 // read finds the authorities, none if there is no Secret.
@@ -50,7 +55,7 @@ func (k keeper) read(ctx context.Context) (kept, error) {
 	if err != nil {
 		return kept{}, fmt.Errorf("reading Secret %s/%s: %w", k.namespace, secretName, err)
 	}
-	all, err := parse(secret.Data[certificates], secret.Data[keyring])
+	all, err := issuer.Parse(secret.Data[certificates], secret.Data[keyring])
 	if err != nil {
 		return kept{}, k.unusable(err.Error())
 	}
@@ -60,7 +65,7 @@ func (k keeper) read(ctx context.Context) (kept, error) {
 // usable says why no authority can sign, nil if one can.
 func (k keeper) usable(held kept, now time.Time) error {
 	for _, a := range held.authorities {
-		if a.signs() && a.valid(now) {
+		if a.Signs() && a.Valid(now) {
 			return nil
 		}
 	}
@@ -75,12 +80,12 @@ func (k keeper) unusable(why string) error {
 
 // write keeps other authorities in the place of those that were read. It fails if
 // somebody else was faster.
-func (k keeper) write(ctx context.Context, old kept, all []authority) error {
-	bundle, err := encodeCertificates(all)
+func (k keeper) write(ctx context.Context, old kept, all []issuer.Authority) error {
+	bundle, err := issuer.EncodeCertificates(all)
 	if err != nil {
 		return err
 	}
-	ring, err := encodeKeys(all)
+	ring, err := issuer.EncodeKeys(all)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
+
+	"statefulset.dev/apiserver/issuer"
 )
 
 var (
@@ -30,6 +32,12 @@ var (
 
 	errNotMade = errors.New("the serving certificate has not been made yet")
 )
+
+// leaf is what is served, and for which host it was made.
+type leaf struct {
+	issuer.Leaf
+	host string
+}
 
 // Certificate is what the server serves with. Until it is made, the server serves with
 // another one that nobody trusts, and is not ready.
@@ -69,10 +77,10 @@ func (c *Certificate) Name() string { return "tls-auto" }
 func (c *Certificate) CurrentCertKeyContent() (certificate, key []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.served.certificate == nil {
+	if c.served.Certificate == nil {
 		return c.until.CurrentCertKeyContent()
 	}
-	return c.served.certificate, c.served.key
+	return c.served.Certificate, c.served.Key
 }
 
 // AddListener has somebody told of each new certificate.
@@ -91,10 +99,10 @@ func (c *Certificate) check() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch now := c.clock.Now(); {
-	case c.served.certificate == nil:
+	case c.served.Certificate == nil:
 		return c.failed
-	case !c.served.until.After(now):
-		return fmt.Errorf("the serving certificate has expired on %s: %w", c.served.until.UTC().Format(time.RFC3339), c.failed)
+	case !c.served.Until.After(now):
+		return fmt.Errorf("the serving certificate has expired on %s: %w", c.served.Until.UTC().Format(time.RFC3339), c.failed)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/util/cert"
 	"k8s.io/klog/v2"
 
+	"statefulset.dev/apiserver/issuer"
 	"statefulset.dev/apiserver/logthrottle"
 )
 
@@ -104,9 +105,9 @@ func (c *Certificate) step(ctx context.Context) (next time.Time, err error) {
 func (c *Certificate) begin(ctx context.Context, held kept, registered registration, now time.Time) error {
 	// A bundle that cannot be read is no reason to trust anybody.
 	trusted, _ := cert.ParseCertsPEM(registered.bundle)
-	var all []authority
+	var all []issuer.Authority
 	for _, one := range trusted {
-		if a := (authority{certificate: one}); a.valid(now) {
+		if a := (issuer.Authority{Certificate: one}); a.Valid(now) {
 			all = append(all, a)
 		}
 	}
@@ -125,21 +126,21 @@ func (c *Certificate) change(ctx context.Context, held kept, d decision, now tim
 	return errAgain
 }
 
-func (c *Certificate) add(ctx context.Context, held kept, all []authority, now time.Time) error {
-	made, err := newAuthority(now, c.schedule.authority)
+func (c *Certificate) add(ctx context.Context, held kept, all []issuer.Authority, now time.Time) error {
+	made, err := issuer.New(authorityName, now, c.schedule.authority)
 	if err != nil {
 		return err
 	}
 	if err := c.keeper.write(ctx, held, append(all, made)); err != nil {
 		return err
 	}
-	klog.FromContext(ctx).Info("Made an authority for serving certificates", "authority", made.certificate.Subject.CommonName, "expires", made.certificate.NotAfter.Format(time.RFC3339))
+	klog.FromContext(ctx).Info("Made an authority for serving certificates", "authority", made.Certificate.Subject.CommonName, "expires", made.Certificate.NotAfter.Format(time.RFC3339))
 	return errAgain
 }
 
 // publish tells the host and everybody else whom to trust, if they do not know yet.
-func (c *Certificate) publish(ctx context.Context, registered registration, trusted []authority) error {
-	bundle, err := encodeCertificates(trusted)
+func (c *Certificate) publish(ctx context.Context, registered registration, trusted []issuer.Authority) error {
+	bundle, err := issuer.EncodeCertificates(trusted)
 	if err != nil {
 		return err
 	}
@@ -153,29 +154,29 @@ func (c *Certificate) publish(ctx context.Context, registered registration, trus
 }
 
 // renew makes another certificate if that is due, and returns when it will be.
-func (c *Certificate) renew(ctx context.Context, host string, signer authority, now time.Time) (time.Time, error) {
+func (c *Certificate) renew(ctx context.Context, host string, signer issuer.Authority, now time.Time) (time.Time, error) {
 	c.mu.Lock()
 	served := c.served
 	c.mu.Unlock()
-	if served.certificate != nil && served.host == host && served.signer.is(signer) && now.Before(served.renewal) {
-		return served.renewal, nil
+	if served.Certificate != nil && served.host == host && served.Signer.Is(signer) && now.Before(served.Renewal) {
+		return served.Renewal, nil
 	}
-	made, err := signer.issue(host, now, c.schedule.certificate)
+	made, err := signer.Issue(issuer.Request{Name: host, Hosts: []string{host}, Lifetime: c.schedule.certificate}, now)
 	if err != nil {
 		return time.Time{}, err
 	}
-	c.serve(made)
-	klog.FromContext(ctx).Info("Made a serving certificate", "host", host, "authority", signer.certificate.Subject.CommonName, "expires", made.until.UTC().Format(time.RFC3339))
-	return made.renewal, nil
+	c.serve(leaf{made, host})
+	klog.FromContext(ctx).Info("Made a serving certificate", "host", host, "authority", signer.Certificate.Subject.CommonName, "expires", made.Until.UTC().Format(time.RFC3339))
+	return made.Renewal, nil
 }
 
 // fromTheFuture says which authority was made later than now. Whose clock is wrong cannot
 // be told, and to sign by it would give a certificate that nobody accepts.
-func fromTheFuture(all []authority, now time.Time) error {
+func fromTheFuture(all []issuer.Authority, now time.Time) error {
 	for _, a := range all {
-		if a.certificate.NotBefore.After(now) {
+		if a.Certificate.NotBefore.After(now) {
 			return fmt.Errorf("authority %s was made on %s, and the clock of this machine says %s: set the clock",
-				a.certificate.Subject.CommonName, a.made().UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+				a.Certificate.Subject.CommonName, a.Made().UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 		}
 	}
 	return nil

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package autotls
+package issuer
 
 import (
 	"bytes"
@@ -15,9 +15,9 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// parse reads authorities. Keys are in any order; each belongs to the certificate of its
+// Parse reads authorities. Keys are in any order; each belongs to the certificate of its
 // public key.
-func parse(bundle, ring []byte) ([]authority, error) {
+func Parse(bundle, ring []byte) ([]Authority, error) {
 	parsed, err := cert.ParseCertsPEM(bundle)
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificates: %w", err)
@@ -26,9 +26,9 @@ func parse(bundle, ring []byte) ([]authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]authority, 0, len(parsed))
+	all := make([]Authority, 0, len(parsed))
 	for _, c := range parsed {
-		all = append(all, authority{certificate: c, key: keyOf(c, signers)})
+		all = append(all, Authority{Certificate: c, Key: keyOf(c, signers)})
 	}
 	return all, nil
 }
@@ -54,11 +54,11 @@ func keyOf(certificate *x509.Certificate, keys []*ecdsa.PrivateKey) crypto.Signe
 	return nil
 }
 
-// encodeCertificates writes the certificates of authorities as PEM.
-func encodeCertificates(all []authority) ([]byte, error) {
+// EncodeCertificates writes the certificates of authorities as PEM.
+func EncodeCertificates(all []Authority) ([]byte, error) {
 	var list []*x509.Certificate
 	for _, a := range all {
-		list = append(list, a.certificate)
+		list = append(list, a.Certificate)
 	}
 	text, err := cert.EncodeCertificates(list...)
 	if err != nil {
@@ -67,16 +67,16 @@ func encodeCertificates(all []authority) ([]byte, error) {
 	return text, nil
 }
 
-// encodeKeys writes the keys that authorities have as PEM.
-func encodeKeys(all []authority) ([]byte, error) {
+// EncodeKeys writes the keys that authorities have as PEM.
+func EncodeKeys(all []Authority) ([]byte, error) {
 	var text bytes.Buffer
 	for _, a := range all {
-		if !a.signs() {
+		if !a.Signs() {
 			continue
 		}
-		one, err := keyutil.MarshalPrivateKeyToPEM(a.key)
+		one, err := keyutil.MarshalPrivateKeyToPEM(a.Key)
 		if err != nil {
-			return nil, fmt.Errorf("encoding the key of %s: %w", a.certificate.Subject.CommonName, err)
+			return nil, fmt.Errorf("encoding the key of %s: %w", a.Certificate.Subject.CommonName, err)
 		}
 		text.Write(one)
 	}
