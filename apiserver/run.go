@@ -59,6 +59,9 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
+	if err := o.Storage.MakeTLS(ctx, host.Client.CoreV1().Secrets(o.AnchorNamespace), o.AnchorNamespace); err != nil {
+		return err
+	}
 	closeStorage, err := o.Storage.Open(ctx, fail)
 	if err != nil {
 		return err

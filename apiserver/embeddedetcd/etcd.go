@@ -33,13 +33,15 @@ const (
 	defragmentFrom = 64
 )
 
-// Etcd is an etcd of one member inside this process. It listens on a unix
-// socket in a directory that only our user can enter, and on nothing else.
+// Etcd is an etcd inside this process. It listens on a unix socket in a directory that only
+// our user can enter, and, unless it is part of a cluster, on nothing else.
 type Etcd struct {
 	dir       *Dir
 	socketDir string
 	log       etcdLog
-	quota     int64 // bytes
+	quota     int64  // bytes
+	part      *Part  // nil if it has no other members
+	token     string // tells a new cluster from others, empty for what etcd is used to
 	server    *embed.Etcd
 }
 
@@ -80,16 +82,24 @@ func newEtcd(dir *Dir, quota int64) (*Etcd, error) {
 }
 
 func (e *Etcd) start(ctx context.Context) error {
-	server, err := startWithoutPanic(e.config())
-	if err != nil {
+	if err := e.begin(); err != nil {
 		return e.dir.unusable(err)
 	}
-	e.server = server
+	return e.WaitReady(ctx)
+}
+
+func (e *Etcd) begin() (err error) {
+	e.server, err = startWithoutPanic(e.config())
+	return err
+}
+
+// WaitReady returns when etcd answers, for which a cluster needs a majority of its members.
+func (e *Etcd) WaitReady(ctx context.Context) error {
 	select {
-	case <-server.Server.ReadyNotify():
+	case <-e.server.Server.ReadyNotify():
 		e.log.SetLevel(whileRunning)
 		return errors.Join(e.dir.writeVersion(), e.dir.writeSocket(e.Endpoint()))
-	case err := <-server.Err():
+	case err := <-e.server.Err():
 		return fmt.Errorf("starting the embedded etcd: %w", err)
 	case <-ctx.Done():
 		return fmt.Errorf("starting the embedded etcd: %w", context.Cause(ctx))
@@ -135,8 +145,8 @@ func (e *Etcd) config() *embed.Config {
 	self := url.URL{Scheme: "http", Host: "localhost:2380"}
 
 	config := embed.NewConfig()
-	config.Name = memberName
 	config.Dir = e.dir.path
+	config.Name = memberName
 	config.ListenClientUrls = []url.URL{client}
 	config.AdvertiseClientUrls = []url.URL{client}
 	config.ListenPeerUrls = nil
@@ -147,5 +157,11 @@ func (e *Etcd) config() *embed.Config {
 	config.BootstrapDefragThresholdMegabytes = defragmentFrom
 	config.WatchProgressNotifyInterval = progressInterval
 	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(e.log.logger())
+	if e.token != "" {
+		config.InitialClusterToken = e.token
+	}
+	if e.part != nil {
+		e.part.apply(config)
+	}
 	return config
 }

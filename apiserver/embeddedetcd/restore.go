@@ -5,6 +5,7 @@ package embeddedetcd
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -40,6 +41,9 @@ func (d *Dir) restoreInto(ctx context.Context, fill func(database string) error,
 	if err != nil {
 		return err
 	}
+	// It must not pass for the cluster that it was copied from, nor for one that was restored
+	// before: members of those could still be running.
+	etcd.token = rand.Text()
 	err = etcd.start(ctx)
 	if err == nil {
 		err = check(ctx, etcd.Endpoint())

@@ -5,6 +5,7 @@
 //
 //	options.go    the flags: an etcd cluster, or an etcd inside the process
 //	plaintext.go  nothing is sent to another machine in the clear unasked
+//	tls.go        the certificate that the members of our own store accept
 //	open.go       starts the embedded etcd, or finds one that runs
 //	etcd.go       the prefix of all keys, and how sets are encoded
 //	client.go     a client for what is not a set

@@ -41,7 +41,7 @@ func (o *Options) Open(ctx context.Context, fail context.CancelCauseFunc) (func(
 func (o *Options) Reach(ctx context.Context) (func() error, error) {
 	nothing := func() error { return nil }
 	if !o.Embeds() {
-		return nothing, nil
+		return nothing, o.reuseTLS()
 	}
 	if err := embeddedetcd.CheckUsed(o.Dir()); err != nil {
 		return nil, fmt.Errorf("--data-dir %q holds no store: %w", o.Dir(), err)

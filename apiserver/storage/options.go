@@ -27,6 +27,10 @@ type Options struct {
 	// PlaintextEtcd lets etcd on other machines be reached without TLS.
 	PlaintextEtcd bool
 
+	// TLSDir is where the certificate is written with which the server reaches the members of
+	// its store. Empty if it is given one, or needs none.
+	TLSDir string
+
 	// Fatal ends the process at once with an error, when the embedded etcd cannot go on,
 	// for example because the disk is full: nothing may be answered any more. Nil
 	// stands for a panic.
@@ -45,6 +49,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Directory of the embedded etcd, which is used when --etcd-servers is not given. By default "+defaultDataDir+".")
 	flags.BoolVar(&o.PlaintextEtcd, plaintextEtcdFlag, o.PlaintextEtcd,
 		"Let --etcd-servers name servers on other machines that are reached without TLS. Whoever can listen or speak on that network can then read and change every set.")
+	flags.StringVar(&o.TLSDir, tlsDirFlag, o.TLSDir,
+		"Directory in which to make the certificate for --etcd-servers, if these were started with 'statefulset-apiserver store member'. Nobody else may read it. Not together with --etcd-certfile, --etcd-keyfile and --etcd-cafile.")
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	o.Etcd.AddFlags(all)
 	all.VisitAll(func(f *pflag.Flag) {
@@ -58,6 +64,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 func (o *Options) Validate() []error {
 	if !o.Embeds() {
 		errs := append(o.Etcd.Validate(), o.validatePlaintext()...)
+		errs = append(errs, o.validateTLSDir()...)
 		if o.DataDir != "" {
 			errs = append(errs, fmt.Errorf("--data-dir is %q and --etcd-servers is %q: the data directory is only for the embedded etcd; give one of the two", o.DataDir, o.Etcd.StorageConfig.Transport.ServerList))
 		}
@@ -70,6 +77,9 @@ func (o *Options) Validate() []error {
 	transport := etcd.StorageConfig.Transport
 	if transport.KeyFile != "" || transport.CertFile != "" || transport.TrustedCAFile != "" {
 		errs = append(errs, errors.New("--etcd-keyfile, --etcd-certfile and --etcd-cafile are only for an external etcd: give --etcd-servers too"))
+	}
+	if o.TLSDir != "" {
+		errs = append(errs, fmt.Errorf("--%s is only for an external etcd: give --etcd-servers too", tlsDirFlag))
 	}
 	if o.PlaintextEtcd {
 		errs = append(errs, fmt.Errorf("--%s is only for an external etcd: give --etcd-servers too", plaintextEtcdFlag))

@@ -19,7 +19,7 @@ func (o *Options) validatePlaintext() (errs []error) {
 		return nil
 	}
 	given := o.Etcd.StorageConfig.Transport
-	encrypted := given.CertFile != "" || given.KeyFile != "" || given.TrustedCAFile != ""
+	encrypted := o.TLSDir != "" || given.CertFile != "" || given.KeyFile != "" || given.TrustedCAFile != ""
 	for _, server := range given.ServerList {
 		if inTheClear(server, encrypted) {
 			errs = append(errs, fmt.Errorf("--etcd-servers has %q, which is another machine reached without TLS: use https:// with --etcd-cafile, --etcd-certfile and --etcd-keyfile, or allow it with --%s",

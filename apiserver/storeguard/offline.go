@@ -66,3 +66,9 @@ func CheckFormat(ctx context.Context, etcd *clientv3.Client, prefix string) erro
 	_, err := newStore(etcd, prefix).Read(ctx)
 	return err
 }
+
+// Noted says whether the host cluster knows any store. Then an empty one is not the right one.
+func Noted(ctx context.Context, anchors typedcorev1.ConfigMapInterface) (bool, error) {
+	noted, err := newAnchors(anchors).Read(ctx)
+	return err == nil && !noted.Blank(), err
+}

@@ -18,10 +18,10 @@ import (
 func newStoreCommand() (*cobra.Command, error) {
 	family := &cobra.Command{
 		Use:   "store",
-		Short: "Back up, restore or rebuild the store of a server",
+		Short: "Back up, restore or rebuild the store of a server, or run a member of one",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New("store needs one of backup, restore and rebuild; --help tells more")
+			return errors.New("store needs one of backup, restore, rebuild and member; --help tells more")
 		},
 	}
 	for _, build := range []func(*apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets){newBackupCommand, newRestoreCommand, newRebuildCommand} {
@@ -37,6 +37,7 @@ func newStoreCommand() (*cobra.Command, error) {
 		cliflag.SetUsageAndHelpFunc(command, sections, helpWidth)
 		family.AddCommand(command)
 	}
+	family.AddCommand(newMemberCommand())
 	// The parent's help would list the flags of the server.
 	family.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		out := cmd.OutOrStdout()

@@ -1,0 +1,101 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package embeddedetcd
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	"go.etcd.io/etcd/server/v3/embed"
+)
+
+// mostLearners is how many members may be without a vote at a time.
+const mostLearners = 8
+
+// Part says as which member of a cluster an etcd runs.
+type Part struct {
+	// Name is the member's, and Host the name or address under which others reach it.
+	Name, Host string
+	// Listen is the address that it listens on, for clients and for the other members.
+	Listen               string
+	ClientPort, PeerPort int
+	// TLS is what it serves with and shows to the other members. It asks the same of them
+	// and of clients.
+	TLS transport.TLSInfo
+	// Cluster has the URL of each member that a new directory begins with, by name, and Token
+	// tells that cluster from others. Joining says that the cluster is there already.
+	Cluster map[string]string
+	Token   string
+	Joining bool
+}
+
+// ClientURL is where clients reach the member.
+func (p *Part) ClientURL() url.URL { return secureURL(p.Host, p.ClientPort) }
+
+// PeerURL is what other members know it by.
+func (p *Part) PeerURL() url.URL { return secureURL(p.Host, p.PeerPort) }
+
+func (p *Part) apply(config *embed.Config) {
+	config.Name = p.Name
+	config.ListenClientUrls = append(config.ListenClientUrls, secureURL(p.Listen, p.ClientPort))
+	config.AdvertiseClientUrls = []url.URL{p.ClientURL()}
+	config.ListenPeerUrls = []url.URL{secureURL(p.Listen, p.PeerPort)}
+	config.AdvertisePeerUrls = []url.URL{p.PeerURL()}
+	config.ClientTLSInfo, config.PeerTLSInfo = p.TLS, p.TLS
+	// Whoever begins or comes back may do so beside another one. Etcd's default of one refuses the
+	// second after it was written to the log, and when that is read again it looks for a peer that
+	// never was one.
+	config.MaxLearners = mostLearners
+	config.InitialClusterToken = p.Token
+	config.InitialCluster = ""
+	for name, peer := range p.Cluster {
+		if config.InitialCluster != "" {
+			config.InitialCluster += ","
+		}
+		config.InitialCluster += name + "=" + peer
+	}
+	if p.Joining {
+		config.ClusterState = embed.ClusterStateFlagExisting
+	}
+}
+
+// StartPart begins to run a member in a directory, which it closes if it fails. WaitReady says
+// when the member answers.
+func StartPart(dir *Dir, part *Part) (*Etcd, error) {
+	if err := checkData(dir.path); err != nil {
+		return nil, errors.Join(fmt.Errorf("the data directory %q cannot be used: %w", dir.path, err), dir.Close())
+	}
+	etcd, err := newEtcd(dir, defaultQuota)
+	if err != nil {
+		return nil, err
+	}
+	etcd.part = part
+	if err := etcd.begin(); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting etcd: %w", err), etcd.Close())
+	}
+	return etcd, nil
+}
+
+// MemberID is what other members call it.
+func (e *Etcd) MemberID() uint64 { return uint64(e.server.Server.MemberID()) }
+
+// HasLog says whether an etcd has ever run in a directory.
+func HasLog(dataDir string) bool { return fileutil.Exist(filepath.Join(dataDir, "member", "wal")) }
+
+// Discard takes away what a member that never was part of its cluster has left.
+func (d *Dir) Discard() error {
+	if err := os.RemoveAll(filepath.Join(d.path, "member")); err != nil {
+		return fmt.Errorf("emptying the data directory %q: %w", d.path, err)
+	}
+	return nil
+}
+
+func secureURL(host string, port int) url.URL {
+	return url.URL{Scheme: "https", Host: fmt.Sprintf("%s:%d", host, port)}
+}

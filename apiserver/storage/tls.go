@@ -1,0 +1,58 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"context"
+	"fmt"
+
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"statefulset.dev/apiserver/issuer"
+	"statefulset.dev/apiserver/storetls"
+)
+
+const tlsDirFlag = "etcd-tls-auto"
+
+func (o *Options) validateTLSDir() []error {
+	given := o.Etcd.StorageConfig.Transport
+	if o.TLSDir != "" && (given.CertFile != "" || given.KeyFile != "" || given.TrustedCAFile != "") {
+		return []error{fmt.Errorf("--%s makes a certificate, and --etcd-certfile %q, --etcd-keyfile %q and --etcd-cafile %q name one: give either", tlsDirFlag, given.CertFile, given.KeyFile, given.TrustedCAFile)}
+	}
+	return nil
+}
+
+// MakeTLS makes the certificate by which the members of our own store know this server, if that
+// was asked for, and renews it until ctx ends.
+func (o *Options) MakeTLS(ctx context.Context, secrets typedcorev1.SecretInterface, namespace string) error {
+	if o.TLSDir == "" {
+		return nil
+	}
+	files, err := storetls.Make(ctx, o.TLSDir, issuer.Request{Name: "statefulset-apiserver", Client: true, Lifetime: storetls.DefaultLifetime}, secrets, namespace)
+	if err != nil {
+		return err
+	}
+	go files.Run(ctx)
+	o.use(files.TLS())
+	return nil
+}
+
+// reuseTLS takes the certificate that a running server has made.
+func (o *Options) reuseTLS() error {
+	if o.TLSDir == "" {
+		return nil
+	}
+	made, err := storetls.Made(o.TLSDir)
+	if err != nil {
+		return fmt.Errorf("--%s %q has no certificate of a server: %w; run this in the container of one", tlsDirFlag, o.TLSDir, err)
+	}
+	o.use(made)
+	return nil
+}
+
+func (o *Options) use(made transport.TLSInfo) {
+	given := &o.Etcd.StorageConfig.Transport
+	given.CertFile, given.KeyFile, given.TrustedCAFile = made.CertFile, made.KeyFile, made.TrustedCAFile
+}

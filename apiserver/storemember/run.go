@@ -1,0 +1,121 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package storemember
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	"google.golang.org/grpc/grpclog"
+	"k8s.io/klog/v2"
+
+	"statefulset.dev/apiserver/embeddedetcd"
+	"statefulset.dev/apiserver/hostcluster"
+	"statefulset.dev/apiserver/issuer"
+	"statefulset.dev/apiserver/storetls"
+)
+
+// member is one of the members, while its process lives.
+type member struct {
+	members members
+	self    int // its ordinal
+	dataDir string
+	tls     transport.TLSInfo
+	peers   peers
+	marks   marks
+	health  *health
+	advice  advice
+	fatal   func(error)
+	// record is what the disk says, once it is ours.
+	record record
+}
+
+func (m *member) name() string { return m.members.name(m.self) }
+
+// Run runs a member, with valid options, until ctx ends.
+func Run(ctx context.Context, o *Options) (err error) {
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	// Members that do not answer are told of in our own words.
+	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
+	h := &health{reason: errors.New("the host cluster has not answered yet")}
+	go func() {
+		if err := h.serve(ctx, o.Listen, o.HealthPort); err != nil {
+			fail(err)
+		}
+	}()
+	m, err := newMember(ctx, o, h)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	etcd, err := m.start(ctx)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	defer func() { err = errors.Join(err, etcd.Close()) }()
+	go m.watch(ctx, etcd, fail)
+	if err := m.settle(ctx, etcd); err != nil {
+		return ended(ctx, err)
+	}
+	klog.FromContext(ctx).Info("The member votes", "name", m.name(), "member", fmt.Sprintf("%x", etcd.MemberID()))
+	<-ctx.Done()
+	return ended(ctx, nil)
+}
+
+// watch ends the process when etcd ends.
+func (m *member) watch(ctx context.Context, etcd *embeddedetcd.Etcd, fail context.CancelCauseFunc) {
+	select {
+	case err, ok := <-etcd.Err():
+		if ok {
+			fail(fmt.Errorf("etcd has ended: %w", err))
+		}
+	case <-ctx.Done():
+	}
+}
+
+// ended is why a process ends, nil if it was asked to.
+func ended(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func newMember(ctx context.Context, o *Options, h *health) (*member, error) {
+	cluster, self, err := o.all()
+	if err != nil {
+		return nil, err
+	}
+	host, err := hostcluster.New(o.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	names, addresses := cluster.hosts(self)
+	files, err := storetls.Make(ctx, o.TLSDir, issuer.Request{
+		Name: o.Name, Hosts: names, IPs: addresses, Client: true, Lifetime: storetls.DefaultLifetime,
+	}, host.Client.CoreV1().Secrets(o.Namespace), o.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	go files.Run(ctx)
+	shown, err := files.TLS().ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificate of the store: %w", err)
+	}
+	m := &member{
+		members: cluster, self: self, dataDir: o.DataDir, tls: files.TLS(),
+		peers:  peers{members: cluster, self: self, tls: shown},
+		marks:  marks{host.Client.CoreV1().ConfigMaps(o.Namespace)},
+		health: h, fatal: o.Fatal,
+		advice: advice{namespace: o.Namespace, prefix: cluster.prefix, dataDir: o.DataDir},
+	}
+	h.peers = m.peers
+	return m, nil
+}

@@ -1,0 +1,27 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"statefulset.dev/apiserver/storemember"
+)
+
+func newMemberCommand() *cobra.Command {
+	options := storemember.NewOptions()
+	options.Fatal = fatal
+	command := &cobra.Command{
+		Use:   "member",
+		Short: "Run one of several members of the store that several servers share",
+		Long: "Runs an etcd that finds the other members, begins the store with them if the host cluster knows\n" +
+			"of none, and takes the place of a member whose disk was lost while a majority keeps theirs.\n" +
+			"Servers reach it with --etcd-servers and --etcd-tls-auto.",
+		Args:    cobra.NoArgs,
+		PreRunE: func(*cobra.Command, []string) error { return options.Validate() },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return storemember.Run(cmd.Context(), options) },
+	}
+	options.AddFlags(command.Flags())
+	return command
+}
