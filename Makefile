@@ -56,6 +56,11 @@ bin/cluster:
 bin/release:
 	@cd hack/release && $(GO_BUILD) -ldflags="-s -w" -o ../../$@ .
 
+# Installs the chart in tests; its version is pinned by the module that renders the chart.
+.PHONY: bin/helm
+bin/helm:
+	@cd hack/chart && $(GO_BUILD) -ldflags="-s -w" -o ../../$@ helm.sh/helm/v4/cmd/helm
+
 ARCH ?= $(shell go env GOARCH)
 .PHONY: images
 images: bin/release ## Write the images of the server and of what real nodes need to bin/images, without a container engine (ARCH=amd64,arm64)
@@ -64,8 +69,8 @@ images: bin/release ## Write the images of the server and of what real nodes nee
 
 REGISTRY ?=
 .PHONY: image-push
-image-push: bin/release ## Push the server's image for amd64 and arm64 to REGISTRY/statefulset-apiserver:VERSION
-	@bin/release push --to "$(or $(REGISTRY),$(error REGISTRY is not set))/statefulset-apiserver:$(VERSION)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)"
+image-push: bin/release ## Push the images of server and plugin for amd64 and arm64 to REGISTRY/statefulset-apiserver:VERSION and REGISTRY/kubectl-sts:VERSION
+	@bin/release push --registry "$(or $(REGISTRY),$(error REGISTRY is not set))" --tag "$(VERSION)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)"
 
 .PHONY: image-load
 image-load: images bin/cluster ## Load the images into the real nodes of the demo's cluster
@@ -89,6 +94,7 @@ lint: ## Run golangci-lint over all modules
 	@$(GOLANGCI_LINT) run ./...
 	@cd test/cluster && $(GOLANGCI_LINT) run ./...
 	@cd hack/release && $(GOLANGCI_LINT) run ./...
+	@cd hack/chart && $(GOLANGCI_LINT) run ./...
 
 PARTS ?=
 .PHONY: test
@@ -100,6 +106,7 @@ test-unit: ## Run the tests that need no cluster
 	@go test ./...
 	@cd test/cluster && go test ./...
 	@cd hack/release && go test ./...
+	@cd hack/chart && go test ./...
 
 .PHONY: test-e2e
 test-e2e: build ## Run the end-to-end tests on a local cluster in .cluster-e2e, which is removed afterwards

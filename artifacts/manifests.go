@@ -6,7 +6,7 @@ package artifacts
 
 import "embed"
 
-// Manifests are the kustomize base and what it refers to.
+// Manifests are the kustomizations for one server and for three, and what they refer to.
 //
-//go:embed base protect
+//go:embed base ha protect
 var Manifests embed.FS

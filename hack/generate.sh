@@ -67,3 +67,6 @@ go tool lister-gen "${HEADER[@]}" --output-dir client/listers --output-pkg $CLIE
 step informers
 go tool informer-gen "${HEADER[@]}" --output-dir client/informers --output-pkg $CLIENT/informers \
   --listers-package $CLIENT/listers --versioned-clientset-package $CLIENT/clientset/versioned $API
+
+step manifests
+(cd hack/chart && go run . --artifacts ../../artifacts)

@@ -39,9 +39,8 @@ trap 'stop 143' TERM
 
 unit() {
   go test ./...
-  (cd test/cluster && go test ./...)
-  cd hack/release
-  go test ./...
+  local m
+  for m in test/cluster hack/release hack/chart; do (cd "$m" && go test ./...); done
 }
 
 planner() { SEQUENCES=10000 make --no-print-directory test-planner; }

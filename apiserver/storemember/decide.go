@@ -136,13 +136,14 @@ type advice struct {
 
 // empty is how a member gets an empty disk, if it is a pod.
 func (a advice) empty(name string) string {
-	return fmt.Sprintf("`kubectl --namespace=%[1]s delete persistentvolumeclaim data-%[2]s --wait=false`, then `kubectl --namespace=%[1]s delete pod %[2]s`", a.namespace, name)
+	return fmt.Sprintf("`kubectl --namespace=%[1]s annotate persistentvolumeclaim data-%[2]s apps.statefulset.dev/allow-delete=yes`, "+
+		"`kubectl --namespace=%[1]s delete persistentvolumeclaim data-%[2]s --wait=false` and `kubectl --namespace=%[1]s delete pod %[2]s`", a.namespace, name)
 }
 
 // lost is what to do if disks do not come back.
 func (a advice) lost(name string) string {
 	first := a.prefix + "-0"
-	text := fmt.Sprintf("If their disks are lost, restore a backup: `kubectl --namespace=%s exec --stdin %s -- statefulset-apiserver store restore --from=- --data-dir=%s < BACKUP`", a.namespace, first, a.dataDir)
+	text := fmt.Sprintf("If their disks are lost, restore a backup: `kubectl --namespace=%s exec --stdin %s -- /statefulset-apiserver store restore --from=- --data-dir=%s < BACKUP`", a.namespace, first, a.dataDir)
 	if name != first {
 		return text + ", while " + first + " has an empty disk, too"
 	}

@@ -21,7 +21,7 @@ func newStoreCommand() (*cobra.Command, error) {
 		Short: "Back up, restore or rebuild the store of a server, or run a member of one",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New("store needs one of backup, restore, rebuild and member; --help tells more")
+			return errors.New("store needs one of backup, restore, rebuild, member and wait; --help tells more")
 		},
 	}
 	for _, build := range []func(*apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets){newBackupCommand, newRestoreCommand, newRebuildCommand} {
@@ -37,7 +37,7 @@ func newStoreCommand() (*cobra.Command, error) {
 		cliflag.SetUsageAndHelpFunc(command, sections, helpWidth)
 		family.AddCommand(command)
 	}
-	family.AddCommand(newMemberCommand())
+	family.AddCommand(newMemberCommand(), newWaitCommand())
 	// The parent's help would list the flags of the server.
 	family.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		out := cmd.OutOrStdout()
@@ -100,4 +100,17 @@ func newRebuildCommand(options *apiserver.Options) (*cobra.Command, cliflag.Name
 			return recovery.Rebuild(cmd.Context(), options.Storage, host, *dryRun, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}, sections
+}
+
+// newWaitCommand is for a pod in which the other commands are executed: the image has no shell.
+func newWaitCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "wait",
+		Short: "Do nothing until it is ended, so that other commands can be run in the same container",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			<-cmd.Context().Done()
+			return nil
+		},
+	}
 }

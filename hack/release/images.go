@@ -43,6 +43,10 @@ func images(arch []string) []imageSpec {
 			files: program("./cmd/statefulset-apiserver", "/statefulset-apiserver"), entrypoint: []string{"/statefulset-apiserver"},
 		},
 		{
+			name: pluginImage, reference: "docker.io/library/kubectl-sts:dev", arch: arch, user: nobody,
+			files: program("./cmd/kubectl-sts", "/kubectl-sts"), entrypoint: []string{"/kubectl-sts"},
+		},
+		{
 			name: "web", reference: "localhost/web:dev", arch: here, user: nobody,
 			files: together(program("./test/images/web", "/web"), busybox), entrypoint: []string{"/web"}, path: "/bin",
 		},

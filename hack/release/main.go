@@ -3,8 +3,8 @@
 
 // Command release makes what is given to users: container images, without a container engine.
 //
-//	release images --out DIR      an OCI archive of each image
-//	release push --to NAME:TAG    the server's image, to a registry
+//	release images --out DIR                      an OCI archive of each image
+//	release push --registry REGISTRY --tag TAG    the images of the server and the plugin, to a registry
 package main
 
 import (

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -17,39 +18,50 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-const serverImage = "statefulset-apiserver"
+// The images that a user's cluster pulls.
+const (
+	serverImage = "statefulset-apiserver"
+	pluginImage = "kubectl-sts"
+)
 
 func runPush(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("push", flag.ContinueOnError)
 	from, common := sourceFlags(fs)
-	to := fs.String("to", "", "`name` of the image to push, with a registry and a tag; credentials are those of docker login")
+	registry := fs.String("registry", "", "`registry` to push to, with a path if it has one; credentials are those of docker login")
+	tag := fs.String("tag", "", "`tag` of the images")
 	if err := fs.Parse(args); err != nil {
 		return err
-	}
-	reference, err := name.NewTag(*to, name.StrictValidation)
-	if err != nil {
-		return fmt.Errorf("--to is %q, want a name such as registry.example/statefulset-apiserver:v1: %w", *to, err)
 	}
 	created, err := parseTime(*common.created)
 	if err != nil {
 		return err
 	}
 	for _, spec := range images(strings.Split(*common.arch, ",")) {
-		if spec.name != serverImage {
+		if spec.name != serverImage && spec.name != pluginImage {
 			continue
 		}
-		work, err := os.MkdirTemp("", "push-")
+		to, err := name.NewTag(*registry+"/"+spec.name+":"+*tag, name.StrictValidation)
 		if err != nil {
-			return fmt.Errorf("making a directory to work in: %w", err)
+			return fmt.Errorf("--registry is %q and --tag is %q, want some like registry.example and v1: %w", *registry, *tag, err)
 		}
-		defer func() { _ = os.RemoveAll(work) }()
-		built, err := from.build(ctx, spec, created, work)
-		if err != nil {
+		if err := from.pushOne(ctx, spec, created, to, out); err != nil {
 			return err
 		}
-		return push(ctx, built.image, reference, out)
 	}
 	return nil
+}
+
+func (s source) pushOne(ctx context.Context, spec imageSpec, created time.Time, to name.Tag, out io.Writer) error {
+	work, err := os.MkdirTemp("", "push-")
+	if err != nil {
+		return fmt.Errorf("making a directory to work in: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	built, err := s.build(ctx, spec, created, work)
+	if err != nil {
+		return err
+	}
+	return push(ctx, built.image, to, out)
 }
 
 // push writes the image under its digest first, so that the tag never leads to a part of it.

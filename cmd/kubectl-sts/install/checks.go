@@ -7,11 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,6 +24,8 @@ const (
 	defaultClass     = "storageclass.kubernetes.io/is-default-class"
 	priorityClass    = "system-cluster-critical"
 	dataClaim        = serverName + "-data"
+	storeName        = serverName + "-etcd"
+	storeNote        = serverName + "-store"
 )
 
 // check says all that would keep the server from working, before anything is changed.
@@ -37,7 +37,7 @@ func (r *run) check(ctx context.Context, all []*unstructured.Unstructured) error
 	if problem := version.UntestedHost(host.GitVersion); problem != "" {
 		r.say("warning: %s", problem)
 	}
-	return errors.Join(r.checkRegistration(ctx), r.checkStorage(ctx), r.checkPriority(ctx), r.checkRights(ctx, all))
+	return errors.Join(r.checkRegistration(ctx), r.checkStore(ctx), r.checkPriority(ctx), r.checkRights(ctx, all))
 }
 
 // checkRegistration refuses to take the group away from somebody else.
@@ -57,33 +57,6 @@ func (r *run) checkRegistration(ctx context.Context) error {
 		return fmt.Errorf("APIService %s is there and leads to no Service: a CustomResourceDefinition may serve the group; remove what made it first", registrationName)
 	case name != serverName || in != namespace:
 		return fmt.Errorf("APIService %s leads to Service %s/%s, which is not ours: remove what made it first", registrationName, in, name)
-	}
-	return nil
-}
-
-// checkStorage wants a volume for the store, unless there is one already.
-func (r *run) checkStorage(ctx context.Context) error {
-	_, err := r.host.CoreV1().PersistentVolumeClaims(namespace).Get(ctx, dataClaim, metav1.GetOptions{})
-	if err == nil {
-		return nil
-	}
-	if !apierrors.IsNotFound(err) {
-		return fmt.Errorf("looking for the claim of the store: %w", err)
-	}
-	classes, err := r.host.StorageV1().StorageClasses().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return fmt.Errorf("looking for a default StorageClass: %w", err)
-	}
-	isDefault := func(c storagev1.StorageClass) bool { return c.Annotations[defaultClass] == "true" }
-	if !slices.ContainsFunc(classes.Items, isDefault) {
-		var names []string
-		for _, c := range classes.Items {
-			names = append(names, c.Name)
-		}
-		if len(names) == 0 {
-			return errors.New("the cluster has no StorageClass, so the store would have no volume: install a provisioner")
-		}
-		return fmt.Errorf("no StorageClass is the default, so the store would have no volume: kubectl annotate storageclass %s %s=true (there are %s)", names[0], defaultClass, strings.Join(names, ", "))
 	}
 	return nil
 }

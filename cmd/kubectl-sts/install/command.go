@@ -27,9 +27,12 @@ type run struct {
 	mapper  meta.RESTMapper
 	streams genericiooptions.IOStreams
 
-	image    string
-	dryRun   bool
-	patience time.Duration
+	image  string
+	single bool
+	dryRun bool
+	// changeStore is for those who move the sets from one store to another.
+	changeStore bool
+	patience    time.Duration
 }
 
 // NewCommand returns the command "install". The getter must lead to the cluster as it is.
@@ -39,13 +42,17 @@ func NewCommand(getter genericclioptions.RESTClientGetter, streams genericioopti
 	command := &cobra.Command{
 		Use:   "install --image=IMAGE",
 		Short: "Install the server of apps.statefulset.dev in a cluster, or bring it to the version of this plugin",
-		Long: `Install the server of apps.statefulset.dev in the namespace statefulset-system: one replica with an embedded etcd on a
-volume of the default StorageClass. It makes its certificate itself.
+		Long: `Install the server of apps.statefulset.dev in the namespace statefulset-system: three replicas, and three members of
+their store, each on a volume of the default StorageClass. With --single, it is one replica with an embedded etcd on one
+volume: for a cluster of one or two nodes, or one to try it on. The server makes its certificates itself.
 
 What could keep it from working is looked for before anything is changed. On a cluster that has the server already, the
 manifests are applied again, with the image that is given.`,
 		Example: `  # Install an image that make image-push has pushed
   kubectl sts install --image=registry.example/statefulset-apiserver:v1
+
+  # One server and one volume
+  kubectl sts install --image=registry.example/statefulset-apiserver:v1 --single
 
   # Print the manifests, for a repository or another tool
   kubectl sts install --image=registry.example/statefulset-apiserver:v1 --dry-run=client`,
@@ -55,7 +62,7 @@ manifests are applied again, with the image that is given.`,
 			if err := r.complete(dry); err != nil {
 				return err
 			}
-			all, err := objects(r.image)
+			all, err := objects(r.image, r.single)
 			if err != nil {
 				return err
 			}
@@ -70,6 +77,8 @@ manifests are applied again, with the image that is given.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&r.image, "image", "", "image of the server, from where the cluster can pull it")
+	flags.BoolVar(&r.single, "single", false, "one server with an embedded etcd, in the place of three with a store of three members")
+	flags.BoolVar(&r.changeStore, "change-store", false, "go on although the cluster knows another store; nothing is served until that one was restored here, see docs/high-availability.md")
 	flags.StringVar(&dry, "dry-run", dry, `"client" prints the manifests and asks the cluster nothing; "none" installs`)
 	flags.Lookup("dry-run").NoOptDefVal = "client"
 	flags.DurationVar(&r.patience, "timeout", 5*time.Minute, "how long to wait until the API is available")
@@ -128,6 +137,10 @@ func (r *run) run(ctx context.Context, all []*unstructured.Unstructured) error {
 		if err := r.apply(ctx, object); err != nil {
 			return fmt.Errorf("%w; what was applied before stays: run the same command again, or kubectl sts uninstall", err)
 		}
+	}
+	if r.changeStore {
+		r.say("applied. Nothing is served until the store that the cluster knows was restored here: docs/high-availability.md")
+		return nil
 	}
 	return r.await(ctx)
 }

@@ -21,29 +21,38 @@ const (
 )
 
 // objects are the manifests, in the order in which they can be applied, with the image.
-func objects(image string) ([]*unstructured.Unstructured, error) {
-	all, err := read(artifacts.Manifests, "base")
+func objects(image string, single bool) ([]*unstructured.Unstructured, error) {
+	folder := "ha"
+	if single {
+		folder = "base"
+	}
+	all, err := read(artifacts.Manifests, folder)
 	if err != nil {
 		return nil, err
 	}
 	for _, object := range all {
-		if object.GetKind() != "Deployment" {
+		if kind := object.GetKind(); kind != "Deployment" && kind != "StatefulSet" {
 			continue
 		}
-		containers, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
-		if err != nil {
-			return nil, fmt.Errorf("reading the containers of the Deployment: %w", err)
-		}
-		if len(containers) != 1 {
-			return nil, fmt.Errorf("the Deployment in the manifests has %d containers, want one", len(containers))
-		}
-		container, _ := containers[0].(map[string]any)
-		container["image"] = image
-		if err := unstructured.SetNestedSlice(object.Object, containers, "spec", "template", "spec", "containers"); err != nil {
-			return nil, fmt.Errorf("setting the image: %w", err)
+		if err := setImage(object, image); err != nil {
+			return nil, fmt.Errorf("setting the image of the %s: %w", object.GetKind(), err)
 		}
 	}
 	return all, nil
+}
+
+func setImage(object *unstructured.Unstructured, image string) error {
+	path := []string{"spec", "template", "spec", "containers"}
+	containers, _, err := unstructured.NestedSlice(object.Object, path...)
+	if err != nil {
+		return err
+	}
+	if len(containers) != 1 {
+		return fmt.Errorf("the manifests have %d containers, want one", len(containers))
+	}
+	container, _ := containers[0].(map[string]any)
+	container["image"] = image
+	return unstructured.SetNestedSlice(object.Object, containers, path...)
 }
 
 // read follows a kustomization that only lists resources.

@@ -13,8 +13,14 @@ import (
 )
 
 func TestTheManifestsCanBeAppliedInTheirOrder(t *testing.T) {
+	for sentence, single := range map[string]bool{"one server": true, "three servers and their store": false} {
+		t.Run(sentence, func(t *testing.T) { checkOrder(t, single) })
+	}
+}
+
+func checkOrder(t *testing.T, single bool) {
 	const image = "registry.example/statefulset-apiserver:v1"
-	all, err := objects(image)
+	all, err := objects(image, single)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,13 +46,18 @@ func TestTheManifestsCanBeAppliedInTheirOrder(t *testing.T) {
 			t.Errorf("%s: got place %d (%v), want it before %s at %d (%v)", order[0], first, there, order[1], then, too)
 		}
 	}
-	deployment := all[seen["Deployment statefulset-system/statefulset-apiserver"]]
-	containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
-	if err != nil {
-		t.Fatal(err)
+	pods := []string{"Deployment statefulset-system/statefulset-apiserver"}
+	if !single {
+		pods = append(pods, "StatefulSet statefulset-system/statefulset-apiserver-etcd")
 	}
-	if got := containers[0].(map[string]any)["image"]; got != image {
-		t.Errorf("image: got %v, want %s", got, image)
+	for _, name := range pods {
+		containers, _, err := unstructured.NestedSlice(all[seen[name]].Object, "spec", "template", "spec", "containers")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := containers[0].(map[string]any)["image"]; got != image {
+			t.Errorf("image of %s: got %v, want %s", name, got, image)
+		}
 	}
 	// The guard comes before what it guards is worth deleting, and the plugin knows it.
 	if !slices.ContainsFunc(all, func(o *unstructured.Unstructured) bool { return o.GetName() == "statefulset-apiserver-protect" }) {

@@ -27,6 +27,8 @@ type run struct {
 	system string
 
 	deleteSets, orphanMembers, withoutServer, dryRun bool
+	// leaveRest leaves to Helm what can be removed in any order.
+	leaveRest bool
 	// patience is how long each wait may last, and interval how often is looked.
 	patience, interval time.Duration
 }
@@ -68,6 +70,7 @@ certificate and the namespace stay. A run that was interrupted is completed by r
 	flags.BoolVar(&r.deleteSets, "delete-sets", false, "delete all sets of all namespaces, with their pods, first")
 	flags.BoolVar(&r.orphanMembers, "orphan-members", false, "delete all sets of all namespaces first, and leave their pods running without owner")
 	flags.BoolVar(&r.withoutServer, "without-server", false, "go on although the server does not answer, if nothing in the cluster belongs to a set")
+	flags.BoolVar(&r.leaveRest, "leave-rest", false, "remove the registration and the guard, and leave the rest to Helm; the chart's hook does this")
 	flags.StringVar(&dry, "dry-run", dry, `"client" checks everything, prints the steps and changes nothing; "none" does them`)
 	flags.Lookup("dry-run").NoOptDefVal = "client"
 	flags.DurationVar(&r.patience, "timeout", 10*time.Minute, "how long each wait may last")
@@ -80,6 +83,8 @@ func (r *run) complete(getter genericclioptions.RESTClientGetter, dry string) er
 	switch {
 	case r.deleteSets && r.orphanMembers:
 		return errors.New("--delete-sets and --orphan-members exclude each other: are the pods to be deleted or to stay?")
+	case r.leaveRest && dry != "none":
+		return errors.New("--leave-rest and --dry-run exclude each other: without --leave-rest, the latter says what is in the way")
 	case dry == "server":
 		return errors.New(`--dry-run is "server", must be none or client: the guard refuses to delete what is not annotated, and a dry run annotates nothing`)
 	case dry != "none" && dry != "client":
@@ -129,6 +134,9 @@ func (r *run) run(ctx context.Context) error {
 	}
 	if err := r.unregister(ctx); err != nil {
 		return err
+	}
+	if r.leaveRest {
+		return r.leave(ctx)
 	}
 	for _, step := range [][]object{servers(), rightsOf(), guard()} {
 		for _, o := range step {

@@ -4,6 +4,7 @@
 package uninstall
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,6 +20,9 @@ const (
 
 	serviceName = "v1." + v1.GroupName
 	serverName  = "statefulset-apiserver"
+	// storeName is what the members of a store of several servers are called.
+	storeName   = serverName + "-etcd"
+	mostMembers = 3
 	guardName   = "statefulset-apiserver-protect"
 	// preflightName is the account that may create what is tried, and the policy that lets it do so in dry runs only.
 	preflightName = "statefulset-preflight"
@@ -53,6 +57,10 @@ func servers() []object {
 		{kind: kindOf("apps", "deployments"), name: serverName},
 		{kind: kindOf("", "services"), name: serverName},
 		{kind: kindOf("networking.k8s.io", "networkpolicies"), name: serverName},
+		{kind: kindOf("policy", "poddisruptionbudgets"), name: storeName},
+		{kind: kindOf("apps", "statefulsets"), name: storeName},
+		{kind: kindOf("", "services"), name: storeName},
+		{kind: kindOf("networking.k8s.io", "networkpolicies"), name: storeName},
 		{kind: kindOf("", "resourcequotas"), name: serverName},
 		{kind: kindOf("flowcontrol.apiserver.k8s.io", "flowschemas"), name: serverName + "-leases", everywhere: true},
 		{kind: kindOf("flowcontrol.apiserver.k8s.io", "flowschemas"), name: serverName, everywhere: true},
@@ -71,11 +79,11 @@ func rightsOf() []object {
 	}
 	all = append(all, object{kind: kindOf(group, "rolebindings"), namespace: "kube-system", name: serverName + "-authentication-reader"})
 	for _, resource := range []string{"rolebindings", "roles"} {
-		for _, name := range []string{serverName + "-certificates", serverName + "-preflight", serverName + "-store", "statefulset-controller"} {
+		for _, name := range []string{serverName + "-certificates", serverName + "-preflight", serverName + "-store", storeName, storeName + "-client", "statefulset-controller"} {
 			all = append(all, object{kind: kindOf(group, resource), name: name})
 		}
 	}
-	for _, name := range []string{preflightName, serverName} {
+	for _, name := range []string{preflightName, storeName, serverName} {
 		all = append(all, object{kind: kindOf("", "serviceaccounts"), name: name})
 	}
 	return append(all, policy(preflightName)...)
@@ -100,14 +108,21 @@ func removed() []object {
 
 // staying are the objects that this command leaves: data, and what may hold data of others.
 func staying() []object {
-	return []object{
+	all := []object{
 		{kind: kindOf("", "namespaces"), name: "statefulset-system", everywhere: true},
 		{kind: kindOf("", "persistentvolumeclaims"), name: serverName + "-data"},
 		{kind: kindOf("", "configmaps"), name: serverName + "-store"},
 		{kind: kindOf("", "secrets"), name: serverName + "-tls"},
 		{kind: kindOf("", "secrets"), name: serverName + "-ca"},
 		{kind: kindOf("", "configmaps"), name: serverName + "-ca"},
+		{kind: kindOf("", "secrets"), name: serverName + "-serving"},
+		{kind: kindOf("", "configmaps"), name: storeName},
+		{kind: kindOf("", "secrets"), name: storeName + "-ca"},
 	}
+	for ordinal := range mostMembers {
+		all = append(all, object{kind: kindOf("", "persistentvolumeclaims"), name: fmt.Sprintf("data-%s-%d", storeName, ordinal)})
+	}
+	return all
 }
 
 func kindOf(group, resource string) schema.GroupVersionResource {

@@ -41,8 +41,8 @@ func (r *run) unregister(ctx context.Context) error {
 	})
 }
 
-// remove deletes an object with the guard's leave, and waits until it is gone. For a
-// Deployment that is when its pods are.
+// remove deletes an object with the guard's leave, and waits until it is gone. For what has
+// pods that is when they are.
 func (r *run) remove(ctx context.Context, o object) error {
 	said := false
 	return r.await(ctx, o.String()+" is gone", func(ctx context.Context) (string, error) {
@@ -64,7 +64,7 @@ func (r *run) remove(ctx context.Context, o object) error {
 			return "it is being deleted", nil
 		}
 		policy := metav1.DeletePropagationBackground
-		if o.kind.Resource == "deployments" {
+		if o.kind.Group == "apps" {
 			policy = metav1.DeletePropagationForeground
 		}
 		err = r.client(o).Delete(ctx, o.name, metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &found.UID}})

@@ -54,7 +54,7 @@ func (r *run) needed() []right {
 	if r.deleteSets || r.orphanMembers {
 		all = append(all, on(v1.GroupName, "statefulsets", "delete"))
 	}
-	for _, o := range removed() {
+	for _, o := range r.touched() {
 		needed := on(o.kind.Group, o.kind.Resource, "get patch delete")
 		needed.Namespace, needed.Name = r.namespaceOf(o), o.name
 		all = append(all, needed)

@@ -25,7 +25,7 @@ func (r *run) preview(s situation) {
 	for _, o := range removed()[1:] {
 		r.say("- remove %s%s", o, r.where(o))
 	}
-	r.say("what stays: namespace %s with the claim, the note and the certificate", r.system)
+	r.say("what stays: namespace %s with the claims, the notes and the certificates", r.system)
 }
 
 func (r *run) where(o object) string {

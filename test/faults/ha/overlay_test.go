@@ -37,7 +37,7 @@ func TestTheOverlay(t *testing.T) {
 	for _, object := range objects {
 		kinds[object.GetKind()]++
 	}
-	for kind, want := range map[string]int{"PersistentVolumeClaim": 0, "Deployment": 1, "PodDisruptionBudget": 1, "APIService": 1, "ConfigMap": 1} {
+	for kind, want := range map[string]int{"PersistentVolumeClaim": 0, "Deployment": 1, "StatefulSet": 1, "PodDisruptionBudget": 2, "APIService": 1} {
 		if kinds[kind] != want {
 			t.Errorf("objects of kind %s: got %d, want %d", kind, kinds[kind], want)
 		}
@@ -48,26 +48,20 @@ func TestTheOverlay(t *testing.T) {
 	if *spec.Replicas != 3 || spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType || spec.Strategy.RollingUpdate.MaxUnavailable.IntValue() != 1 {
 		t.Errorf("got %d replicas and strategy %+v, want 3 that are replaced one after the other", *spec.Replicas, spec.Strategy)
 	}
-	if pod.Affinity == nil || pod.Affinity.PodAntiAffinity == nil || len(pod.TopologySpreadConstraints) == 0 {
-		t.Errorf("got affinity %+v and spread %+v, want replicas on different nodes and zones", pod.Affinity, pod.TopologySpreadConstraints)
+	if len(pod.TopologySpreadConstraints) != 2 {
+		t.Errorf("got spread %+v, want replicas on different nodes and zones", pod.TopologySpreadConstraints)
 	}
 	for _, volume := range pod.Volumes {
 		if volume.PersistentVolumeClaim != nil {
 			t.Errorf("got volume %+v, want no data in the pod", volume)
 		}
 	}
-	for _, mount := range pod.Containers[0].VolumeMounts {
-		if mount.MountPath == "/data" || mount.MountPath == "/tmp" {
-			t.Errorf("got a mount of %s, which only the embedded etcd needs", mount.MountPath)
-		}
-	}
-	// The flags are known to the server, and their values are right: it complains of
-	// the certificate files only, which are not here.
-	args := slices.Concat(pod.Containers[0].Args, []string{"--kubeconfig=" + l.Path("registration", "kubeconfig")})
+	// The flags are known to the server, and their values are right: it complains of what is added.
+	args := slices.Concat(pod.Containers[0].Args, []string{"--kubeconfig=" + l.Path("registration", "kubeconfig"), "--data-dir=extra"})
 	out, err := exec.CommandContext(t.Context(), l.Program(t, lab.Server).Exe, args...).CombinedOutput()
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if last := lines[len(lines)-1]; err == nil || !strings.Contains(last, "/tls/tls.crt") {
-		t.Errorf("the server with the flags of the overlay: got %v, %q, want that it misses /tls/tls.crt", err, last)
+	if last := lines[len(lines)-1]; err == nil || !strings.Contains(last, `--data-dir is "extra"`) || strings.Contains(last, ";") {
+		t.Errorf("the server with the flags of the overlay: got %v, %q, want that it refuses --data-dir and nothing else", err, last)
 	}
 }
 

@@ -1,0 +1,89 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	header = "# Rendered from artifacts/chart by make generate.\n"
+	// guard is the folder of the templates that can be applied alone.
+	guard = "protect"
+)
+
+// kustomization is a folder of manifests, and the values that they are rendered with.
+type kustomization struct {
+	folder, about string
+	values        map[string]any
+}
+
+func kustomizations() []kustomization {
+	with := func(store string) map[string]any {
+		return map[string]any{"store": map[string]any{"mode": store}, "namespace": map[string]any{"create": true}}
+	}
+	return []kustomization{
+		{"base", "# One server with an embedded etcd, and all that it needs.\n", with("embedded")},
+		{"ha", "# Three servers, of which all serve and one controls, and three members of their store.\n", with("members")},
+	}
+}
+
+// order is that in which files can be applied one by one.
+func order() []string {
+	return []string{
+		"namespace.yaml", "quota.yaml", "serviceaccount.yaml",
+		"rbac-apiserver.yaml", "rbac-controller.yaml", "rbac-store-note.yaml", "rbac-certificates.yaml", "rbac-etcd.yaml",
+		"preflight.yaml", "../" + guard, "rbac-users.yaml", "flowschemas.yaml", "networkpolicy.yaml", "service.yaml",
+		"certificate.yaml", "storage.yaml", "etcd.yaml", "poddisruptionbudget.yaml", "deployment.yaml", "apiservice.yaml",
+	}
+}
+
+// write replaces what the folder had. The guard is the same for all.
+func (k kustomization) write(artifacts string, files map[string]string) error {
+	resources, err := k.resources(files)
+	if err != nil {
+		return err
+	}
+	files["kustomization.yaml"] = k.about + "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- " + strings.Join(resources, "\n- ") + "\n"
+	old, err := filepath.Glob(filepath.Join(artifacts, k.folder, "*.yaml"))
+	if err != nil {
+		return fmt.Errorf("listing %s: %w", k.folder, err)
+	}
+	for _, file := range old {
+		if err := os.Remove(file); err != nil {
+			return fmt.Errorf("removing what was rendered before: %w", err)
+		}
+	}
+	for name, text := range files {
+		target := filepath.Join(artifacts, k.folder, name)
+		if path.Dir(name) == guard {
+			target = filepath.Join(artifacts, name)
+		}
+		if err := os.WriteFile(target, []byte(header+text), 0o644); err != nil { //nolint:gosec // to be read by all
+			return fmt.Errorf("writing what was rendered: %w", err)
+		}
+	}
+	return nil
+}
+
+// resources lists the files in their order. None may be left out.
+func (k kustomization) resources(files map[string]string) ([]string, error) {
+	names := order()
+	var found []string
+	for name := range files {
+		if path.Dir(name) == guard {
+			name = "../" + guard
+		}
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("template %s has no place in the order of manifests", name)
+		}
+		found = append(found, name)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(found, name) }), nil
+}

@@ -1,0 +1,38 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command chart writes the manifests for those who do not use Helm, from the chart.
+//
+//	chart [--artifacts DIR]
+//
+// Its module also pins the helm that tests install with: go build helm.sh/helm/v4/cmd/helm.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	artifacts := flag.String("artifacts", "artifacts", "`directory` that has the chart, and gets the manifests")
+	flag.Parse()
+	if err := run(*artifacts); err != nil {
+		fmt.Fprintf(os.Stderr, "chart: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(artifacts string) error {
+	for _, k := range kustomizations() {
+		files, err := render(filepath.Join(artifacts, "chart"), k.values)
+		if err != nil {
+			return err
+		}
+		if err := k.write(artifacts, files); err != nil {
+			return err
+		}
+	}
+	return nil
+}
