@@ -159,6 +159,26 @@ func (n *network) remove(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
+// unplug removes the cables of all pods of a node. With the namespace of a pod its cable would go some time later, and take
+// along the route to a later pod of the same address.
+func (s namespace) unplug(ctx context.Context) error {
+	if !isThere(filepath.Join(netnsDir, s.name)) {
+		return nil
+	}
+	listed, err := exec.CommandContext(ctx, "ip", "-n", s.name, "-o", "link", "show", "type", "veth").Output()
+	if err != nil {
+		return fmt.Errorf("listing the cables of %s: %w", s.name, err)
+	}
+	var failed []error
+	for line := range strings.Lines(string(listed)) {
+		_, line, _ = strings.Cut(line, ": ")
+		if name, _, _ := strings.Cut(line, "@"); name != "eth0" {
+			failed = append(failed, ip(ctx, "-n "+s.name+" link delete "+name))
+		}
+	}
+	return errors.Join(failed...)
+}
+
 func isThere(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)

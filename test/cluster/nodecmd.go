@@ -26,14 +26,14 @@ func nodeVerbs() []nodeVerb {
 		{"heal", "put the cable back", func(ctx context.Context, _ *supervisor, _ binaries, _ string, n node) error {
 			return ip(ctx, "link set "+n.link+" up")
 		}},
-		{"stop", "cut its power: all on it ends at once, its disk stays", func(_ context.Context, s *supervisor, _ binaries, _ string, n node) error {
-			return s.powerOff(n)
+		{"stop", "cut its power: all on it ends at once, its disk stays", func(ctx context.Context, s *supervisor, _ binaries, _ string, n node) error {
+			return s.powerOff(ctx, n)
 		}},
 		{"start", "switch it on again", func(ctx context.Context, s *supervisor, bin binaries, images string, n node) error {
 			return s.powerOn(ctx, bin, images, n)
 		}},
-		{"wipe", "stop it, and delete its disk: its images, its pods and the data of its volumes", func(_ context.Context, s *supervisor, _ binaries, _ string, n node) error {
-			if err := s.powerOff(n); err != nil {
+		{"wipe", "stop it, and delete its disk: its images, its pods and the data of its volumes", func(ctx context.Context, s *supervisor, _ binaries, _ string, n node) error {
+			if err := s.powerOff(ctx, n); err != nil {
 				return err
 			}
 			return os.RemoveAll(s.nodeDir(n))

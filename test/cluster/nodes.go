@@ -116,11 +116,14 @@ func (s *supervisor) startNodes(ctx context.Context, bin binaries, images string
 
 // powerOff ends all that runs on nodes, as if they lost their power, and takes away what they had mounted. What is on their disks
 // stays.
-func (s *supervisor) powerOff(nodes ...node) error {
+func (s *supervisor) powerOff(ctx context.Context, nodes ...node) error {
 	var ending errgroup.Group
 	for _, n := range nodes {
 		ending.Go(func() error {
 			if err := n.group().kill(); err != nil {
+				return err
+			}
+			if err := n.unplug(ctx); err != nil {
 				return err
 			}
 			// Their names are in the way of those of the next start.
@@ -145,7 +148,7 @@ func (s *supervisor) dismantle(ctx context.Context) error {
 	if s.net == nil {
 		return s.stopAll()
 	}
-	if err := s.powerOff(s.nodes()...); err != nil {
+	if err := s.powerOff(ctx, s.nodes()...); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.out, "stopped %d nodes\n", len(s.nodes()))
