@@ -20,6 +20,11 @@ import (
 
 const (
 	registrationName = "v1." + v1.GroupName
+	// keepAnnotation, with any value, says that somebody else writes the caBundle; so does what
+	// has cert-manager write it. Servers that run yet while that changes must not write it back.
+	keepAnnotation        = v1.GroupName + "/keep-ca-bundle"
+	certManagerAnnotation = "cert-manager.io/inject-ca-from"
+
 	// manager owns the one field that we write, so that whoever applies the rest neither
 	// takes it away nor has a conflict with us.
 	manager = "statefulset-apiserver-tls"
@@ -39,6 +44,8 @@ type registration struct {
 	uid    types.UID
 	host   string // the name that the host wants to see in a certificate
 	bundle []byte
+	// kept is whether somebody else writes the bundle.
+	kept bool
 }
 
 func (r registrar) read(ctx context.Context) (registration, error) {
@@ -55,6 +62,11 @@ func (r registrar) read(ctx context.Context) (registration, error) {
 	found.host = name + "." + namespace + ".svc"
 	if skips, _, _ := unstructured.NestedBool(object.Object, "spec", "insecureSkipTLSVerify"); skips {
 		return registration{}, fmt.Errorf("APIService %s has spec.insecureSkipTLSVerify, so that the host would believe anybody: remove it", registrationName)
+	}
+	for _, name := range []string{keepAnnotation, certManagerAnnotation} {
+		if _, there := object.GetAnnotations()[name]; there {
+			found.kept = true
+		}
 	}
 	text, _, _ := unstructured.NestedString(object.Object, "spec", "caBundle")
 	if found.bundle, err = base64.StdEncoding.DecodeString(text); err != nil {

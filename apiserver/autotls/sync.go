@@ -144,7 +144,7 @@ func (c *Certificate) publish(ctx context.Context, registered registration, trus
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(registered.bundle, bundle) {
+	if !registered.kept && !bytes.Equal(registered.bundle, bundle) {
 		if err := c.registrar.publish(ctx, registered, bundle); err != nil {
 			return err
 		}

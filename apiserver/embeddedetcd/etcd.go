@@ -41,7 +41,7 @@ type Etcd struct {
 	log       etcdLog
 	quota     int64  // bytes
 	part      *Part  // nil if it has no other members
-	token     string // tells a new cluster from others, empty for what etcd is used to
+	restored  string // the token of a cluster that is made of a backup, else empty
 	server    *embed.Etcd
 }
 
@@ -157,8 +157,8 @@ func (e *Etcd) config() *embed.Config {
 	config.BootstrapDefragThresholdMegabytes = defragmentFrom
 	config.WatchProgressNotifyInterval = progressInterval
 	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(e.log.logger())
-	if e.token != "" {
-		config.InitialClusterToken = e.token
+	if e.restored != "" {
+		config.InitialClusterToken, config.SnapshotCount = e.restored, 1
 	}
 	if e.part != nil {
 		e.part.apply(config)

@@ -9,14 +9,20 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
+	"go.etcd.io/etcd/pkg/v3/featuregate"
 	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/features"
 )
 
 // mostLearners is how many members may be without a vote at a time.
 const mostLearners = 8
+
+// hashCheckInterval is how often the leader compares members.
+const hashCheckInterval = time.Minute
 
 // Part says as which member of a cluster an etcd runs.
 type Part struct {
@@ -52,6 +58,9 @@ func (p *Part) apply(config *embed.Config) {
 	// second after it was written to the log, and when that is read again it looks for a peer that
 	// never was one.
 	config.MaxLearners = mostLearners
+	// The leader compares what members have, and stops writes if it is not the same.
+	config.CompactHashCheckTime = hashCheckInterval
+	_ = config.ServerFeatureGate.(featuregate.MutableFeatureGate).Set(string(features.CompactHashCheck) + "=true") // a gate that there is
 	config.InitialClusterToken = p.Token
 	config.InitialCluster = ""
 	for name, peer := range p.Cluster {
@@ -84,6 +93,16 @@ func StartPart(dir *Dir, part *Part) (*Etcd, error) {
 
 // MemberID is what other members call it.
 func (e *Etcd) MemberID() uint64 { return uint64(e.server.Server.MemberID()) }
+
+// Hash is what the member has at its present revision, in a number that is the same for all who
+// have the same.
+func (e *Etcd) Hash() (revision int64, hash uint32, err error) {
+	got, revision, err := e.server.Server.KV().HashStorage().HashByRev(0)
+	if err != nil {
+		return 0, 0, fmt.Errorf("reading through what the member has: %w", err)
+	}
+	return revision, got.Hash, nil
+}
 
 // HasLog says whether an etcd has ever run in a directory.
 func HasLog(dataDir string) bool { return fileutil.Exist(filepath.Join(dataDir, "member", "wal")) }

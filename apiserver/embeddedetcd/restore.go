@@ -10,11 +10,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	"go.etcd.io/etcd/server/v3/storage/schema"
+	"go.etcd.io/etcd/server/v3/storage/wal"
+	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+const (
+	snapshotPoll     = 20 * time.Millisecond
+	snapshotPatience = 30 * time.Second
 )
 
 // Restore makes an etcd's data of a database from elsewhere, and lets go of the directory,
@@ -43,12 +52,30 @@ func (d *Dir) restoreInto(ctx context.Context, fill func(database string) error,
 	}
 	// It must not pass for the cluster that it was copied from, nor for one that was restored
 	// before: members of those could still be running.
-	etcd.token = rand.Text()
+	etcd.restored = rand.Text()
 	err = etcd.start(ctx)
 	if err == nil {
 		err = check(ctx, etcd.Endpoint())
 	}
+	if err == nil {
+		err = d.awaitSnapshot(ctx)
+	}
 	return errors.Join(err, etcd.Close())
+}
+
+// awaitSnapshot returns when the log begins with what the database holds. A member that joins
+// later is given the log from its first entry, and without that it would get none of the data.
+func (d *Dir) awaitSnapshot(ctx context.Context) error {
+	path := filepath.Join(d.path, "member", "wal")
+	err := wait.PollUntilContextTimeout(ctx, snapshotPoll, snapshotPatience, true, func(context.Context) (bool, error) {
+		found, err := wal.ValidSnapshotEntries(zap.NewNop(), path)
+		// What is being written cannot be read to its end.
+		return err == nil && len(found) > 0 && found[len(found)-1].GetIndex() > 0, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting until %s begins with a snapshot: %w", path, err)
+	}
+	return nil
 }
 
 // forgetMembers takes out of a database what belongs to the etcd that it was copied

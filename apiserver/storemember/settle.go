@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"statefulset.dev/apiserver/embeddedetcd"
+	"statefulset.dev/apiserver/logthrottle"
 )
 
 // settle waits until the member that runs has all that the others have, and makes it vote.
@@ -23,12 +24,15 @@ func (m *member) settle(ctx context.Context, etcd *embeddedetcd.Etcd) error {
 		return err
 	}
 	m.health.runs(etcd.Endpoint(), etcd.MemberID())
+	var told logthrottle.Throttle
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
 		err := m.becomeVoter(ctx, etcd)
 		if err == nil {
 			return nil
 		}
-		klog.FromContext(ctx).V(2).Info("The member does not vote yet", "reason", err.Error())
+		if told.IsDue(err, time.Now()) {
+			klog.FromContext(ctx).Info("The member does not vote yet", "reason", err.Error())
+		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -59,12 +63,33 @@ func (m *member) becomeVoter(ctx context.Context, etcd *embeddedetcd.Etcd) error
 			return err
 		}))
 	case self.IsLearner:
+		if err := m.sameAs(ctx, etcd, through); err != nil {
+			return err
+		}
 		return again(m.peers.with(ctx, through, func(ctx context.Context, client *clientv3.Client) error {
 			_, err := client.MemberPromote(ctx, self.ID)
 			return err
 		}))
 	}
 	return nil
+}
+
+// sameAs makes sure that the member has what another one has, before it may vote on it.
+func (m *member) sameAs(ctx context.Context, etcd *embeddedetcd.Etcd, through string) error {
+	revision, hash, err := etcd.Hash()
+	if err != nil {
+		return err
+	}
+	return m.peers.with(ctx, through, func(ctx context.Context, client *clientv3.Client) error {
+		theirs, err := client.HashKV(ctx, through, revision)
+		if err != nil {
+			return fmt.Errorf("comparing with %s at revision %d: %w", through, revision, err)
+		}
+		if theirs.Header.Revision < revision || theirs.Hash != hash {
+			return fmt.Errorf("at revision %d, %s has hash %x, and this member has %x: it does not vote before they are the same", revision, through, theirs.Hash, hash)
+		}
+		return nil
+	})
 }
 
 // list asks the member itself, and as long as it does not vote, another one: it may not answer

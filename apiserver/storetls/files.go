@@ -30,7 +30,7 @@ const (
 	authorityFile = "ca.crt"
 
 	shortestRetry = time.Second
-	longestRetry  = time.Minute
+	longestRetry  = 10 * time.Second
 )
 
 // Files are a certificate, its key and the authority that signed it, in a directory. Etcd reads

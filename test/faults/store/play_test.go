@@ -104,7 +104,7 @@ func (r *run) killAgainAndAgain(log *load.Log, victim victim) (outages []time.Du
 		rate = float64(writes) / peace.Seconds()
 		restart := victim.kill(r.random)
 		killed := log.Now()
-		if len(r.processes) > 1 {
+		if victim.leavesMajority() {
 			// The others must go on without it.
 			r.awaitWrite(log, killed)
 			outages = append(outages, log.Now()-began)
@@ -115,6 +115,7 @@ func (r *run) killAgainAndAgain(log *load.Log, victim victim) (outages []time.Du
 		restart()
 		r.awaitWrite(log, killed)
 		outages = append(outages, log.Now()-began)
+		r.awaitMembers()
 	}
 	return outages, rate
 }
@@ -124,7 +125,7 @@ func (r *run) goesOn(now time.Duration, kills int, rate float64) bool {
 	if r.kills > 0 {
 		return kills < r.kills
 	}
-	return now < r.budget || rate < leastRate && now < longest*r.budget
+	return now < r.budget || rate < r.leastRate && now < longest*r.budget
 }
 
 func (r *run) awaitMembers() {
@@ -160,8 +161,8 @@ func (r *run) judge(log *load.Log, outages []time.Duration, rate float64) {
 	r.t.Logf("%d kills; without service for %s at most, %s in the middle; %d writes acknowledged, %.0f a second between kills; %d requests, %d lists, %d watch streams with %d events; errors %v",
 		len(outages), outages[len(outages)-1].Round(time.Millisecond), outages[len(outages)/2].Round(time.Millisecond),
 		writes, rate, len(operations), len(log.Snapshots()), len(log.Streams()), seen, log.Errors())
-	if rate < leastRate {
-		r.t.Errorf("the run is void: got %.0f acknowledged writes a second, want at least %d", rate, leastRate)
+	if rate < r.leastRate {
+		r.t.Errorf("the run is void: got %.0f acknowledged writes a second, want at least %.0f", rate, r.leastRate)
 	}
 	if all := int(truth.Changes[len(truth.Changes)-1].Revision - truth.Changes[0].Revision); seen < all {
 		r.t.Errorf("the run is void: all watches saw %d events, want at least the %d of the storage", seen, all)

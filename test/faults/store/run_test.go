@@ -32,24 +32,28 @@ const (
 
 // run is one storage that is killed.
 type run struct {
-	t         *testing.T
-	lab       *lab.Lab
-	fault     string
-	budget    time.Duration
-	kills     int // 0 stands for as many as the budget allows
-	random    *rand.Rand
+	t      *testing.T
+	lab    *lab.Lab
+	fault  string
+	budget time.Duration
+	kills  int // 0 stands for as many as the budget allows
+	random *rand.Rand
+	// leastRate is how many writes a second must be acknowledged, or the run proves nothing.
+	leastRate float64
 	namespace string
 
 	program   lab.Program
 	server    *lab.Process
 	processes []*lab.Process // of an external etcd
 	endpoints []string       // of etcd; empty for the embedded one
+	// truthFrom, if it is set, is where the history is read from when all is over.
+	truthFrom func() []string
 }
 
 func newRun(t *testing.T, fault string, budget time.Duration) *run {
 	seed := uint64(harness.Number(t, "SEED", int(time.Now().UnixNano())))
 	t.Logf("SEED=%d", seed)
-	r := &run{t: t, lab: lab.Open(t), fault: fault, budget: budget, kills: harness.Number(t, "KILLS", 0), random: rand.New(rand.NewPCG(seed, 0))}
+	r := &run{t: t, lab: lab.Open(t), fault: fault, budget: budget, kills: harness.Number(t, "KILLS", 0), leastRate: leastRate, random: rand.New(rand.NewPCG(seed, 0))}
 	r.program = r.lab.TakeOver(t, lab.Server)
 	r.program.Args = r.program.Args.
 		// A dry run on the host for each write would leave little load for the storage.
@@ -109,7 +113,10 @@ func (r *run) truth() *history.Truth {
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	defer cancel()
 	endpoints := r.endpoints
-	if len(endpoints) == 0 {
+	switch {
+	case r.truthFrom != nil:
+		endpoints = r.truthFrom()
+	case len(endpoints) == 0:
 		endpoints = []string{"unix://" + newestSocket(r.t, os.Getenv("TMPDIR"))}
 	}
 	etcd, err := clientv3.New(clientv3.Config{Context: ctx, Endpoints: endpoints})

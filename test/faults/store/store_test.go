@@ -46,6 +46,8 @@ func TestAServerWithEmbeddedEtcdThatIsKilled(t *testing.T) {
 type victim interface {
 	// kill kills it, or a part of it, and returns what starts it again.
 	kill(random *rand.Rand) (restart func())
+	// leavesMajority says whether the rest of it goes on meanwhile.
+	leavesMajority() bool
 }
 
 // members are those of an external etcd.
@@ -62,6 +64,10 @@ func (m *members) kill(random *rand.Rand) func() {
 
 // server is the server with its embedded etcd.
 type server struct{ *run }
+
+func (m *members) leavesMajority() bool { return len(m.etcd) > 1 }
+
+func (s *server) leavesMajority() bool { return false }
 
 func (s *server) kill(*rand.Rand) func() {
 	s.server.Kill(s.t)

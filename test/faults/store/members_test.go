@@ -1,0 +1,165 @@
+//go:build faults
+
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"statefulset.dev/test/harness"
+	"statefulset.dev/test/harness/lab"
+)
+
+// storeBudget is how long each fault is played on the members of a store of ours.
+const storeBudget = 30 * time.Second
+
+// leastStoreRate is less than with an etcd of one member: three of them sync to one disk here, and
+// encrypt what they say to each other.
+const leastStoreRate = 80
+
+// storeMembers are the members that servers bring along.
+type storeMembers struct {
+	*run
+	members []lab.StoreMember
+}
+
+func newStore(t *testing.T, fault string) *storeMembers {
+	r := newRun(t, fault, storeBudget)
+	r.leastRate = leastStoreRate
+	s := &storeMembers{r, r.lab.StoreMembers(t, "../../../artifacts/ha/rbac-etcd.yaml", 3)}
+	var servers []string
+	for _, m := range s.members {
+		r.processes = append(r.processes, r.lab.Launch(t, m.Program))
+		servers = append(servers, m.URL)
+	}
+	r.awaitMembers()
+	r.program.Args = r.program.Args.Without("data-dir").
+		With("etcd-servers", strings.Join(servers, ",")).With("etcd-tls-auto", filepath.Join(t.TempDir(), "tls"))
+	r.server = r.lab.Start(t, r.program)
+	r.awaitAggregator()
+	r.truthFrom = func() []string { return []string{s.members[0].Socket(t)} }
+	return s
+}
+
+func (s *storeMembers) launch(i int) { s.processes[i] = s.lab.Launch(s.t, s.members[i].Program) }
+
+func (s *storeMembers) killAll() {
+	for _, p := range s.processes {
+		p.Kill(s.t)
+	}
+}
+
+func (s *storeMembers) launchAll() {
+	for i := range s.members {
+		s.launch(i)
+	}
+}
+
+// one loses a process, and its disk if wiped is true.
+type one struct {
+	*storeMembers
+	wiped bool
+}
+
+func (o *one) leavesMajority() bool { return true }
+
+func (o *one) kill(random *rand.Rand) func() {
+	i := random.IntN(len(o.members))
+	o.processes[i].Kill(o.t)
+	if o.wiped {
+		if err := os.RemoveAll(o.members[i].Data); err != nil {
+			o.t.Fatalf("emptying the disk of %s: %v", o.members[i].Name, err)
+		}
+	}
+	return func() { o.launch(i) }
+}
+
+// all lose their processes at once.
+type all struct{ *storeMembers }
+
+func (a *all) leavesMajority() bool { return false }
+
+func (a *all) kill(*rand.Rand) func() {
+	a.killAll()
+	return a.launchAll
+}
+
+// swapped disks are given to the wrong members, which must not use them, and then to the right
+// ones again.
+type swapped struct{ *storeMembers }
+
+func (s *swapped) leavesMajority() bool { return false }
+
+func (s *swapped) kill(random *rand.Rand) func() {
+	away := random.IntN(len(s.members))
+	i, j := (away+1)%3, (away+2)%3
+	swap := func() {
+		s.processes[i].Kill(s.t)
+		s.processes[j].Kill(s.t)
+		aside := s.members[i].Data + "-aside"
+		for _, move := range [][2]string{{s.members[i].Data, aside}, {s.members[j].Data, s.members[i].Data}, {aside, s.members[j].Data}} {
+			if err := os.Rename(move[0], move[1]); err != nil {
+				s.t.Fatalf("swapping disks: %v", err)
+			}
+		}
+		s.launch(i)
+		s.launch(j)
+	}
+	swap()
+	s.awaitWord(i, "the disk is that of "+s.members[j].Name)
+	s.awaitWord(j, "the disk is that of "+s.members[i].Name)
+	return swap
+}
+
+// awaitWord waits until a member says why it is not ready.
+func (s *storeMembers) awaitWord(i int, want string) {
+	args := s.members[i].Args
+	url := fmt.Sprintf("http://%s:%s/readyz", args.Get("listen-address"), args.Get("health-port"))
+	harness.Eventually(s.t, s.members[i].Name+" says "+want, func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		said := make([]byte, 1024)
+		n, _ := answer.Body.Read(said)
+		if got := string(said[:n]); !strings.Contains(got, want) {
+			return fmt.Errorf("it says %q, want %q", got, want)
+		}
+		return nil
+	})
+}
+
+func TestAMemberOfTheStoreThatIsKilled(t *testing.T) {
+	s := newStore(t, "one of three members of our store killed")
+	s.play(&one{s, false})
+}
+
+func TestAMemberOfTheStoreWhoseDiskIsLost(t *testing.T) {
+	s := newStore(t, "one of three members of our store loses its disk")
+	s.play(&one{s, true})
+}
+
+func TestAllMembersOfTheStoreThatAreKilled(t *testing.T) {
+	s := newStore(t, "all members of our store killed")
+	s.play(&all{s})
+}
+
+func TestMembersOfTheStoreWithEachOthersDisks(t *testing.T) {
+	s := newStore(t, "two members of our store with each other's disks")
+	s.play(&swapped{s})
+}
