@@ -22,7 +22,7 @@ help: ## List the targets
 NODES ?= fake
 DEMO = $(or $(DEMO_$(NODES)),$(error NODES is $(NODES), want fake or real))
 DEMO_fake = build
-DEMO_real = build images
+DEMO_real = build images bin/helm
 .PHONY: demo
 demo: $(DEMO) ## Start a local cluster, register the server, and follow the example set through its life (NODES=real: three nodes that run its processes; needs root)
 	@hack/demo$(if $(filter real,$(NODES)),-nodes).sh
@@ -139,8 +139,12 @@ test-uninstall: build ## Take an installation apart in wrong orders and in the r
 	@hack/test-on-cluster.sh uninstall
 
 .PHONY: test-nodes
-test-nodes: images test-nodes-quick ## On three real nodes, play what only these show with both kinds: probes, slow ends, lost nodes, evictions, kubectl; needs root
+test-nodes: images test-nodes-quick test-install ## On three real nodes, play what only these show with both kinds: probes, slow ends, lost nodes, evictions, kubectl; needs root
 	@hack/test-nodes.sh
+
+.PHONY: test-install
+test-install: build images bin/helm ## On three real nodes, install the server in all ways, and change between them while a set runs; needs root
+	@hack/test-install.sh
 
 .PHONY: test-nodes-quick
 test-nodes-quick: build ## Install the server on a real node, run members, cut the power, and uninstall; needs root

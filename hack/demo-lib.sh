@@ -37,6 +37,16 @@ await() {
   done
 }
 
+# expect WHAT WANT COMMAND...: the command's output holds WANT, at some time.
+expect() {
+  local what=$1 want=$2 got deadline=$((SECONDS + TIMEOUT))
+  shift 2
+  until got=$("$@" 2>&1) && [[ $got == *"$want"* ]]; do
+    ((SECONDS < deadline)) || fail "$what: got"$'\n'"$got"$'\n'"want it to hold $want"
+    sleep 0.2
+  done
+}
+
 remove_earlier_run() {
   kubectl delete -f "$EXAMPLE" --ignore-not-found --timeout="${TIMEOUT}s" || fail "the example of an earlier run cannot be deleted"
   kubectl wait --for=delete pod -l "$SELECTOR" --timeout="${TIMEOUT}s" >/dev/null || fail "pods of an earlier run stay"

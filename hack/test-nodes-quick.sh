@@ -65,7 +65,7 @@ bin/cluster up --nodes=real:1 --dir "$DIR" --images bin/images
 # refused WANT [FLAG...]: an installation says so, and changes nothing.
 refused() {
   local got
-  if got=$(sts install --image=statefulset-apiserver:dev "${@:2}" 2>&1); then fail "the installation: got success, want it refused because of $1"; fi
+  if got=$(sts install --image=statefulset-apiserver:dev --single "${@:2}" 2>&1); then fail "the installation: got success, want it refused because of $1"; fi
   [[ $got == *"$1"* && $got != *applied* ]] || fail "the installation: got"$'\n'"$got"$'\n'"want it refused because of: $1"
   [[ -z $(kubectl get namespace statefulset-system --ignore-not-found -o name) ]] || fail "a refused installation has made the namespace"
   echo "refused: $1"
@@ -93,8 +93,13 @@ kubectl delete apiservice v1.apps.statefulset.dev >/dev/null
 kubectl create clusterrolebinding viewer --clusterrole=view --user=viewer >/dev/null
 refused "you may not" --as=viewer
 
+if got=$(sts install --image=statefulset-apiserver:dev 2>&1) || [[ $got != *"the cluster has 1 nodes"*"--single"* ]]; then
+  fail "three members of a store on one node: got"$'\n'"$got"$'\n'"want it refused, with the way to have one"
+fi
+echo "refused: three members of a store on one node"
+
 section "Installation"
-sts install --image=statefulset-apiserver:dev --timeout="${TIMEOUT}s" || fail "the installation failed"
+sts install --image=statefulset-apiserver:dev --single --timeout="${TIMEOUT}s" || fail "the installation failed"
 sts doctor || fail "doctor has found failures"
 
 section "Members"

@@ -1,0 +1,214 @@
+#!/usr/bin/env bash
+# Copyright The statefulset-apiserver Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Installs our server in all ways on three real nodes, with three servers and three members of their store, and changes between
+# them while a set runs. Its pods stay the same from the first installation to the last, and so does the set.
+#
+#   hack/test-install.sh
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+DIR=$PWD/.cluster-install
+EXAMPLE=test/images/web/web.yaml
+SELECTOR=app=web
+TIMEOUT=180 # seconds that each step may take
+SYSTEM=statefulset-system
+RELEASE=statefulset-apiserver
+STORE=statefulset-apiserver-etcd
+
+. hack/demo-lib.sh
+
+remove() {
+  local code=$?
+  trap '' INT TERM
+  finish
+  if ((code != 0)) && [[ -d $DIR/logs ]]; then
+    for pod in $(system get pods -o name); do
+      system logs "$pod" --previous >"$DIR/logs/${pod#pod/}-previous.log" 2>/dev/null || true
+      system logs "$pod" >"$DIR/logs/${pod#pod/}.log" || true
+    done
+    rm -rf "$DIR-logs"
+    cp -r "$DIR/logs" "$DIR-logs"
+    echo "the cluster's logs are in $DIR-logs"
+  fi
+  bin/cluster down --dir "$DIR" --purge || code=1
+  rm -rf "$DIR"
+  exit "$code"
+}
+
+helm() { KUBECONFIG=$DIR/kubeconfig bin/helm --namespace "$SYSTEM" "$@"; }
+system() { kubectl --namespace "$SYSTEM" "$@"; }
+value() { kubectl get "$1" -o jsonpath="$2"; }
+of_system() { system get "$1" -o jsonpath="$2"; }
+node() { bin/cluster node "$1" "$2" --dir "$DIR" "${@:3}"; }
+
+# members names the pods of the set with their UIDs, and the set itself.
+members() { value pods '{range .items[*]}{.metadata.name}={.metadata.uid} {end}' && value sset/web '{.metadata.uid}'; }
+
+# served WHAT: the API answers through the cluster, and what ran before still runs.
+served() {
+  kubectl wait --for=condition=Available apiservice/v1.apps.statefulset.dev --timeout="${TIMEOUT}s" >/dev/null || fail "$1: the API does not become available"
+  await "$1: the set and its pods" "$standing" members
+}
+
+# writable: a change of the set is stored, and seen by the controller.
+writable() {
+  local generation
+  kubectl annotate --overwrite sset/web tried="$SECONDS" >/dev/null || fail "$1: the set cannot be changed"
+  kubectl patch sset web --type=merge -p "{\"spec\":{\"minReadySeconds\":$((RANDOM % 5))}}" >/dev/null || fail "$1: the set cannot be changed"
+  generation=$(value sset/web '{.metadata.generation}')
+  await "$1: the generation that the controller has seen" "$generation" value sset/web '{.status.observedGeneration}'
+}
+
+store_ready() { await "members of the store that are ready" 3 of_system statefulset/$STORE '{.status.readyReplicas}'; }
+
+# begin starts what is installed, and the set if there is none.
+began() {
+  store_ready
+  await "servers that are available" 3 of_system deployment/statefulset-apiserver '{.status.availableReplicas}'
+}
+
+# refused WANT COMMAND...: the command fails and says so, and everything runs on.
+refused() {
+  local want=$1 got
+  shift
+  if got=$("$@" 2>&1); then fail "$*: got success, want it refused because of: $want"; fi
+  [[ $got == *"$want"* ]] || fail "$*: got"$'\n'"$got"$'\n'"want it refused because of: $want"
+  echo "refused: $want"
+}
+
+backup() { system exec "$1" -- /statefulset-apiserver store backup --data-dir=/data/etcd --to=- >"$DIR/sets.backup" || fail "the backup of $1 failed"; }
+restore() { system exec -i "$1" -- /statefulset-apiserver store restore --from=- --data-dir=/data/etcd <"$DIR/sets.backup" || fail "the restoration in $1 failed"; }
+
+stop_servers() {
+  system scale deployment/statefulset-apiserver --replicas=0
+  system wait --for=delete pod -l app.kubernetes.io/name=statefulset-apiserver --timeout="${TIMEOUT}s"
+}
+
+# store_pod begins a container beside the volume of an embedded store.
+store_pod() {
+  kubectl apply -f artifacts/examples/store.yaml
+  system wait --for=condition=Ready pod/store --timeout="${TIMEOUT}s"
+}
+
+hack/node-packages.sh
+trap remove EXIT
+bin/cluster down --dir "$DIR" --purge
+bin/cluster up --nodes=real --dir "$DIR" --images bin/images
+
+section "Helm"
+refused "there is only one for this chart" env KUBECONFIG="$DIR/kubeconfig" bin/helm install "$RELEASE" artifacts/chart --namespace default
+helm install "$RELEASE" artifacts/chart --create-namespace --wait --timeout 4m || fail "helm install failed"
+began
+kubectl apply -f "$EXAMPLE"
+await "members that are ready" 3 value sset/web '{.status.readyReplicas}'
+standing=$(members)
+sts doctor || fail "doctor has found failures"
+
+section "The disk of a member of the store is lost"
+system annotate pvc data-$STORE-1 apps.statefulset.dev/allow-delete=yes
+refused "to delete this object alone, annotate data-$STORE-0" system delete pvc data-$STORE-0
+system delete pvc data-$STORE-1 --wait=false
+old=$(of_system pod/$STORE-1 '{.metadata.uid}')
+begun=$SECONDS
+system delete pod $STORE-1
+writable "while the member is away"
+until [[ $(of_system pod/$STORE-1 '{.metadata.uid}' 2>/dev/null) != "$old" ]]; do sleep 0.2; done
+system wait --for=condition=Ready pod/$STORE-1 --timeout="${TIMEOUT}s"
+echo "back after $((SECONDS - begun))s"
+served "after a lost disk"
+
+section "A node is lost, with a server and a member of the store"
+begun=$SECONDS
+node stop n2
+await "the node" Unknown value node/n2 '{.status.conditions[?(@.type=="Ready")].status}'
+writable "while a node is away"
+node start n2 --images bin/images
+await "the node" True value node/n2 '{.status.conditions[?(@.type=="Ready")].status}'
+began
+await "members that are ready" 3 value sset/web '{.status.readyReplicas}'
+standing=$(members) # the member of that node was recreated
+echo "all back after $((SECONDS - begun))s"
+
+section "A release with sets is not uninstalled"
+refused "nothing was changed, because there are sets" helm uninstall "$RELEASE"
+served "after the refusal"
+helm rollback "$RELEASE" 1 || fail "helm rollback failed"
+
+section "All ways to have a certificate"
+for mode in helm existingSecret auto; do
+  set -- --set tls.mode=$mode
+  if [[ $mode == existingSecret ]]; then
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=mine -keyout "$DIR/mine.key" -out "$DIR/mine.crt" \
+      -addext subjectAltName=DNS:statefulset-apiserver.statefulset-system.svc 2>/dev/null
+    system create secret tls mine --cert="$DIR/mine.crt" --key="$DIR/mine.key"
+    set -- "$@" --set tls.secret=mine --set-file tls.caBundle="$DIR/mine.crt"
+  fi
+  # The caBundle is the server's as long as the mode is auto.
+  if [[ $mode == helm ]]; then refused "conflict with \"statefulset-apiserver-tls\": .spec.caBundle" helm upgrade "$RELEASE" artifacts/chart "$@"; fi
+  helm upgrade "$RELEASE" artifacts/chart "$@" --force-conflicts --wait --timeout 4m >/dev/null || fail "helm upgrade to tls.mode=$mode failed"
+  served "tls.mode=$mode"
+  writable "tls.mode=$mode"
+  echo "tls.mode=$mode: served"
+done
+
+section "Helm, uninstalled and installed again"
+kubectl delete -f "$EXAMPLE" --cascade=orphan
+helm uninstall "$RELEASE" --wait --timeout 4m || fail "helm uninstall failed"
+await "registrations that are left" "" kubectl get apiservice v1.apps.statefulset.dev --ignore-not-found -o name
+left=$(kubectl get clusterroles,clusterrolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings,flowschemas -o name | grep -E 'statefulset-(apiserver|controller|preflight|edit|view)' | grep -v system: || true)
+[[ -z $left ]] || fail "left behind: got $left, want nothing"
+kubectl wait --for=condition=Ready pod -l "$SELECTOR" --timeout="${TIMEOUT}s" >/dev/null || fail "pods of the set do not run on"
+
+section "The plugin"
+sts install --image=statefulset-apiserver:dev --timeout="${TIMEOUT}s" || fail "the installation failed"
+began
+kubectl delete pods -l "$SELECTOR" --wait
+kubectl apply -f "$EXAMPLE"
+await "members that are ready" 3 value sset/web '{.status.readyReplicas}'
+standing=$(members)
+
+section "From three servers to one"
+refused "the cluster knows another store than an embedded one" sts install --image=statefulset-apiserver:dev --single
+stop_servers
+backup $STORE-0
+kubectl apply -f artifacts/base/storage.yaml
+store_pod
+restore store
+system delete pod store
+sts install --image=statefulset-apiserver:dev --single --change-store
+served "with one server"
+writable "with one server"
+
+section "From one server to three, whose disks are new"
+system annotate statefulset/$STORE apps.statefulset.dev/allow-delete=yes
+system delete statefulset/$STORE --wait
+for i in 0 1 2; do
+  system annotate pvc data-$STORE-$i apps.statefulset.dev/allow-delete=yes
+  system delete pvc data-$STORE-$i
+done
+stop_servers
+store_pod
+backup store
+system delete pod store
+sts install --image=statefulset-apiserver:dev --change-store
+system wait --for=jsonpath='{.status.phase}'=Running pod/$STORE-0 --timeout="${TIMEOUT}s"
+expect "what the first member waits for" "restore a backup" system logs $STORE-0
+restore $STORE-0
+served "with three servers again"
+writable "with three servers again"
+began
+
+section "kubectl alone"
+kubectl apply -k artifacts/ha >/dev/null || fail "kubectl apply -k failed"
+system rollout status deployment/statefulset-apiserver --timeout="${TIMEOUT}s"
+served "applied by kubectl"
+writable "applied by kubectl"
+sts doctor || fail "doctor has found failures"
+
+section "Uninstallation"
+sts uninstall --delete-sets --timeout=3m || fail "the uninstallation failed"
+await "pods that are left" "" value pods '{.items[*].metadata.name}'
+await "pods of the system that are left" "" of_system pods '{.items[*].metadata.name}'
+printf '\ninstallations: ok in %ds\n' "$SECONDS"
