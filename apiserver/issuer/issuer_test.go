@@ -14,9 +14,10 @@ import (
 // begin is when the first authority of a test is made.
 func begin() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-func made(t *testing.T, after, lifetime time.Duration) Authority {
+// made is an authority that lives for an hour.
+func made(t *testing.T, after time.Duration) Authority {
 	t.Helper()
-	a, err := New("test", begin().Add(after), lifetime)
+	a, err := New("test", begin().Add(after), time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func names(all []Authority) (list []string) {
 }
 
 func TestWhatIsIssuedIsAcceptedForItsHostAlone(t *testing.T) {
-	a := made(t, 0, time.Hour)
+	a := made(t, 0)
 	now := begin().Add(40 * time.Minute)
 	issued, err := a.Issue(Request{Name: "web.shop.svc", Hosts: []string{"web.shop.svc"}, Lifetime: time.Hour}, now)
 	if err != nil {
@@ -65,7 +66,7 @@ func TestWhatIsIssuedIsAcceptedForItsHostAlone(t *testing.T) {
 }
 
 func TestAuthoritiesAreReadAsTheyWereWritten(t *testing.T) {
-	all := []Authority{{Certificate: made(t, 0, time.Hour).Certificate}, made(t, time.Minute, time.Hour), made(t, 2*time.Minute, time.Hour)}
+	all := []Authority{{Certificate: made(t, 0).Certificate}, made(t, time.Minute), made(t, 2*time.Minute)}
 	bundle, err := EncodeCertificates(all)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +86,7 @@ func TestAuthoritiesAreReadAsTheyWereWritten(t *testing.T) {
 }
 
 func TestAuthoritiesOfTheSameSecondHaveOtherNames(t *testing.T) {
-	if got := names([]Authority{made(t, 0, time.Hour), made(t, 0, time.Hour)}); got[0] == got[1] {
+	if got := names([]Authority{made(t, 0), made(t, 0)}); got[0] == got[1] {
 		t.Errorf("got %q twice, want two names", got[0])
 	}
 }

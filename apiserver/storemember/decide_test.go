@@ -24,9 +24,10 @@ func testMembers() members {
 	return members{prefix: "etcd", count: 3, host: "{name}.etcd", client: 2379, peer: 2380}
 }
 
-func diskOf(name string, at stage, cluster string, used bool) func(*situation) {
+// diskOf is one of store a.
+func diskOf(name string, at stage, used bool) func(*situation) {
 	return func(s *situation) {
-		s.disk = disk{record: record{Name: name, Stage: at, Cluster: cluster}, used: used}
+		s.disk = disk{record: record{Name: name, Stage: at, Cluster: "a"}, used: used}
 	}
 }
 
@@ -67,23 +68,23 @@ func TestWhatIsDoneWithADisk(t *testing.T) {
 		"nobody begins while somebody answers":                               {s: seen(0, answering(1)), want: wait, why: "no majority"},
 		"nobody begins on an empty disk when the store was begun":            {s: seen(0, begun("a")), want: wait, why: "restore a backup"},
 		"nobody begins when servers have noted a store":                      {s: seen(0, noted), want: wait, why: "restore a backup"},
-		"one that was interrupted before the host knew begins again":         {s: seen(0, diskOf("etcd-0", beginning, "a", false)), want: begin},
-		"one that was interrupted after the host knew begins again":          {s: seen(0, diskOf("etcd-0", beginning, "a", false), begun("a")), want: begin},
-		"one that was slower than another does not begin":                    {s: seen(0, diskOf("etcd-0", beginning, "a", false), begun("b")), want: wait, why: "no majority"},
-		"one that was interrupted, while servers have noted a store":         {s: seen(0, diskOf("etcd-0", beginning, "a", false), noted), want: wait, why: "restore a backup"},
-		"a member with its disk starts, whatever the others say":             {s: seen(1, diskOf("etcd-1", taken, "a", true), begun("a"), listing("v v")), want: start},
-		"a member with its disk starts alone":                                {s: seen(1, diskOf("etcd-1", taken, "a", true), begun("a")), want: start},
-		"a member with its disk starts, although the host has forgotten":     {s: seen(1, diskOf("etcd-1", taken, "a", true), noted), want: start},
-		"a member with the disk of another one waits":                        {s: seen(1, diskOf("etcd-2", taken, "a", true), begun("a"), listing("v v")), want: wait, why: "the disk is that of etcd-2"},
-		"a member with the disk of another store waits":                      {s: seen(1, diskOf("etcd-1", taken, "a", true), begun("b"), listing("v v")), want: wait, why: "store a"},
+		"one that was interrupted before the host knew begins again":         {s: seen(0, diskOf("etcd-0", beginning, false)), want: begin},
+		"one that was interrupted after the host knew begins again":          {s: seen(0, diskOf("etcd-0", beginning, false), begun("a")), want: begin},
+		"one that was slower than another does not begin":                    {s: seen(0, diskOf("etcd-0", beginning, false), begun("b")), want: wait, why: "no majority"},
+		"one that was interrupted, while servers have noted a store":         {s: seen(0, diskOf("etcd-0", beginning, false), noted), want: wait, why: "restore a backup"},
+		"a member with its disk starts, whatever the others say":             {s: seen(1, diskOf("etcd-1", taken, true), begun("a"), listing("v v")), want: start},
+		"a member with its disk starts alone":                                {s: seen(1, diskOf("etcd-1", taken, true), begun("a")), want: start},
+		"a member with its disk starts, although the host has forgotten":     {s: seen(1, diskOf("etcd-1", taken, true), noted), want: start},
+		"a member with the disk of another one waits":                        {s: seen(1, diskOf("etcd-2", taken, true), begun("a"), listing("v v")), want: wait, why: "the disk is that of etcd-2"},
+		"a member with the disk of another store waits":                      {s: seen(1, diskOf("etcd-1", taken, true), begun("b"), listing("v v")), want: wait, why: "store a"},
 		"a disk that another process uses is left alone":                     {s: seen(0, func(s *situation) { s.disk.busy = true }), want: wait, why: "another process"},
 		"an empty disk, and the majority does not know us":                   {s: seen(1, begun("a"), listing("v v")), want: add},
 		"an empty disk, and the majority has added us":                       {s: seen(1, begun("a"), listing("v-v")), want: join},
 		"an empty disk, and the majority knows us with a vote":               {s: seen(1, begun("a"), listing("vvv")), want: replace},
 		"an empty disk, and the majority knows us as one that has come":      {s: seen(1, begun("a"), listing("vlv")), want: replace},
 		"an empty disk of the first, and the majority knows it":              {s: seen(0, begun("a"), noted, listing("vvv")), want: replace},
-		"a disk on which joining was interrupted before etcd ran":            {s: seen(1, diskOf("etcd-1", joining, "a", false), begun("a"), listing("v-v")), want: join},
-		"a disk on which joining was interrupted after etcd ran":             {s: seen(1, diskOf("etcd-1", joining, "a", true), begun("a"), listing("vlv")), want: start},
+		"a disk on which joining was interrupted before etcd ran":            {s: seen(1, diskOf("etcd-1", joining, false), begun("a"), listing("v-v")), want: join},
+		"a disk on which joining was interrupted after etcd ran":             {s: seen(1, diskOf("etcd-1", joining, true), begun("a"), listing("vlv")), want: start},
 		"an empty disk without a majority":                                   {s: seen(1, begun("a"), answering(1)), want: wait, why: "no majority"},
 		"a backup on the disk of the first, and nobody has a store":          {s: seen(0, restored, noted), want: adopt},
 		"a backup on the disk of the first, and the others lost theirs":      {s: seen(0, restored, noted, begun("a")), want: adopt},

@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,13 +35,8 @@ type census struct {
 // find looks for a member, nil if it is not listed.
 func (c census) find(name, peerURL string) *etcdserverpb.Member {
 	for _, m := range c.listed {
-		if m.Name == name {
+		if m.Name == name || slices.Contains(m.PeerURLs, peerURL) {
 			return m
-		}
-		for _, url := range m.PeerURLs {
-			if url == peerURL {
-				return m
-			}
 		}
 	}
 	return nil

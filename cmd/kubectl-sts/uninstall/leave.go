@@ -51,7 +51,7 @@ func (r *run) leave(ctx context.Context) error {
 		err := r.client(probe()).Delete(ctx, probe().name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil && !apierrors.IsNotFound(err) {
 			free = 0
-			return "the guard still refuses", nil //nolint:nilerr // it is what is waited for
+			return "the guard still refuses", nil
 		}
 		if free++; free < settled {
 			return "the guard lets go", nil
