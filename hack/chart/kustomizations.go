@@ -65,7 +65,7 @@ func (k kustomization) write(artifacts string, files map[string]string) error {
 		if path.Dir(name) == guard {
 			target = filepath.Join(artifacts, name)
 		}
-		if err := os.WriteFile(target, []byte(header+text), 0o644); err != nil { //nolint:gosec // to be read by all
+		if err := os.WriteFile(target, []byte(header+text), 0o644); err != nil {
 			return fmt.Errorf("writing what was rendered: %w", err)
 		}
 	}
