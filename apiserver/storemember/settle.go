@@ -30,7 +30,7 @@ func (m *member) settle(ctx context.Context, etcd *embeddedetcd.Etcd) error {
 		if err == nil {
 			return nil
 		}
-		if told.IsDue(err, time.Now()) {
+		if !errors.Is(err, errAgain) && told.IsDue(err, time.Now()) {
 			klog.FromContext(ctx).Info("The member does not vote yet", "reason", err.Error())
 		}
 		select {

@@ -149,6 +149,10 @@ func (m *member) prepare(ctx context.Context, next step, s situation, dir *embed
 		klog.FromContext(ctx).Info("The store that was restored here is the store from now on", "cluster", cluster)
 		return m.record.write(m.dataDir)
 	default:
+		if s.cluster == "" {
+			// While it is missing, an empty disk could be taken for the first of all.
+			return m.marks.first(ctx, s.disk.Cluster)
+		}
 		return nil
 	}
 }
