@@ -20,10 +20,8 @@ import (
 const (
 	// secretName is the Secret that keeps the authorities, and the ConfigMap of the same
 	// name tells whoever asks us directly, such as a scraper of metrics, whom to trust.
-	secretName   = "statefulset-apiserver-ca" //nolint:gosec // a name
-	configName   = secretName
-	certificates = "ca.crt"
-	keyring      = "ca.key"
+	secretName = "statefulset-apiserver-ca" //nolint:gosec // a name
+	configName = secretName
 
 	// authorityName is what authorities are called; when they were made is added.
 	authorityName = "statefulset-apiserver-ca"
@@ -55,7 +53,7 @@ func (k keeper) read(ctx context.Context) (kept, error) {
 	if err != nil {
 		return kept{}, fmt.Errorf("reading Secret %s/%s: %w", k.namespace, secretName, err)
 	}
-	all, err := issuer.Parse(secret.Data[certificates], secret.Data[keyring])
+	all, err := issuer.FromSecret(secret.Data)
 	if err != nil {
 		return kept{}, k.unusable(err.Error())
 	}
@@ -81,15 +79,10 @@ func (k keeper) unusable(why string) error {
 // write keeps other authorities in the place of those that were read. It fails if
 // somebody else was faster.
 func (k keeper) write(ctx context.Context, old kept, all []issuer.Authority) error {
-	bundle, err := issuer.EncodeCertificates(all)
+	data, err := issuer.ToSecret(all)
 	if err != nil {
 		return err
 	}
-	ring, err := issuer.EncodeKeys(all)
-	if err != nil {
-		return err
-	}
-	data := map[string][]byte{certificates: bundle, keyring: ring}
 	secrets := k.core.Secrets(k.namespace)
 	if old.secret == nil {
 		_, err = secrets.Create(ctx, &corev1.Secret{
@@ -111,14 +104,14 @@ func (k keeper) write(ctx context.Context, old kept, all []issuer.Authority) err
 func (k keeper) tell(ctx context.Context, bundle []byte) error {
 	configs := k.core.ConfigMaps(k.namespace)
 	there, err := configs.Get(ctx, configName, metav1.GetOptions{})
-	data := map[string]string{certificates: string(bundle)}
+	data := map[string]string{issuer.CertificatesKey: string(bundle)}
 	switch {
 	case apierrors.IsNotFound(err):
 		_, err = configs.Create(ctx, &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Name: configName, Annotations: map[string]string{description: configDescription}},
 			Data:       data,
 		}, metav1.CreateOptions{})
-	case err == nil && !bytes.Equal([]byte(there.Data[certificates]), bundle):
+	case err == nil && !bytes.Equal([]byte(there.Data[issuer.CertificatesKey]), bundle):
 		there.Data = data
 		_, err = configs.Update(ctx, there, metav1.UpdateOptions{})
 	}

@@ -35,7 +35,7 @@ const (
 // nothing. A directory that etcd has never used is in order.
 func checkData(dataDir string) error {
 	database := filepath.Join(dataDir, "member", "snap", "db")
-	log := filepath.Join(dataDir, "member", "wal")
+	log := logOf(dataDir)
 	switch hasDatabase, hasLog := fileutil.Exist(database), fileutil.Exist(log); {
 	case !hasDatabase && !hasLog:
 		return nil
@@ -53,6 +53,9 @@ func checkData(dataDir string) error {
 	}
 	return nil
 }
+
+// logOf is where the etcd of a data directory keeps its log.
+func logOf(dataDir string) string { return filepath.Join(dataDir, "member", "wal") }
 
 // checkLog reads the log from the last snapshot on. A torn record at its end is
 // what a power cut leaves behind, and no damage. But it has all that was applied

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
@@ -62,13 +63,11 @@ func (p *Part) apply(config *embed.Config) {
 	config.CompactHashCheckTime = hashCheckInterval
 	_ = config.ServerFeatureGate.(featuregate.MutableFeatureGate).Set(string(features.CompactHashCheck) + "=true") // a gate that there is
 	config.InitialClusterToken = p.Token
-	config.InitialCluster = ""
+	var cluster []string
 	for name, peer := range p.Cluster {
-		if config.InitialCluster != "" {
-			config.InitialCluster += ","
-		}
-		config.InitialCluster += name + "=" + peer
+		cluster = append(cluster, name+"="+peer)
 	}
+	config.InitialCluster = strings.Join(cluster, ",")
 	if p.Joining {
 		config.ClusterState = embed.ClusterStateFlagExisting
 	}
@@ -105,7 +104,7 @@ func (e *Etcd) Hash() (revision int64, hash uint32, err error) {
 }
 
 // HasLog says whether an etcd has ever run in a directory.
-func HasLog(dataDir string) bool { return fileutil.Exist(filepath.Join(dataDir, "member", "wal")) }
+func HasLog(dataDir string) bool { return fileutil.Exist(logOf(dataDir)) }
 
 // Discard takes away what a member that never was part of its cluster has left.
 func (d *Dir) Discard() error {

@@ -66,7 +66,7 @@ func (d *Dir) restoreInto(ctx context.Context, fill func(database string) error,
 // awaitSnapshot returns when the log begins with what the database holds. A member that joins
 // later is given the log from its first entry, and without that it would get none of the data.
 func (d *Dir) awaitSnapshot(ctx context.Context) error {
-	path := filepath.Join(d.path, "member", "wal")
+	path := logOf(d.path)
 	err := wait.PollUntilContextTimeout(ctx, snapshotPoll, snapshotPatience, true, func(context.Context) (bool, error) {
 		found, err := wal.ValidSnapshotEntries(zap.NewNop(), path)
 		// What is being written cannot be read to its end.

@@ -15,14 +15,20 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// Parse reads authorities. Keys are in any order; each belongs to the certificate of its
+// What a Secret of authorities holds.
+const (
+	CertificatesKey = "ca.crt"
+	keysKey         = "ca.key"
+)
+
+// FromSecret reads authorities. Keys are in any order; each belongs to the certificate of its
 // public key.
-func Parse(bundle, ring []byte) ([]Authority, error) {
-	parsed, err := cert.ParseCertsPEM(bundle)
+func FromSecret(data map[string][]byte) ([]Authority, error) {
+	parsed, err := cert.ParseCertsPEM(data[CertificatesKey])
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificates: %w", err)
 	}
-	signers, err := parseKeys(ring)
+	signers, err := parseKeys(data[keysKey])
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +60,19 @@ func keyOf(certificate *x509.Certificate, keys []*ecdsa.PrivateKey) crypto.Signe
 	return nil
 }
 
+// ToSecret writes what FromSecret reads.
+func ToSecret(all []Authority) (map[string][]byte, error) {
+	certificates, err := EncodeCertificates(all)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := encodeKeys(all)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{CertificatesKey: certificates, keysKey: keys}, nil
+}
+
 // EncodeCertificates writes the certificates of authorities as PEM.
 func EncodeCertificates(all []Authority) ([]byte, error) {
 	var list []*x509.Certificate
@@ -67,8 +86,8 @@ func EncodeCertificates(all []Authority) ([]byte, error) {
 	return text, nil
 }
 
-// EncodeKeys writes the keys that authorities have as PEM.
-func EncodeKeys(all []Authority) ([]byte, error) {
+// encodeKeys writes the keys that authorities have as PEM.
+func encodeKeys(all []Authority) ([]byte, error) {
 	var text bytes.Buffer
 	for _, a := range all {
 		if !a.Signs() {

@@ -67,15 +67,11 @@ func TestWhatIsIssuedIsAcceptedForItsHostAlone(t *testing.T) {
 
 func TestAuthoritiesAreReadAsTheyWereWritten(t *testing.T) {
 	all := []Authority{{Certificate: made(t, 0).Certificate}, made(t, time.Minute), made(t, 2*time.Minute)}
-	bundle, err := EncodeCertificates(all)
+	written, err := ToSecret(all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ring, err := EncodeKeys(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := Parse(bundle, ring)
+	read, err := FromSecret(written)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,11 +25,6 @@ const (
 // errAgain says that something was done, so that everything has to be looked at anew.
 var errAgain = errors.New("something was done")
 
-// errWaiting is a reason to wait.
-type errWaiting struct{ why string }
-
-func (e errWaiting) Error() string { return e.why }
-
 // start does what is decided, until etcd runs or ctx ends. Whatever fails is tried again, ever
 // more rarely: the host and the other members come and go.
 func (m *member) start(ctx context.Context) (*embeddedetcd.Etcd, error) {
@@ -68,7 +63,7 @@ func (m *member) look(ctx context.Context) (*embeddedetcd.Etcd, error) {
 	}
 	switch d.step {
 	case wait:
-		return nil, errWaiting{d.why}
+		return nil, errors.New(d.why)
 	case add:
 		return nil, again(m.peers.add(ctx, s.peers.through))
 	case replace:

@@ -21,9 +21,6 @@ const (
 	// SecretName is the Secret that has the authority.
 	SecretName = "statefulset-apiserver-etcd-ca" //nolint:gosec // a name
 
-	certificateKey = "ca.crt"
-	keyKey         = "ca.key"
-
 	// authorityLifetime is long, because etcd reads whom to trust at its start only: another
 	// authority needs all members and servers to be restarted.
 	authorityLifetime = 10 * 365 * 24 * time.Hour
@@ -47,7 +44,7 @@ func obtain(ctx context.Context, secrets typedcorev1.SecretInterface, namespace 
 	if err != nil {
 		return issuer.Authority{}, fmt.Errorf("reading Secret %s/%s: %w", namespace, SecretName, err)
 	}
-	all, err := issuer.Parse(secret.Data[certificateKey], secret.Data[keyKey])
+	all, err := issuer.FromSecret(secret.Data)
 	if err == nil {
 		err = usable(all, now)
 	}
@@ -76,17 +73,13 @@ func create(ctx context.Context, secrets typedcorev1.SecretInterface, now time.T
 	if err != nil {
 		return nil, err
 	}
-	bundle, err := issuer.EncodeCertificates([]issuer.Authority{made})
-	if err != nil {
-		return nil, err
-	}
-	ring, err := issuer.EncodeKeys([]issuer.Authority{made})
+	data, err := issuer.ToSecret([]issuer.Authority{made})
 	if err != nil {
 		return nil, err
 	}
 	secret, err := secrets.Create(ctx, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: SecretName, Annotations: map[string]string{"kubernetes.io/description": secretDescription}},
-		Data:       map[string][]byte{certificateKey: bundle, keyKey: ring},
+		Data:       data,
 	}, metav1.CreateOptions{})
 	if err == nil {
 		klog.FromContext(ctx).Info("Made the authority of the store", "authority", made.Certificate.Subject.CommonName, "expires", made.Certificate.NotAfter.Format(time.RFC3339))

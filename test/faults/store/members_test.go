@@ -8,6 +8,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -135,12 +136,11 @@ func (s *storeMembers) awaitWord(i int, want string) {
 			return err
 		}
 		defer answer.Body.Close()
-		said := make([]byte, 1024)
-		n, _ := answer.Body.Read(said)
-		if got := string(said[:n]); !strings.Contains(got, want) {
-			return fmt.Errorf("it says %q, want %q", got, want)
+		said, err := io.ReadAll(answer.Body)
+		if err == nil && !strings.Contains(string(said), want) {
+			err = fmt.Errorf("it says %q, want %q", said, want)
 		}
-		return nil
+		return err
 	})
 }
 
