@@ -76,8 +76,7 @@ func (b *bench) keepEarlier(t *testing.T, chosen []benchCase) {
 	}
 }
 
-// play lets the sides of a case take turns. Every second round is in the opposite order,
-// so that nobody has always the same neighbour.
+// play lets the sides of a case take turns.
 func (b *bench) play(t *testing.T, c benchCase) {
 	first := len(b.run.Results)
 	for _, result := range c.results {
@@ -85,29 +84,49 @@ func (b *bench) play(t *testing.T, c benchCase) {
 		b.run.Results = append(b.run.Results, result)
 	}
 	results := b.run.Results[first:]
-	for round := range b.run.Rounds {
+	for _, turn := range turnsOf(c, b.run.Rounds) {
+		t.Run(fmt.Sprintf("%d/%s", turn.rounds[0]+1, turn.side.name), func(t *testing.T) {
+			begun := time.Now()
+			b.takeTurn(t, c, turn.side, turn.rounds, func(round int, got samples) {
+				for _, result := range results {
+					if value, ok := got[result.Measure]; ok {
+						result.Samples[turn.side.name] = slices.Concat(result.Samples[turn.side.name], []float64{value})
+					}
+				}
+				fmt.Printf("%s, round %d of %d, %s: %s (%s)\n", c.name, round+1, b.run.Rounds, turn.side.name,
+					describe(results, got), time.Since(begun).Round(time.Second))
+			})
+		})
+		if t.Failed() {
+			// Rounds are compared with each other, so all sides must have all of them.
+			t.Fatalf("%s: a turn has failed, so the case has no result", c.name)
+		}
+	}
+}
+
+// sideTurn is a side at its turn, in a round or in two that follow each other.
+type sideTurn struct {
+	side   side
+	rounds []int
+}
+
+// turnsOf tells who is when at turn. Every second round is in the opposite order, so that
+// nobody has always the same neighbour.
+func turnsOf(c benchCase, rounds int) (turns []sideTurn) {
+	for round := range rounds {
 		order := slices.Clone(c.sides)
 		if round%2 == 1 {
 			slices.Reverse(order)
 		}
-		for _, s := range order {
-			t.Run(fmt.Sprintf("%d/%s", round+1, s.name), func(t *testing.T) {
-				begun := time.Now()
-				samples := b.takeTurn(t, c, s)
-				for _, result := range results {
-					if value, ok := samples[result.Measure]; ok {
-						result.Samples[s.name] = slices.Concat(result.Samples[s.name], []float64{value})
-					}
-				}
-				fmt.Printf("%s, round %d of %d, %s: %s (%s)\n", c.name, round+1, b.run.Rounds, s.name,
-					describe(results, samples), time.Since(begun).Round(time.Second))
-			})
-			if t.Failed() {
-				// Rounds are compared with each other, so all sides must have all of them.
-				t.Fatalf("%s: a turn has failed, so the case has no result", c.name)
+		for i, s := range order {
+			if last := len(turns) - 1; c.prepare != nil && i == 0 && round > 0 {
+				turns[last].rounds = append(turns[last].rounds, round)
+				continue
 			}
+			turns = append(turns, sideTurn{side: s, rounds: []int{round}})
 		}
 	}
+	return turns
 }
 
 func describe(results []measure.Result, samples samples) string {

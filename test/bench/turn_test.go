@@ -28,6 +28,9 @@ type benchCase struct {
 	sides       []side
 	// results are what it measures, without samples.
 	results []measure.Result
+	// prepare makes what is too large to be made for each round. A side that has the last
+	// turn of a round and the first of the next keeps it.
+	prepare func(*turn)
 	take    func(*turn) samples
 }
 
@@ -50,8 +53,8 @@ type turn struct {
 }
 
 // takeTurn starts a side, lets it do something small so that its caches and connections
-// are warm, and then what is measured. All is removed afterwards.
-func (b *bench) takeTurn(t *testing.T, c benchCase, s side) samples {
+// are warm, and then what is measured, for each of some rounds. All is removed afterwards.
+func (b *bench) takeTurn(t *testing.T, c benchCase, s side, rounds []int, tell func(round int, got samples)) {
 	turn := &turn{bench: b, T: t, side: s}
 	if s.start != nil {
 		turn.process = s.start(t, b)
@@ -60,8 +63,13 @@ func (b *bench) takeTurn(t *testing.T, c benchCase, s side) samples {
 	turn.ns = turn.namespace()
 	turn.pods = watchMembers(t, b.host, turn.ns)
 	b.settle(t)
-	b.audit.mark(t)
-	got := c.take(turn)
+	if c.prepare != nil {
+		c.prepare(turn)
+	}
+	for _, round := range rounds {
+		b.audit.mark(t)
+		tell(round, c.take(turn))
+	}
 	turn.removeSets(turn.ns)
 	b.sweep(t, turn.ns)
 	if turn.process != nil {
@@ -71,7 +79,6 @@ func (b *bench) takeTurn(t *testing.T, c benchCase, s side) samples {
 		b.afterTurn()
 		b.afterTurn = nil
 	}
-	return got
 }
 
 func (t *turn) warmUp() {
