@@ -72,6 +72,14 @@ REGISTRY ?=
 image-push: bin/release ## Push the images of server and plugin for amd64 and arm64 to REGISTRY/statefulset-apiserver:VERSION and REGISTRY/kubectl-sts:VERSION
 	@bin/release push --registry "$(or $(REGISTRY),$(error REGISTRY is not set))" --tag "$(VERSION)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)"
 
+RELEASE_REGISTRY ?= registry.statefulset.dev
+DOWNLOADS ?= https://statefulset.dev/releases/$(VERSION)
+SIGNING_KEY ?=
+.PHONY: release
+release: bin/release ## Write all that a release has to dist/VERSION (SIGNING_KEY signs it; RELEASE_REGISTRY and DOWNLOADS are where users get it from)
+	@bin/release all --out "dist/$(VERSION)" --version "$(VERSION)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)" \
+	  --registry "$(RELEASE_REGISTRY)" --downloads "$(DOWNLOADS)" --signing-key "$(SIGNING_KEY)"
+
 .PHONY: image-load
 image-load: images bin/cluster ## Load the images into the real nodes of the demo's cluster
 	@bin/cluster image-load --dir .cluster-nodes --images bin/images
@@ -190,4 +198,4 @@ bench-go: ## Run the Go benchmarks of single packages
 .PHONY: clean
 clean: bin/cluster ## Stop the local clusters, and delete their data and bin
 	@for dir in .cluster .cluster-*; do [[ $$dir == *-logs || ! -d $$dir ]] || bin/cluster down --dir "$$dir" --purge; done
-	@rm -rf bin .cluster-*-logs .faults-table.jsonl .bench.json
+	@rm -rf bin dist .cluster-*-logs .faults-table.jsonl .bench.json

@@ -2,7 +2,10 @@ module statefulset.dev/hack/release
 
 go 1.26.8
 
-require github.com/google/go-containerregistry v0.22.1
+require (
+	github.com/CycloneDX/cyclonedx-go v0.12.0
+	github.com/google/go-containerregistry v0.22.1
+)
 
 require (
 	github.com/docker/cli v29.7.2+incompatible // indirect

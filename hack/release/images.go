@@ -4,13 +4,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -28,6 +28,8 @@ type imageSpec struct {
 	// path is what PATH is, for an image that has more than one program.
 	path string
 	user string
+	// archive is the name of its file; that of the image if it is empty.
+	archive string
 }
 
 // nobody is the user that our programs run as.
@@ -66,14 +68,17 @@ type filesFunc = func(ctx context.Context, s source, arch, dir string) (map[stri
 // program is one of ours, built for an architecture.
 func program(pkg, path string) filesFunc {
 	return func(ctx context.Context, s source, arch, dir string) (map[string]string, error) {
-		return build(ctx, s.root, "-s -w "+s.stamp, pkg, path, arch, dir)
+		binary, err := s.build(ctx, pkg, platform{"linux", arch}, dir)
+		return map[string]string{path: binary}, err
 	}
 }
 
 // pinned is a program of somebody else, of the version that a module of the local cluster has.
 func pinned(module, pkg, path string) filesFunc {
 	return func(ctx context.Context, s source, arch, dir string) (map[string]string, error) {
-		return build(ctx, filepath.Join(s.root, "test", "cluster", "modules", module), "-s -w", pkg, path, arch, dir)
+		module := filepath.Join(s.root, "test", "cluster", "modules", module)
+		binary, err := build(ctx, module, "-s -w", pkg, filepath.Join(dir, filepath.Base(path)), platform{"linux", arch})
+		return map[string]string{path: binary}, err
 	}
 }
 
@@ -82,17 +87,6 @@ func file(from, path string) filesFunc {
 	return func(_ context.Context, s source, _, _ string) (map[string]string, error) {
 		return map[string]string{path: filepath.Join(s.root, from)}, nil
 	}
-}
-
-func build(ctx context.Context, module, ldflags, pkg, path, arch, dir string) (map[string]string, error) {
-	binary := filepath.Join(dir, filepath.Base(path))
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", ldflags, "-o", binary, pkg)
-	cmd.Dir = module
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOFLAGS=-buildvcs=false", "GOWORK=off")
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("building %s for %s: %w:\n%s", pkg, arch, err, output)
-	}
-	return map[string]string{path: binary}, nil
 }
 
 // busybox is Debian's, with links to it for the commands that people use in a pod.
@@ -126,14 +120,14 @@ func (s source) writeImage(ctx context.Context, spec imageSpec, created time.Tim
 		return fmt.Errorf("making a directory to work in: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	index, err := s.build(ctx, spec, created, work)
+	index, err := s.assemble(ctx, spec, created, work)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making the directory of images: %w", err)
 	}
-	size, err := index.archive(filepath.Join(dir, spec.name+".tar"), created)
+	size, err := index.archive(filepath.Join(dir, cmp.Or(spec.archive, spec.name)+".tar"), created)
 	if err != nil {
 		return err
 	}
@@ -141,8 +135,8 @@ func (s source) writeImage(ctx context.Context, spec imageSpec, created time.Tim
 	return nil
 }
 
-// build makes an image in memory, for each of its architectures. work is where its files may be made.
-func (s source) build(ctx context.Context, spec imageSpec, created time.Time, work string) (*index, error) {
+// assemble makes an image in memory, for each of its architectures. work is where its files may be made.
+func (s source) assemble(ctx context.Context, spec imageSpec, created time.Time, work string) (*index, error) {
 	made, err := newIndex(spec.reference)
 	if err != nil {
 		return nil, err

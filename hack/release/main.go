@@ -5,6 +5,7 @@
 //
 //	release images --out DIR                      an OCI archive of each image
 //	release push --registry REGISTRY --tag TAG    the images of the server and the plugin, to a registry
+//	release all --version VERSION --out DIR       everything that a release has
 package main
 
 import (
@@ -31,18 +32,11 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	if len(args) > 0 && args[0] == "images" {
-		return runImages(ctx, args[1:], out)
+	subcommands := map[string]func(context.Context, []string, io.Writer) error{"images": runImages, "push": runPush, "all": runAll}
+	if len(args) > 0 && subcommands[args[0]] != nil {
+		return subcommands[args[0]](ctx, args[1:], out)
 	}
-	if len(args) > 0 && args[0] == "push" {
-		return runPush(ctx, args[1:], out)
-	}
-	return errors.New("want one of the subcommands images and push; --help after it lists its flags")
-}
-
-// source is the work tree that is built, and how its programs are stamped.
-type source struct {
-	root, stamp string
+	return errors.New("want one of the subcommands images, push and all; --help after it lists its flags")
 }
 
 // common are flags of all subcommands.

@@ -57,7 +57,7 @@ func (s source) pushOne(ctx context.Context, spec imageSpec, created time.Time, 
 		return fmt.Errorf("making a directory to work in: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	built, err := s.build(ctx, spec, created, work)
+	built, err := s.assemble(ctx, spec, created, work)
 	if err != nil {
 		return err
 	}

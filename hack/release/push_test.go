@@ -21,7 +21,7 @@ import (
 // A push that breaks off at any request leaves no tag that leads to half an image, and the
 // next one finishes it.
 func TestAPushThatBreaksOffLeavesNoTag(t *testing.T) {
-	built, err := (source{}).build(t.Context(), small(t), time.Unix(0, 0), t.TempDir())
+	built, err := (source{}).assemble(t.Context(), small(t), time.Unix(0, 0), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

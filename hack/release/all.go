@@ -1,0 +1,124 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// release is what is published under a version.
+type release struct {
+	source
+	created time.Time
+	// version is that of the release, such as v1.2.3.
+	version string
+	// registry is where users pull images from, and downloads where they get files from.
+	registry, downloads string
+	// signingKey is a private key of OpenSSH. The checksums are not signed without.
+	signingKey string
+	// dir gets the files, and work is for what is needed to make them.
+	dir, work string
+	out       io.Writer
+}
+
+// part makes some of the files of a release.
+type part struct {
+	name string
+	make func(*release, context.Context) error
+}
+
+// parts are in the order in which one needs what the others have made.
+func parts() []part {
+	return []part{
+		{"the notes", (*release).notes},
+		{"the programs", (*release).programs},
+		{"the images", (*release).images},
+		{"the chart", (*release).chart},
+		{"the manifests", (*release).manifests},
+		{"the manifest for krew", (*release).krew},
+		{"completions", (*release).completions},
+		{"man pages", (*release).manPages},
+		{"checksums", (*release).checksums},
+	}
+}
+
+func runAll(ctx context.Context, args []string, out io.Writer) error {
+	r := &release{out: out}
+	fs := flag.NewFlagSet("all", flag.ContinueOnError)
+	fs.StringVar(&r.root, "source", ".", "`directory` of the work tree")
+	fs.StringVar(&r.stamp, "stamp", "", "what the linker is told about the version")
+	fs.StringVar(&r.version, "version", "", "`version` of the release, such as v1.2.3")
+	fs.StringVar(&r.registry, "registry", "", "`registry` that users pull the images from, with a path if it has one")
+	fs.StringVar(&r.downloads, "downloads", "", "`URL` below which users get the files")
+	fs.StringVar(&r.signingKey, "signing-key", "", "private `key` of OpenSSH that signs the checksums, or the public one if an agent has the other")
+	created := fs.String("created", "", "the `time` that the files say they were made at; the commit's, so that a commit gives the same bytes")
+	to := fs.String("out", "dist", "`directory` to write to; what it has is replaced")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	var err error
+	if r.created, err = parseTime(*created); err != nil {
+		return err
+	}
+	if err := r.check(ctx); err != nil {
+		return err
+	}
+	return r.make(ctx, *to)
+}
+
+// make puts the files in place when all of them are whole.
+func (r *release) make(ctx context.Context, to string) error {
+	var err error
+	if r.work, err = os.MkdirTemp("", "release-"); err != nil {
+		return fmt.Errorf("making a directory to work in: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(r.work) }()
+	if r.dir, err = filepath.Abs(to + ".partial"); err != nil {
+		return fmt.Errorf("finding the directory of the release: %w", err)
+	}
+	if err := os.RemoveAll(r.dir); err != nil {
+		return fmt.Errorf("removing what an earlier attempt has left: %w", err)
+	}
+	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+		return fmt.Errorf("making the directory of the release: %w", err)
+	}
+	for _, p := range parts() {
+		begun := time.Now()
+		if err := p.make(r, ctx); err != nil {
+			return fmt.Errorf("making %s: %w", p.name, err)
+		}
+		fmt.Fprintf(r.out, "%s (%s)\n", p.name, time.Since(begun).Round(100*time.Millisecond))
+	}
+	if err := os.RemoveAll(to); err != nil {
+		return fmt.Errorf("removing the release that was there: %w", err)
+	}
+	if err := os.Rename(r.dir, to); err != nil {
+		return fmt.Errorf("putting the release in place: %w", err)
+	}
+	return nil
+}
+
+// number is the version without the letter, as charts and changelogs have it.
+func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
+
+// reference is what a cluster calls one of the images by.
+func (r *release) reference(image string) string { return r.registry + "/" + image + ":" + r.version }
+
+// path is that of a file of the release.
+func (r *release) path(name string) string { return filepath.Join(r.dir, name) }
+
+// write writes a file of the release.
+func (r *release) write(name string, content []byte) error {
+	if err := os.WriteFile(r.path(name), content, 0o644); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+)
+
+// source is the work tree that is built, and how its programs are stamped.
+type source struct {
+	root, stamp string
+}
+
+// platform is what a program is built for.
+type platform struct{ os, arch string }
+
+func (p platform) String() string { return p.os + "_" + p.arch }
+
+// program is what a program of some name is called there.
+func (p platform) program(name string) string {
+	if p.os == "windows" {
+		return name + ".exe"
+	}
+	return name
+}
+
+// build builds one of our programs into a directory, and returns its path.
+func (s source) build(ctx context.Context, pkg string, on platform, dir string) (string, error) {
+	return build(ctx, s.root, "-s -w "+s.stamp, pkg, filepath.Join(dir, on.program(path.Base(pkg))), on)
+}
+
+// build builds a package of a module to a file. What is built depends on nothing but the sources,
+// the toolchain and what the linker is told.
+func build(ctx context.Context, module, ldflags, pkg, binary string, on platform) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", ldflags, "-o", binary, pkg)
+	cmd.Dir = module
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+on.os, "GOARCH="+on.arch, "GOFLAGS=-buildvcs=false", "GOWORK=off")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building %s for %s: %w:\n%s", pkg, on, err, output)
+	}
+	return binary, nil
+}

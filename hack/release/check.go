@@ -1,0 +1,97 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+)
+
+var (
+	versionForm = regexp.MustCompile(`^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+	goLine      = regexp.MustCompile(`(?m)^go (\S+)$`)
+)
+
+// check refuses to make a release that nobody could make again. It tells all reasons.
+func (r *release) check(ctx context.Context) error {
+	if !versionForm.MatchString(r.version) {
+		return fmt.Errorf("--version is %q, want one such as v1.2.3 or v1.2.3-rc.1", r.version)
+	}
+	return errors.Join(r.checkPlaces(), r.checkClean(ctx), r.checkTag(ctx), r.checkToolchain(ctx), r.checkNotes())
+}
+
+func (r *release) checkPlaces() error {
+	if _, err := name.NewTag(r.reference(serverImage), name.StrictValidation); err != nil {
+		return fmt.Errorf("--registry is %q, want one such as registry.example/team: %w", r.registry, err)
+	}
+	if at, err := url.Parse(r.downloads); err != nil || at.Scheme != "https" || at.Host == "" {
+		return fmt.Errorf("--downloads is %q, want a URL such as https://example.org/releases/v1.2.3", r.downloads)
+	}
+	return nil
+}
+
+func (r *release) checkClean(ctx context.Context) error {
+	changed, err := r.output(ctx, "git", "status", "--porcelain")
+	if err == nil && changed != "" {
+		err = fmt.Errorf("the work tree has what its commit has not:\n%s", changed)
+	}
+	return err
+}
+
+// checkTag lets a version be tried out before it is tagged. A tag must not lead elsewhere.
+func (r *release) checkTag(ctx context.Context) error {
+	tagged, err := r.output(ctx, "git", "tag", "--list", r.version, "--format=%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)")
+	if err != nil || tagged == "" {
+		return err
+	}
+	head, err := r.output(ctx, "git", "rev-parse", "HEAD")
+	if err == nil && tagged != head {
+		err = fmt.Errorf("tag %s is of commit %s, and the work tree of %s", r.version, tagged, head)
+	}
+	return err
+}
+
+func (r *release) checkToolchain(ctx context.Context) error {
+	module, err := os.ReadFile(filepath.Join(r.root, "go.mod"))
+	if err != nil {
+		return fmt.Errorf("reading the version of Go that is wanted: %w", err)
+	}
+	wanted := goLine.FindSubmatch(module)
+	if wanted == nil {
+		return errors.New("go.mod names no version of Go")
+	}
+	got, err := r.output(ctx, "go", "env", "GOVERSION")
+	if want := "go" + string(wanted[1]); err == nil && got != want {
+		err = fmt.Errorf("the toolchain is %s, and go.mod names %s: another one gives other bytes", got, want)
+	}
+	return err
+}
+
+func (r *release) checkNotes() error {
+	_, err := r.changes()
+	return err
+}
+
+// output is what a command prints that is run in the work tree.
+func (r *release) output(ctx context.Context, program string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = r.root
+	printed, err := cmd.Output()
+	if err != nil {
+		if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+			err = fmt.Errorf("%w: %s", err, failed.Stderr)
+		}
+		return "", fmt.Errorf("running %s %s: %w", program, strings.Join(args, " "), err)
+	}
+	return strings.TrimSpace(string(printed)), nil
+}

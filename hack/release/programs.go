@@ -1,0 +1,92 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+)
+
+// The packages of our programs.
+const (
+	serverPackage = "./cmd/statefulset-apiserver"
+	pluginPackage = "./cmd/kubectl-sts"
+)
+
+// targets are what each program is built for: the plugin for all that krew has, the server for
+// those on which it can run.
+func targets() map[string][]platform {
+	return map[string][]platform{
+		serverPackage: {{"linux", "amd64"}, {"linux", "arm64"}},
+		pluginPackage: {{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}},
+	}
+}
+
+// programs writes an archive for each platform, with the licence, and tells what is in the program.
+func (r *release) programs(ctx context.Context) error {
+	licence, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
+	if err != nil {
+		return fmt.Errorf("reading the licence: %w", err)
+	}
+	for pkg, platforms := range targets() {
+		for _, on := range platforms {
+			if err := r.program(ctx, pkg, on, licence); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *release) program(ctx context.Context, pkg string, on platform, licence []byte) error {
+	dir := filepath.Join(r.work, on.String())
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("making a directory to work in: %w", err)
+	}
+	binary, err := r.build(ctx, pkg, on, dir)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(binary)
+	if err != nil {
+		return fmt.Errorf("reading what was built: %w", err)
+	}
+	archive, err := tarGz(r.created, []archived{{"LICENSE", 0o644, licence}, {filepath.Base(binary), 0o755, content}})
+	if err != nil {
+		return err
+	}
+	file := path.Base(pkg) + "_" + on.String()
+	if err := r.write(file+".tar.gz", archive); err != nil {
+		return err
+	}
+	materials, err := billOfMaterials(binary, r.version, r.created)
+	if err != nil {
+		return err
+	}
+	return r.write(file+".cdx.json", materials)
+}
+
+// built is a program for the machine at hand, which programs has built.
+func (r *release) built(pkg string) string {
+	return filepath.Join(r.work, platform{runtime.GOOS, runtime.GOARCH}.String(), path.Base(pkg))
+}
+
+// images writes an archive of each image that a user's cluster pulls.
+func (r *release) images(ctx context.Context) error {
+	for _, spec := range images([]string{"amd64", "arm64"}) {
+		if spec.name != serverImage && spec.name != pluginImage {
+			continue
+		}
+		spec.reference = r.reference(spec.name)
+		spec.archive = spec.name + "-image"
+		if err := r.writeImage(ctx, spec, r.created, r.dir, r.out); err != nil {
+			return err
+		}
+	}
+	return nil
+}

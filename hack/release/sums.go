@@ -1,0 +1,39 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"strings"
+)
+
+const sumsFile = "SHA256SUMS"
+
+// checksums writes a line for each file, as "sha256sum --check" reads it, and signs them.
+func (r *release) checksums(ctx context.Context) error {
+	files, err := os.ReadDir(r.dir)
+	if err != nil {
+		return fmt.Errorf("listing the files of the release: %w", err)
+	}
+	var sums strings.Builder
+	for _, file := range files {
+		content, err := os.ReadFile(r.path(file.Name()))
+		if err != nil {
+			return fmt.Errorf("reading a file of the release: %w", err)
+		}
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(content), file.Name())
+	}
+	if err := r.write(sumsFile, []byte(sums.String())); err != nil {
+		return err
+	}
+	if r.signingKey == "" {
+		fmt.Fprintln(r.out, "the checksums are not signed: there is no signing key")
+		return nil
+	}
+	_, err = r.output(ctx, "ssh-keygen", "-q", "-Y", "sign", "-n", "file", "-f", r.signingKey, r.path(sumsFile))
+	return err
+}
