@@ -17,6 +17,7 @@ import (
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
 
 	"statefulset.dev/apiserver"
+	"statefulset.dev/apiserver/backups"
 	"statefulset.dev/controller"
 	"statefulset.dev/version"
 )
@@ -36,7 +37,7 @@ func newCommand() (*cobra.Command, error) {
 	}
 	options.Storage.Fatal = fatal
 	logs := logsapi.NewLoggingConfiguration()
-	colocated := &colocated{options: controller.NewOptions()}
+	colocated := &colocated{options: controller.NewOptions(), copies: copies{backups.NewOptions(), options.Storage}}
 
 	command := &cobra.Command{
 		Use:   name,
@@ -77,7 +78,7 @@ func run(ctx context.Context, options *apiserver.Options, colocated *colocated) 
 	if err := options.Validate(); err != nil {
 		return err
 	}
-	if err := errors.Join(colocated.options.Validate()...); err != nil {
+	if err := errors.Join(append(colocated.options.Validate(), colocated.copies.validate())...); err != nil {
 		return err
 	}
 	return apiserver.Run(ctx, options, colocated.forServer())
@@ -88,6 +89,7 @@ func run(ctx context.Context, options *apiserver.Options, colocated *colocated) 
 func addFlags(command *cobra.Command, options *apiserver.Options, colocated *colocated, logs *logsapi.LoggingConfiguration) {
 	sections := options.Flags()
 	colocated.options.AddFlags(sections.FlagSet("controller"))
+	colocated.copies.options.AddFlags(sections.FlagSet("backups"))
 	logsapi.AddFlags(logs, sections.FlagSet("logs"))
 	sections.FlagSet("global").Bool("version", false, "Print the version, and the versions of Kubernetes that a host cluster may have, and exit.")
 	globalflag.AddGlobalFlags(sections.FlagSet("global"), name)

@@ -23,6 +23,7 @@ import (
 // when the server serves, because it reads its sets from there.
 type colocated struct {
 	options controller.Options
+	copies  copies
 	running atomic.Pointer[controller.Controller]
 }
 
@@ -44,10 +45,11 @@ func (c *colocated) run(ctx context.Context, access apiserver.Access) error {
 	}
 	c.running.Store(built)
 	ctx, stop := context.WithCancel(ctx)
-	var telling sync.WaitGroup
-	defer telling.Wait()
+	var beside sync.WaitGroup
+	defer beside.Wait()
 	defer stop()
-	telling.Go(func() { built.TellReadiness(ctx) })
+	beside.Go(func() { built.TellReadiness(ctx) })
+	beside.Go(func() { c.copies.run(ctx, built.Leading) })
 	return built.Run(ctx)
 }
 

@@ -18,10 +18,10 @@ import (
 func newStoreCommand() (*cobra.Command, error) {
 	family := &cobra.Command{
 		Use:   "store",
-		Short: "Back up, restore or rebuild the store of a server, or run a member of one",
+		Short: "Back up, check, restore or rebuild the store of a server, or run a member of one",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New("store needs one of backup, restore, rebuild, member and wait; --help tells more")
+			return errors.New("store needs one of backup, check, restore, rebuild, member and wait; --help tells more")
 		},
 	}
 	for _, build := range []func(*apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets){newBackupCommand, newRestoreCommand, newRebuildCommand} {
@@ -37,7 +37,7 @@ func newStoreCommand() (*cobra.Command, error) {
 		cliflag.SetUsageAndHelpFunc(command, sections, helpWidth)
 		family.AddCommand(command)
 	}
-	family.AddCommand(newMemberCommand(), newWaitCommand())
+	family.AddCommand(newCheckCommand(), newMemberCommand(), newWaitCommand())
 	// The parent's help would list the flags of the server.
 	family.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		out := cmd.OutOrStdout()

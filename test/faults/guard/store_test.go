@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,47 @@ func aBackupIsRestored(t *testing.T, w *world, data string) {
 	young.mustGo(t)
 	old.AwaitReady(t)
 	old.mustStay(t, "on an accepted backup", shortly)
+}
+
+// aCopyOfTheServerIsRestored loses the disk, and has nothing but what the server has copied by itself.
+func aCopyOfTheServerIsRestored(t *testing.T, w *world, _ string) {
+	ns := w.Namespace(t, "guard")
+	w.stop(t)
+	copies := t.TempDir()
+	args := w.program.Args.With("backup-to", "file://"+copies).With("backup-every", "1m").With("backup-scratch", t.TempDir())
+	w.launchWith(t, args.With("data-dir", filepath.Join(t.TempDir(), "lost")))
+	w.acceptIfRefused(t)
+	w.awaitServed(t)
+	m := w.settle(t, ns, "db", 2)
+	seen := awaitCopy(t, copies, "")
+	awaitCopy(t, copies, seen)
+	w.server.Kill(t)
+
+	newest, restored := awaitCopy(t, copies, ""), filepath.Join(t.TempDir(), "restored")
+	t.Log(w.store(t, "check", "--from="+newest))
+	t.Log(w.store(t, "restore", "--from="+newest, "--data-dir="+restored))
+	w.launch(t, restored)
+	w.acceptIfRefused(t)
+	w.awaitServed(t)
+	m.AwaitReady(t)
+	m.mustStay(t, "on a copy that the server has made", shortly)
+}
+
+// awaitCopy is the newest verified copy, once it is another one than before.
+func awaitCopy(t *testing.T, dir, before string) (newest string) {
+	t.Helper()
+	harness.EventuallyWithin(t, 2*time.Minute, "there is a verified copy", func(context.Context) error {
+		found, err := filepath.Glob(filepath.Join(dir, "*.backup"))
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 || slices.Max(found) == before {
+			return fmt.Errorf("got %v, want another one than %q", found, before)
+		}
+		newest = slices.Max(found)
+		return nil
+	})
+	return newest
 }
 
 func missingSetsAreRebuilt(t *testing.T, w *world, _ string) {

@@ -50,6 +50,7 @@ func TestStoresThatAreLost(t *testing.T) {
 		{"an empty store is accepted", anEmptyStoreIsAccepted},
 		{"an older copy is refused", anOlderCopyIsRefused},
 		{"a backup is restored", aBackupIsRestored},
+		{"a copy that the server has made is restored", aCopyOfTheServerIsRestored},
 		{"missing sets are rebuilt", missingSetsAreRebuilt},
 		{"an uninstallation goes in the wrong order", uninstallInTheWrongOrder},
 		{"files are damaged", filesAreDamaged},

@@ -1,0 +1,97 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+	"path"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"statefulset.dev/apiserver/embeddedetcd"
+)
+
+// pageSize is how many keys are read at a time.
+const pageSize = 500
+
+// Contents are what a store holds at a revision of etcd. Two that are equal hold the same.
+type Contents struct {
+	Revision int64 `json:"revision"`
+	// Keys is how many there are below the prefix: one for each set, and the record of the store.
+	Keys int64 `json:"keys"`
+	// Digest is of all keys, values and revisions of these.
+	Digest string `json:"digest"`
+}
+
+// String tells what people ask for.
+func (c Contents) String() string { return fmt.Sprintf("%d keys at revision %d", c.Keys, c.Revision) }
+
+// Read reads what a store holds below a prefix at a revision, 0 for the one that it has come to.
+func Read(ctx context.Context, etcd *clientv3.Client, prefix string, revision int64) (Contents, error) {
+	found := Contents{Revision: revision}
+	digest := sha256.New()
+	from := path.Join("/", prefix) + "/"
+	end := clientv3.GetPrefixRangeEnd(from)
+	for {
+		page, err := etcd.Get(ctx, from, clientv3.WithRange(end), clientv3.WithRev(found.Revision), clientv3.WithLimit(pageSize))
+		if err != nil {
+			return Contents{}, fmt.Errorf("reading the store: %w", err)
+		}
+		if found.Revision == 0 {
+			found.Revision = page.Header.Revision
+		}
+		for _, kv := range page.Kvs {
+			addTo(digest, kv)
+		}
+		found.Keys += int64(len(page.Kvs))
+		if !page.More {
+			found.Digest = fmt.Sprintf("%x", digest.Sum(nil))
+			return found, nil
+		}
+		from = string(page.Kvs[len(page.Kvs)-1].Key) + "\x00"
+	}
+}
+
+// addTo adds a key with the lengths of its parts, so that none can pass for another.
+func addTo(digest hash.Hash, kv *mvccpb.KeyValue) {
+	_, _ = fmt.Fprintln(digest, len(kv.Key), len(kv.Value), kv.CreateRevision, kv.ModRevision, kv.Version)
+	_, _ = digest.Write(kv.Key)
+	_, _ = digest.Write(kv.Value)
+}
+
+// Check restores a backup into a directory of its own, which is removed again, and says what it
+// holds. An etcd runs on it meanwhile, in this process: if it comes to harm, so does the process.
+func Check(ctx context.Context, file, prefix, scratch string) (found Contents, err error) {
+	if err := checkBackup(file); err != nil {
+		return Contents{}, fmt.Errorf("%q is no backup that can be restored: %w", file, err)
+	}
+	into, err := os.MkdirTemp(scratch, "restored-")
+	if err != nil {
+		return Contents{}, fmt.Errorf("making a directory to restore into: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(into)) }()
+	dir, err := embeddedetcd.OpenDir(into)
+	if err != nil {
+		return Contents{}, err
+	}
+	err = dir.Restore(ctx, func(database string) error { return copyDatabase(file, database) }, func(ctx context.Context, endpoint string) error {
+		client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
+		if err != nil {
+			return err
+		}
+		found, err = Read(ctx, client, prefix, 0)
+		return errors.Join(err, client.Close())
+	})
+	if err != nil {
+		return Contents{}, fmt.Errorf("restoring %q: %w", file, err)
+	}
+	return found, nil
+}

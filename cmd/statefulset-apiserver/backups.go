@@ -1,0 +1,121 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	_ "golang.org/x/crypto/x509roots/fallback" // the image has no certificates of authorities
+	"k8s.io/klog/v2"
+
+	"statefulset.dev/apiserver/backups"
+	"statefulset.dev/apiserver/recovery"
+	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/cmd/statefulset-apiserver/s3"
+)
+
+// checkGrace is how long a check that is to end may take to remove what it has restored.
+const checkGrace = 10 * time.Second
+
+// copies are those of the store that the replica makes which controls.
+type copies struct {
+	options *backups.Options
+	storage *storage.Options
+}
+
+func (c copies) validate() error {
+	errs := c.options.Validate()
+	if c.options.To != "" {
+		_, err := place(c.options.To)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// place opens where copies go.
+func place(to string) (opened backups.Place, err error) {
+	at, err := url.Parse(to)
+	if err == nil {
+		switch at.Scheme {
+		case "file":
+			opened, err = backups.OpenDirectory(at)
+		case "s3":
+			opened, err = s3.Open(at)
+		default:
+			err = fmt.Errorf("%q: want a URL that begins with file:/// or s3://", to)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--backup-to is %w", err)
+	}
+	return opened, nil
+}
+
+// run makes copies while this replica leads, until ctx ends. The server goes on without: sets matter
+// more than copies of them.
+func (c copies) run(ctx context.Context, leads func() bool) {
+	if c.options.To == "" {
+		return
+	}
+	log := klog.FromContext(ctx)
+	keeper, err := c.keeper()
+	if err != nil {
+		log.Error(err, "No copies of the store are made")
+		return
+	}
+	keeper.Run(ctx, leads)
+	if err := keeper.Etcd.Close(); err != nil {
+		log.Error(err, "Disconnecting from the store has failed")
+	}
+}
+
+func (c copies) keeper() (*backups.Keeper, error) {
+	to, err := place(c.options.To)
+	if err != nil {
+		return nil, err
+	}
+	etcd, err := c.storage.Client()
+	if err != nil {
+		return nil, err
+	}
+	prefix := c.storage.Etcd.StorageConfig.Prefix
+	return &backups.Keeper{
+		Options: *c.options, Place: to, Etcd: etcd, Prefix: prefix, Now: time.Now,
+		Check: func(ctx context.Context, file string) (recovery.Contents, error) {
+			return checkElsewhere(ctx, file, prefix, c.options.Scratch)
+		},
+	}, nil
+}
+
+// checkElsewhere checks a copy in a process of its own: an etcd that comes to harm ends its process,
+// and the server must not end because a disk for copies is full.
+func checkElsewhere(ctx context.Context, file, prefix, scratch string) (found recovery.Contents, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return found, fmt.Errorf("finding this program: %w", err)
+	}
+	//nolint:gosec // the program is this one
+	cmd := exec.CommandContext(ctx, self, "store", "check", "--from="+file, "--etcd-prefix="+prefix, "--scratch="+scratch, "--output=json")
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = checkGrace
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	printed, err := cmd.Output()
+	if err != nil {
+		return found, fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
+	}
+	if err := json.Unmarshal(printed, &found); err != nil {
+		return found, fmt.Errorf("reading what a copy holds: %w", err)
+	}
+	return found, nil
+}
