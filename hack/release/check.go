@@ -19,7 +19,7 @@ import (
 
 var (
 	versionForm = regexp.MustCompile(`^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
-	goLine      = regexp.MustCompile(`(?m)^go (\S+)$`)
+	toolchain   = regexp.MustCompile(`(?m)^toolchain (\S+)$`)
 )
 
 // check refuses to make a release that nobody could make again. It tells all reasons.
@@ -66,12 +66,12 @@ func (r *release) checkToolchain(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the version of Go that is wanted: %w", err)
 	}
-	wanted := goLine.FindSubmatch(module)
+	wanted := toolchain.FindSubmatch(module)
 	if wanted == nil {
-		return errors.New("go.mod names no version of Go")
+		return errors.New("go.mod names no toolchain")
 	}
 	got, err := r.output(ctx, "go", "env", "GOVERSION")
-	if want := "go" + string(wanted[1]); err == nil && got != want {
+	if want := string(wanted[1]); err == nil && got != want {
 		err = fmt.Errorf("the toolchain is %s, and go.mod names %s: another one gives other bytes", got, want)
 	}
 	return err

@@ -19,7 +19,7 @@ func workTree(t *testing.T) *release {
 		source:  source{root: t.TempDir()},
 		version: "v1.2.3", registry: "registry.example/team", downloads: "https://example.org/v1.2.3",
 	}
-	r.put(t, "go.mod", "module example.org\n\ngo "+strings.TrimPrefix(runtime.Version(), "go")+"\n")
+	r.put(t, "go.mod", "module example.org\n\ngo 1.26\n\ntoolchain "+runtime.Version()+"\n")
 	r.put(t, "CHANGELOG.md", "# Changelog\n\n## [Unreleased]\n\n- Next.\n\n## [1.2.3] - 2026-11-22\n\n- It works.\n")
 	r.git(t, "init", "--quiet")
 	r.commit(t)
@@ -65,7 +65,7 @@ func TestReleasesThatAreRefused(t *testing.T) {
 		"a file that no commit has":           {func(t *testing.T, r *release) { r.put(t, "new", "") }, "?? new"},
 		"a file that was changed":             {func(t *testing.T, r *release) { r.put(t, "CHANGELOG.md", "## [1.2.3]\n\n- Other.\n") }, "M CHANGELOG.md"},
 		"a version of which nothing is told":  {func(_ *testing.T, r *release) { r.version = "v1.3.0" }, `CHANGELOG.md says nothing below "## [1.3.0]"`},
-		"another toolchain":                   {func(t *testing.T, r *release) { r.put(t, "go.mod", "module example.org\n\ngo 1.1\n"); r.commit(t) }, "go.mod names go1.1"},
+		"another toolchain":                   {func(t *testing.T, r *release) { r.put(t, "go.mod", "module example.org\n\ngo 1.1\n\ntoolchain go1.1\n"); r.commit(t) }, "go.mod names go1.1"},
 		"a tag that leads to an older commit": {func(t *testing.T, r *release) { r.git(t, "tag", r.version); r.put(t, "new", ""); r.commit(t) }, "tag v1.2.3 is of commit"},
 		"an annotated tag that does so": {func(t *testing.T, r *release) {
 			r.git(t, "tag", "--annotate", "--message", "x", r.version)
