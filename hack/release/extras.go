@@ -37,23 +37,13 @@ func (r *release) krew(ctx context.Context) error {
 	return r.write("sts.yaml", []byte(printed+"\n"))
 }
 
-// completions writes what shells load to complete the arguments of both programs.
-func (r *release) completions(ctx context.Context) error {
-	var entries []archived
-	for _, pkg := range []string{pluginPackage, serverPackage} {
-		for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-			printed, err := r.output(ctx, r.built(pkg), "completion", shell)
-			if err != nil {
-				return err
-			}
-			entries = append(entries, archived{path.Join("completions", path.Base(pkg)+"."+shell), 0o644, []byte(printed + "\n")})
-		}
-	}
-	archive, err := tarGz(r.created, entries)
-	if err != nil {
-		return err
-	}
-	return r.write("completions.tar.gz", archive)
+// completer is what kubectl runs to complete the arguments of "kubectl sts", in every shell that it
+// completes its own in.
+const completer = "#!/bin/sh\nexec kubectl-sts __complete \"$@\"\n"
+
+// completions writes the program that kubectl looks for in PATH.
+func (r *release) completions(context.Context) error {
+	return r.write("kubectl_complete-sts", []byte(completer))
 }
 
 // manPages has the pages written by the tests that check them, as only these packages know their

@@ -121,6 +121,22 @@ func TestTheBillOfMaterialsHasEveryModule(t *testing.T) {
 	}
 }
 
+func TestTheCompleterAsksThePlugin(t *testing.T) {
+	r := ofThisTree(t)
+	if err := r.completions(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.WriteFile(bin+"/kubectl-sts", []byte("#!/bin/sh\nprintf '<%s>' \"$@\"\n"), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	got, err := exec.CommandContext(t.Context(), "sh", r.path("kubectl_complete-sts"), "rollout", "status", "a b", "").Output()
+	if want := "<__complete><rollout><status><a b><>"; err != nil || string(got) != want {
+		t.Errorf("got %s and error %v, want %s", got, err, want)
+	}
+}
+
 func TestTheChecksumsAreSigned(t *testing.T) {
 	r := ofThisTree(t)
 	if err := r.write("file", []byte("content")); err != nil {
