@@ -127,7 +127,7 @@ func TestTheCompleterAsksThePlugin(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	if err := os.WriteFile(bin+"/kubectl-sts", []byte("#!/bin/sh\nprintf '<%s>' \"$@\"\n"), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(bin+"/kubectl-sts", []byte("#!/bin/sh\nprintf '<%s>' \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
