@@ -65,6 +65,14 @@ func TestWhatEachModeRuns(t *testing.T) {
 			values: values{"tls": values{"mode": "helm"}}, replicas: 3, mounts: "tls tmp",
 			args: []string{"--tls-cert-file=/tls/tls.crt"}, kinds: []string{"Secret"}, absent: []string{"Certificate"},
 		},
+		"copies of the store in a bucket": {
+			values: values{"backup": values{"to": "s3://copies/sets?region=eu-1", "keep": 7, "secret": "bucket"}}, replicas: 3, mounts: "scratch tmp",
+			args: []string{"--backup-to=s3://copies/sets?region=eu-1", "--backup-every=6h", "--backup-keep=7", "--backup-scratch=/scratch"},
+		},
+		"copies of the store on a volume": {
+			values: values{"backup": values{"to": "file:///backups", "claim": "copies"}}, replicas: 3, mounts: "scratch backups tmp",
+			args: []string{"--backup-to=file:///backups"},
+		},
 		"flags of the user": {
 			values: values{"extraArgs": []any{"--v=4"}}, replicas: 3, mounts: "tmp", args: []string{"--v=4"},
 		},
@@ -122,6 +130,11 @@ func TestValuesThatAreRefused(t *testing.T) {
 		"addresses of a store that is not external": {values{"store": values{"servers": []any{"https://a:2379"}}}, "/store/servers"},
 		"a Secret that nobody reads":                {values{"tls": values{"secret": "x"}}, "/tls/secret"},
 		"a Secret without its authority":            {values{"tls": values{"mode": "existingSecret", "secret": "x"}}, "/tls/caBundle"},
+		"copies to where nobody can":                {values{"backup": values{"to": "ftp://copies"}}, "/backup/to"},
+		"copies to a volume that is not there":      {values{"backup": values{"to": "file:///backups"}}, "/backup/claim"},
+		"a volume on which no copies are":           {values{"backup": values{"claim": "copies"}}, "/backup/claim"},
+		"a Secret of a bucket that is not there":    {values{"backup": values{"to": "file:///backups", "claim": "x", "secret": "y"}}, "/backup/secret"},
+		"no copy that is kept":                      {values{"backup": values{"keep": 0}}, "/backup/keep"},
 		"nobody who serves":                         {values{"replicas": 0}, "/replicas"},
 		"a size without unit":                       {values{"store": values{"size": "16"}}, "/store/size"},
 		"a digest that is none":                     {values{"image": values{"digest": "latest"}}, "/image/digest"},
