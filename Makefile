@@ -158,6 +158,11 @@ test-install: build images bin/helm ## On three real nodes, install the server i
 test-nodes-quick: build ## Install the server on a real node, run members, cut the power, and uninstall; needs root
 	@hack/test-nodes-quick.sh
 
+PREVIOUS ?=
+.PHONY: test-upgrade
+test-upgrade: build ## Replace servers of an earlier version (PREVIOUS=tag or commit) by these and back, under load, and look that nothing is lost
+	@PREVIOUS="$(PREVIOUS)" hack/test-upgrade.sh
+
 HOSTS ?= 1.34 1.35 1.36 1.37
 HOST_SUITES ?= $(SUITES)
 .PHONY: test-hosts

@@ -58,7 +58,7 @@ func TestDrain(t *testing.T) {
 		took = max(took, f.drain(f.busiest()))
 	}
 	stop()
-	f.judge(log, namespace, drains, took)
+	f.judge("replica drained", log, namespace, drains, took)
 	if err := load.Resume(t.Context(), f.lab.Host); err != nil {
 		t.Error(err)
 	}
@@ -124,7 +124,7 @@ func (f *fleet) drain(r *replica) time.Duration {
 	return took
 }
 
-func (f *fleet) judge(log *load.Log, namespace string, drains int, took time.Duration) {
+func (f *fleet) judge(fault string, log *load.Log, namespace string, drains int, took time.Duration) {
 	f.t.Helper()
 	failed := 0
 	for _, kind := range slices.Sorted(maps.Keys(log.Errors())) {
@@ -154,7 +154,7 @@ func (f *fleet) judge(log *load.Log, namespace string, drains int, took time.Dur
 	f.t.Logf("%d requests, %d acknowledged writes (%.0f a second), %d lists, %d watch streams; a replica took %s to end",
 		len(operations), acknowledged, float64(acknowledged)/log.Now().Seconds(), len(log.Snapshots()), len(log.Streams()), took)
 	row.Report(f.t, row.Row{
-		Fault: "replica drained", Side: "ours", Where: "real", Runs: drains, Violations: failed + len(wrong),
+		Fault: fault, Side: "ours", Where: "real", Runs: drains, Violations: failed + len(wrong),
 		Detail: fmt.Sprintf("%d requests through the aggregator, none failed that a client does not repeat by itself", len(operations)),
 	})
 }
