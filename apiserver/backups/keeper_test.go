@@ -22,6 +22,7 @@ import (
 
 	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/apiserver/recovery"
+	"statefulset.dev/test/harness/disk"
 )
 
 const prefix = "/registry/test"
@@ -236,14 +237,7 @@ func TestADiskThatIsFullKeepsTheCopyThatItHas(t *testing.T) {
 	k := keeperOf(t, store(t))
 	size := mustCopy(t, k).Size
 	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size*3/2)); err != nil {
-		t.Skipf("a file system that is full needs root: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Errorf("unmounting %s: %v", dir, err)
-		}
-	})
+	disk.Small(t, dir, size*3/2)
 	k.Place = &Directory{dir}
 	want := []string{mustCopy(t, k).Name}
 	if _, err := k.once(t.Context()); !errors.Is(err, syscall.ENOSPC) {

@@ -6,20 +6,19 @@
 package guard
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"statefulset.dev/test/harness"
+	"statefulset.dev/test/harness/disk"
 )
 
 // filesAreDamaged flips a byte, or cuts a file off, in copies of a data directory. A
@@ -140,14 +139,7 @@ func lastLine(text string) string {
 // aDiskIsFull takes the last byte of the disk from under a running server.
 func aDiskIsFull(t *testing.T, w *world, first string) {
 	small := t.TempDir()
-	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=192m"); err != nil {
-		t.Skipf("a small disk cannot be made here: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(small, syscall.MNT_DETACH); err != nil {
-			t.Errorf("unmounting: %v", err)
-		}
-	})
+	disk.Small(t, small, 192<<20)
 	w.stop(t)
 	data := filepath.Join(small, "data")
 	if err := os.CopyFS(data, os.DirFS(first)); err != nil {
@@ -158,7 +150,7 @@ func aDiskIsFull(t *testing.T, w *world, first string) {
 	m := w.settle(t, w.Namespace(t, "guard"), "db", 2)
 
 	filler := filepath.Join(small, "filler")
-	fill(t, filler)
+	disk.Fill(t, filler)
 	// Writes go on until one finds no space.
 	ended := false
 	for i := 0; i < 400 && !ended; i++ {
@@ -195,21 +187,4 @@ func aDiskIsFull(t *testing.T, w *world, first string) {
 	m.AwaitReady(t)
 	m.mustStay(t, "with room on the disk again", time.Second)
 	w.stop(t)
-}
-
-// fill writes a file until the disk has no space left.
-func fill(t *testing.T, path string) {
-	t.Helper()
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatalf("filling the disk: %v", err)
-	}
-	for _, size := range []int{1 << 20, 4 << 10} {
-		for block := bytes.Repeat([]byte("x"), size); ; {
-			if _, err := file.Write(block); err != nil {
-				break
-			}
-		}
-	}
-	_ = file.Close()
 }

@@ -7,6 +7,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"statefulset.dev/test/harness"
+	"statefulset.dev/test/harness/disk"
 	"statefulset.dev/test/harness/lab"
 )
 
@@ -28,18 +30,25 @@ const storeBudget = 30 * time.Second
 // encrypt what they say to each other.
 const leastStoreRate = 80
 
+// smallDisk has room for two files of etcd's log, and a database.
+const smallDisk = 256 << 20
+
 // storeMembers are the members that servers bring along.
 type storeMembers struct {
 	*run
 	members []lab.StoreMember
 }
 
-func newStore(t *testing.T, fault string) *storeMembers {
+// newStore starts a store, and a server on it. prepare makes the disk of each member.
+func newStore(t *testing.T, fault string, prepare ...func(data string)) *storeMembers {
 	r := newRun(t, fault, storeBudget)
 	r.leastRate = leastStoreRate
 	s := &storeMembers{r, r.lab.StoreMembers(t, "../../../artifacts/ha/rbac-etcd.yaml", 3)}
 	var servers []string
 	for _, m := range s.members {
+		for _, make := range prepare {
+			make(m.Data)
+		}
 		r.processes = append(r.processes, r.lab.Launch(t, m.Program))
 		servers = append(servers, m.URL)
 	}
@@ -122,6 +131,31 @@ func (s *swapped) kill(random *rand.Rand) func() {
 	return swap
 }
 
+// full disks end the process of their member, which goes on when they have room again.
+type full struct{ *storeMembers }
+
+func (f *full) leavesMajority() bool { return true }
+
+func (f *full) kill(random *rand.Rand) func() {
+	i := random.IntN(len(f.members))
+	filler := filepath.Join(f.members[i].Data, "filler")
+	disk.Fill(f.t, filler)
+	harness.Eventually(f.t, f.members[i].Name+" ends because its disk is full", func(context.Context) error {
+		select {
+		case <-f.processes[i].Exited():
+			return nil
+		default:
+			return errors.New("it runs")
+		}
+	})
+	return func() {
+		if err := os.Remove(filler); err != nil {
+			f.t.Fatalf("making room on the disk of %s: %v", f.members[i].Name, err)
+		}
+		f.launch(i)
+	}
+}
+
 // awaitWord waits until a member says why it is not ready.
 func (s *storeMembers) awaitWord(i int, want string) {
 	args := s.members[i].Args
@@ -162,4 +196,14 @@ func TestAllMembersOfTheStoreThatAreKilled(t *testing.T) {
 func TestMembersOfTheStoreWithEachOthersDisks(t *testing.T) {
 	s := newStore(t, "two members of our store with each other's disks")
 	s.play(&swapped{s})
+}
+
+func TestAMemberOfTheStoreWhoseDiskIsFull(t *testing.T) {
+	s := newStore(t, "the disk of one of three members of our store is full", func(data string) {
+		if err := os.Mkdir(data, 0o700); err != nil {
+			t.Fatalf("making a disk: %v", err)
+		}
+		disk.Small(t, data, smallDisk)
+	})
+	s.play(&full{s})
 }

@@ -6,6 +6,7 @@ package proxy
 import (
 	"context"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -36,8 +37,8 @@ type Link struct {
 	conns map[net.Conn]bool
 }
 
-// NewLink listens at an address of loopback, and leads to the target, until the test
-// ends. A patient link keeps those who connect waiting while the target is not there.
+// NewLink listens at an address of loopback, and leads to the target, an address or a
+// unix:// socket, until the test ends. A patient link keeps those who connect waiting while the target is not there.
 func NewLink(t testing.TB, listen, target string, patient bool) *Link {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", listen)
@@ -120,8 +121,12 @@ func (l *Link) connect(ctx context.Context, near net.Conn) {
 
 func (l *Link) dial(ctx context.Context) (net.Conn, error) {
 	var dialer net.Dialer
+	network, target := "tcp", l.target
+	if socket, ok := strings.CutPrefix(target, "unix://"); ok {
+		network, target = "unix", socket
+	}
 	for {
-		conn, err := dialer.DialContext(ctx, "tcp", l.target)
+		conn, err := dialer.DialContext(ctx, network, target)
 		if err == nil || !l.patient {
 			return conn, err
 		}
