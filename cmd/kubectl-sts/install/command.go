@@ -38,7 +38,7 @@ type run struct {
 // NewCommand returns the command "install". The getter must lead to the cluster as it is.
 func NewCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	r := &run{streams: streams}
-	dry := "none"
+	dry, output := "none", "yaml"
 	command := &cobra.Command{
 		Use:   "install --image=IMAGE",
 		Short: "Install the server of apps.statefulset.dev in a cluster, or bring it to the version of this plugin",
@@ -55,11 +55,11 @@ manifests are applied again, with the image that is given.`,
   kubectl sts install --image=registry.example/statefulset-apiserver:v1 --single
 
   # Print the manifests, for a repository or another tool
-  kubectl sts install --image=registry.example/statefulset-apiserver:v1 --dry-run=client`,
+  kubectl sts install --image=registry.example/statefulset-apiserver:v1 --dry-run=client -o yaml`,
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := r.complete(dry); err != nil {
+			if err := r.complete(dry, output); err != nil {
 				return err
 			}
 			all, err := objects(r.image, r.single)
@@ -81,16 +81,19 @@ manifests are applied again, with the image that is given.`,
 	flags.BoolVar(&r.changeStore, "change-store", false, "go on although the cluster knows another store; nothing is served until that one was restored here, see docs/high-availability.md")
 	flags.StringVar(&dry, "dry-run", dry, `"client" prints the manifests and asks the cluster nothing; "none" installs`)
 	flags.Lookup("dry-run").NoOptDefVal = "client"
+	flags.StringVarP(&output, "output", "o", output, "how --dry-run prints the manifests; there is only yaml")
 	flags.DurationVar(&r.patience, "timeout", 5*time.Minute, "how long to wait until the API is available")
 	return command
 }
 
-func (r *run) complete(dry string) error {
+func (r *run) complete(dry, output string) error {
 	switch {
 	case r.image == "":
 		return errors.New("--image is not set: name the image of the server, which make image-push pushes to a registry of yours")
 	case dry != "none" && dry != "client":
 		return fmt.Errorf("--dry-run is %q, must be none or client", dry)
+	case output != "yaml":
+		return fmt.Errorf("--output is %q, must be yaml", output)
 	case r.patience <= 0:
 		return fmt.Errorf("--timeout is %s, must be more than 0", r.patience)
 	}

@@ -75,15 +75,16 @@ func TestAKustomizationThatDoesMoreIsRefused(t *testing.T) {
 
 func TestFlagsThatMakeNoSense(t *testing.T) {
 	for sentence, tc := range map[string]struct {
-		image, dry string
-		want       string
+		image, dry, output string
+		want               string
 	}{
-		"no image":            {"", "none", "--image is not set"},
-		"a dry run on a host": {"image", "server", `--dry-run is "server"`},
-		"no time":             {"image", "none", "--timeout is 0s"},
+		"no image":            {"", "none", "yaml", "--image is not set"},
+		"a dry run on a host": {"image", "server", "yaml", `--dry-run is "server"`},
+		"another output":      {"image", "client", "json", `--output is "json"`},
+		"no time":             {"image", "none", "yaml", "--timeout is 0s"},
 	} {
 		r := &run{image: tc.image}
-		if err := r.complete(tc.dry); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if err := r.complete(tc.dry, tc.output); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want %q", sentence, err, tc.want)
 		}
 	}
