@@ -105,63 +105,63 @@ func (k *Keeper) verified(ctx context.Context, next copyOf, work string) (int64,
 	return written.size, restored, nil
 }
 
-// print is what tells two files apart.
-type print struct {
+// fingerprint is what tells two files apart.
+type fingerprint struct {
 	size   int64
 	sha256 [sha256.Size]byte
 }
 
-func (p print) String() string { return fmt.Sprintf("%d bytes, sha256 %.8x", p.size, p.sha256) }
+func (p fingerprint) String() string { return fmt.Sprintf("%d bytes, sha256 %.8x", p.size, p.sha256) }
 
 // write copies the store to a file first, since a place wants to know the size.
-func (k *Keeper) write(ctx context.Context, next copyOf, path string) (print, error) {
+func (k *Keeper) write(ctx context.Context, next copyOf, path string) (fingerprint, error) {
 	snapshot, err := k.Etcd.Snapshot(ctx)
 	if err != nil {
-		return print{}, fmt.Errorf("reading the store: %w", err)
+		return fingerprint{}, fmt.Errorf("reading the store: %w", err)
 	}
 	defer snapshot.Close()
-	written, err := keep(path, func(to io.Writer) error {
+	written, err := create(path, func(to io.Writer) error {
 		_, err := io.Copy(to, snapshot)
 		return err
 	})
 	if err != nil {
-		return print{}, fmt.Errorf("copying the store to --backup-scratch: %w", err)
+		return fingerprint{}, fmt.Errorf("copying the store to --backup-scratch: %w", err)
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return print{}, fmt.Errorf("reading the copy: %w", err)
+		return fingerprint{}, fmt.Errorf("reading the copy: %w", err)
 	}
 	defer file.Close()
 	if err := k.Place.Put(ctx, next.file(), file, written.size); err != nil {
-		return print{}, fmt.Errorf("writing %s to %s: %w", next.file(), k.To, err)
+		return fingerprint{}, fmt.Errorf("writing %s to %s: %w", next.file(), k.To, err)
 	}
 	return written, nil
 }
 
-func (k *Keeper) read(ctx context.Context, next copyOf, path string) (print, error) {
-	read, err := keep(path, func(to io.Writer) error { return k.Place.Get(ctx, next.file(), to) })
+func (k *Keeper) read(ctx context.Context, next copyOf, path string) (fingerprint, error) {
+	read, err := create(path, func(to io.Writer) error { return k.Place.Get(ctx, next.file(), to) })
 	if err != nil {
-		return print{}, fmt.Errorf("reading %s back from %s: %w", next.file(), k.To, err)
+		return fingerprint{}, fmt.Errorf("reading %s back from %s: %w", next.file(), k.To, err)
 	}
 	return read, nil
 }
 
-// keep writes a new file.
-func keep(path string, fill func(io.Writer) error) (print, error) {
+// create writes a new file.
+func create(path string, fill func(io.Writer) error) (fingerprint, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return print{}, err
+		return fingerprint{}, err
 	}
 	hash := sha256.New()
 	err = errors.Join(fill(io.MultiWriter(file, hash)), file.Close())
 	if err != nil {
-		return print{}, err
+		return fingerprint{}, err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return print{}, err
+		return fingerprint{}, err
 	}
-	return print{info.Size(), [sha256.Size]byte(hash.Sum(nil))}, nil
+	return fingerprint{info.Size(), [sha256.Size]byte(hash.Sum(nil))}, nil
 }
 
 // retire removes what the verified copy makes needless.

@@ -42,11 +42,11 @@ func images(arch []string) []imageSpec {
 		{
 			// The name that a node makes of "statefulset-apiserver:dev".
 			name: serverImage, reference: "docker.io/library/statefulset-apiserver:dev", arch: arch, user: nobody,
-			files: program("./cmd/statefulset-apiserver", "/statefulset-apiserver"), entrypoint: []string{"/statefulset-apiserver"},
+			files: program(serverPackage, "/statefulset-apiserver"), entrypoint: []string{"/statefulset-apiserver"},
 		},
 		{
 			name: pluginImage, reference: "docker.io/library/kubectl-sts:dev", arch: arch, user: nobody,
-			files: program("./cmd/kubectl-sts", "/kubectl-sts"), entrypoint: []string{"/kubectl-sts"},
+			files: program(pluginPackage, "/kubectl-sts"), entrypoint: []string{"/kubectl-sts"},
 		},
 		{
 			name: "web", reference: "localhost/web:dev", arch: here, user: nobody,

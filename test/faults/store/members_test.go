@@ -46,8 +46,8 @@ func newStore(t *testing.T, fault string, prepare ...func(data string)) *storeMe
 	s := &storeMembers{r, r.lab.StoreMembers(t, "../../../artifacts/ha/rbac-etcd.yaml", 3)}
 	var servers []string
 	for _, m := range s.members {
-		for _, make := range prepare {
-			make(m.Data)
+		for _, do := range prepare {
+			do(m.Data)
 		}
 		r.processes = append(r.processes, r.lab.Launch(t, m.Program))
 		servers = append(servers, m.URL)
