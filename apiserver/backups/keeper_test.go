@@ -20,9 +20,9 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/apiserver/recovery"
 	"statefulset.dev/test/harness/disk"
+	"statefulset.dev/test/harness/etcd"
 )
 
 const prefix = "/registry/test"
@@ -30,20 +30,7 @@ const prefix = "/registry/test"
 // store is an etcd with more keys than are read at a time.
 func store(t *testing.T) *clientv3.Client {
 	t.Helper()
-	etcd, err := embeddedetcd.Start(t.Context(), t.TempDir()+"/data")
-	if err != nil {
-		t.Fatalf("starting etcd: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := etcd.Close(); err != nil {
-			t.Errorf("stopping etcd: %v", err)
-		}
-	})
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{etcd.Endpoint()}})
-	if err != nil {
-		t.Fatalf("connecting to etcd: %v", err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
+	client := etcd.StartClient(t)
 	for page := range 6 {
 		var puts []clientv3.Op
 		for i := range 100 {

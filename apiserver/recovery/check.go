@@ -14,9 +14,6 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-
-	"statefulset.dev/apiserver/embeddedetcd"
 )
 
 // pageSize is how many keys are read at a time.
@@ -78,17 +75,9 @@ func Check(ctx context.Context, file, prefix, scratch string) (found Contents, e
 		return Contents{}, fmt.Errorf("making a directory to restore into: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(into)) }()
-	dir, err := embeddedetcd.OpenDir(into)
-	if err != nil {
-		return Contents{}, err
-	}
-	err = dir.Restore(ctx, func(database string) error { return copyDatabase(file, database) }, func(ctx context.Context, endpoint string) error {
-		client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
-		if err != nil {
-			return err
-		}
-		found, err = Read(ctx, client, prefix, 0)
-		return errors.Join(err, client.Close())
+	err = restoreInto(ctx, into, file, func(ctx context.Context, etcd *clientv3.Client) error {
+		found, err = Read(ctx, etcd, prefix, 0)
+		return err
 	})
 	if err != nil {
 		return Contents{}, fmt.Errorf("restoring %q: %w", file, err)

@@ -48,12 +48,10 @@ func Restore(ctx context.Context, o *storage.Options, file string, in io.Reader,
 	if err := checkBackup(file); err != nil {
 		return fmt.Errorf("--from %q is no backup that can be restored: %w", file, err)
 	}
-	dir, err := embeddedetcd.OpenDir(path)
-	if err != nil {
-		return err
-	}
-	fill := func(database string) error { return copyDatabase(file, database) }
-	if err := dir.Restore(ctx, fill, checkRestored); err != nil {
+	if err := restoreInto(ctx, path, file, func(ctx context.Context, etcd *clientv3.Client) error {
+		// This version must be able to serve it.
+		return storeguard.CheckFormat(ctx, etcd, storage.Prefix)
+	}); err != nil {
 		return fmt.Errorf("restoring --from %q: %w", file, err)
 	}
 	_, err = fmt.Fprintf(messages, "restored into %s; start the server with --data-dir=%s, and accept the store with the command that it then prints\n", path, path)
@@ -91,13 +89,21 @@ func checkBackup(path string) error {
 	return nil
 }
 
-// checkRestored makes sure that this version can serve a store.
-func checkRestored(ctx context.Context, endpoint string) error {
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
+// restoreInto makes a data directory of a backup, if check finds that the etcd which then runs on it
+// has what it should.
+func restoreInto(ctx context.Context, path, file string, check func(context.Context, *clientv3.Client) error) error {
+	dir, err := embeddedetcd.OpenDir(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(storeguard.CheckFormat(ctx, client, storage.Prefix), client.Close())
+	fill := func(database string) error { return copyDatabase(file, database) }
+	return dir.Restore(ctx, fill, func(ctx context.Context, endpoint string) error {
+		client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
+		if err != nil {
+			return err
+		}
+		return errors.Join(check(ctx, client), client.Close())
+	})
 }
 
 func copyDatabase(from, to string) error {

@@ -23,6 +23,7 @@ import (
 	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/test/harness/etcd"
 )
 
 // damagedURL tells which stored sets cannot be read.
@@ -99,11 +100,7 @@ func TestADamagedSetStopsNoOther(t *testing.T) {
 func TestADamagedSetIsFoundAtStart(t *testing.T) {
 	for name, damage := range damages() {
 		t.Run(name, func(t *testing.T) {
-			etcd, err := embeddedetcd.Start(t.Context(), t.TempDir())
-			if err != nil {
-				t.Fatalf("starting etcd: %v", err)
-			}
-			defer etcd.Close()
+			etcd := etcd.Start(t)
 			var good, bad *appsv1.StatefulSet
 			host := &knownUIDs{map[string]types.UID{}, map[string]bool{}}
 			t.Run("before", func(t *testing.T) {

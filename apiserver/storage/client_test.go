@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/test/harness"
+	"statefulset.dev/test/harness/etcd"
 	"statefulset.dev/test/harness/proxy"
 )
 
@@ -25,17 +25,9 @@ const (
 // A machine that was cut off ends no connection. Reads that were sent to it have no answer, and others
 // must not go there for as long as the kernel tries.
 func TestAServerThatWasCutOffIsGivenUp(t *testing.T) {
-	etcd, err := embeddedetcd.Start(t.Context(), t.TempDir()+"/data")
-	if err != nil {
-		t.Fatalf("starting etcd: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := etcd.Close(); err != nil {
-			t.Errorf("stopping etcd: %v", err)
-		}
-	})
-	lost := proxy.NewLink(t, "127.0.0.1:0", etcd.Endpoint(), false)
-	others := proxy.NewLink(t, "127.0.0.1:0", etcd.Endpoint(), false)
+	server := etcd.Start(t).Endpoint()
+	lost := proxy.NewLink(t, "127.0.0.1:0", server, false)
+	others := proxy.NewLink(t, "127.0.0.1:0", server, false)
 	options := storage.NewOptions()
 	options.Etcd.StorageConfig.Transport.ServerList = []string{"http://" + lost.Address(), "http://" + others.Address()}
 	client, err := options.Client()

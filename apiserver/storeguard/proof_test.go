@@ -10,18 +10,17 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes/fake"
 	metadatafake "k8s.io/client-go/metadata/fake"
 
 	"statefulset.dev/apiserver/dependents"
-	"statefulset.dev/apiserver/embeddedetcd"
+	"statefulset.dev/test/harness/etcd"
 )
 
 // Many who ask at the same time cost few reads.
 func TestQuestionsAreAskedTogether(t *testing.T) {
-	etcd := startEtcd(t)
+	etcd := etcd.StartClient(t)
 	guard := New(Config{
 		Etcd: etcd, Prefix: "/registry", Anchors: fake.NewClientset().CoreV1().ConfigMaps("a"),
 		Host:   metadatafake.NewSimpleMetadataClient(metadatafake.NewTestScheme()),
@@ -84,22 +83,3 @@ func TestQuestionsAreAskedTogether(t *testing.T) {
 
 // longEnough bounds every wait.
 const longEnough = 60 * time.Second
-
-// startEtcd is a client of an etcd that ends with the test.
-func startEtcd(t *testing.T) *clientv3.Client {
-	t.Helper()
-	etcd, err := embeddedetcd.Start(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatalf("starting etcd: %v", err)
-	}
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{etcd.Endpoint()}})
-	if err != nil {
-		t.Fatalf("connecting to etcd: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(client.Close(), etcd.Close()); err != nil {
-			t.Errorf("stopping etcd: %v", err)
-		}
-	})
-	return client
-}

@@ -51,19 +51,18 @@ func parts() []part {
 }
 
 func runAll(ctx context.Context, args []string, out io.Writer) error {
-	r := &release{out: out}
 	fs := flag.NewFlagSet("all", flag.ContinueOnError)
-	fs.StringVar(&r.root, "source", ".", "`directory` of the work tree")
-	fs.StringVar(&r.stamp, "stamp", "", "what the linker is told about the version")
+	from, created := sourceFlags(fs)
+	r := &release{out: out}
 	fs.StringVar(&r.version, "version", "", "`version` of the release, such as v1.2.3")
 	fs.StringVar(&r.registry, "registry", "", "`registry` that users pull the images from, with a path if it has one")
 	fs.StringVar(&r.downloads, "downloads", "", "`URL` below which users get the files")
 	fs.StringVar(&r.signingKey, "signing-key", "", "private `key` of OpenSSH that signs the checksums, or the public one if an agent has the other")
-	created := fs.String("created", "", "the `time` that the files say they were made at; the commit's, so that a commit gives the same bytes")
 	to := fs.String("out", "dist", "`directory` to write to; what it has is replaced")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
+	r.source = *from
 	var err error
 	if r.created, err = parseTime(*created); err != nil {
 		return err

@@ -25,11 +25,7 @@ func tarGz(created time.Time, entries []archived) ([]byte, error) {
 	zipped := gzip.NewWriter(&out)
 	w := tar.NewWriter(zipped)
 	for _, e := range entries {
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: e.name, Mode: e.mode, Size: int64(len(e.content)), ModTime: created, Format: tar.FormatPAX}
-		if err := w.WriteHeader(header); err != nil {
-			return nil, fmt.Errorf("writing an archive: %w", err)
-		}
-		if _, err := w.Write(e.content); err != nil {
+		if err := addTo(w, tar.Header{Typeflag: tar.TypeReg, Name: e.name, Mode: e.mode}, created, e.content); err != nil {
 			return nil, fmt.Errorf("writing an archive: %w", err)
 		}
 	}
@@ -37,4 +33,14 @@ func tarGz(created time.Time, entries []archived) ([]byte, error) {
 		return nil, fmt.Errorf("writing an archive: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// addTo writes an entry and its content.
+func addTo(w *tar.Writer, h tar.Header, created time.Time, content []byte) error {
+	h.ModTime, h.Size, h.Format = created, int64(len(content)), tar.FormatPAX
+	if err := w.WriteHeader(&h); err != nil {
+		return err
+	}
+	_, err := w.Write(content)
+	return err
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -30,6 +31,11 @@ type imageSpec struct {
 	user string
 	// archive is the name of its file; that of the image if it is empty.
 	archive string
+}
+
+// userImages are those that a user's cluster pulls.
+func userImages(arch []string) []imageSpec {
+	return slices.DeleteFunc(images(arch), func(i imageSpec) bool { return i.name != serverImage && i.name != pluginImage })
 }
 
 // nobody is the user that our programs run as.

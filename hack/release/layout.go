@@ -79,14 +79,7 @@ func (i *index) add(spec imageSpec, arch string, files map[string]string, create
 func layerOf(files map[string]string, created time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
-	entry := func(h tar.Header, content []byte) error {
-		h.ModTime, h.Size, h.Format = created, int64(len(content)), tar.FormatPAX
-		if err := w.WriteHeader(&h); err != nil {
-			return err
-		}
-		_, err := w.Write(content)
-		return err
-	}
+	entry := func(h tar.Header, content []byte) error { return addTo(w, h, created, content) }
 	const passwd = "root:x:0:0:root:/:/bin/sh\nnonroot:x:65532:65532:nonroot:/:/bin/sh\n"
 	entries := []error{
 		entry(tar.Header{Typeflag: tar.TypeDir, Name: "bin/", Mode: 0o755}, nil),
@@ -159,11 +152,7 @@ func tarDir(dir, file string, created time.Time) (int64, error) {
 		if err != nil {
 			return err
 		}
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(to), Mode: 0o644, Size: int64(len(content)), ModTime: created, Format: tar.FormatPAX}); err != nil {
-			return err
-		}
-		_, err = w.Write(content)
-		return err
+		return addTo(w, tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(to), Mode: 0o644}, created, content)
 	})
 	if err := errors.Join(err, w.Close(), partial.Close()); err != nil {
 		return 0, fmt.Errorf("writing an archive: %w", err)

@@ -39,31 +39,32 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return errors.New("want one of the subcommands images, push and all; --help after it lists its flags")
 }
 
-// common are flags of all subcommands.
-type common struct{ arch, created *string }
-
-func sourceFlags(fs *flag.FlagSet) (*source, common) {
-	from := &source{}
+// sourceFlags say what is built, and when what is made of it says that it was made.
+func sourceFlags(fs *flag.FlagSet) (from *source, created *string) {
+	from = &source{}
 	fs.StringVar(&from.root, "source", ".", "`directory` of the work tree")
 	fs.StringVar(&from.stamp, "stamp", "", "what the linker is told about the version")
-	return from, common{
-		arch:    fs.String("arch", "amd64,arm64", "`architectures` of the server's image; all others are for this machine's"),
-		created: fs.String("created", "", "the `time` that images say they were made at, such as 2026-11-22T12:00:00Z; the commit's, so that a commit gives the same bytes"),
-	}
+	created = fs.String("created", "", "the `time` that files say they were made at, such as 2026-11-22T12:00:00Z; the commit's, so that a commit gives the same bytes")
+	return from, created
+}
+
+func archFlag(fs *flag.FlagSet) *string {
+	return fs.String("arch", "amd64,arm64", "`architectures` of the server's image; all others are for this machine's")
 }
 
 func runImages(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("images", flag.ContinueOnError)
-	from, common := sourceFlags(fs)
+	from, created := sourceFlags(fs)
+	arch := archFlag(fs)
 	to := fs.String("out", "bin/images", "`directory` to write to")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	at, err := parseTime(*common.created)
+	at, err := parseTime(*created)
 	if err != nil {
 		return err
 	}
-	all := images(strings.Split(*common.arch, ","))
+	all := images(strings.Split(*arch, ","))
 	for _, name := range fs.Args() {
 		if !slices.ContainsFunc(all, func(i imageSpec) bool { return i.name == name }) {
 			return fmt.Errorf("there is no image %q", name)

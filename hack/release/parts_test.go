@@ -83,7 +83,11 @@ func TestTheBillOfMaterialsHasEveryModule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bill, err := billOfMaterials(self, "v1.2.3", time.Unix(0, 0).UTC())
+	program, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bill, err := billOfMaterials(program, "v1.2.3", time.Unix(0, 0).UTC())
 	if err != nil {
 		t.Fatal(err)
 	}

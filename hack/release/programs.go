@@ -64,7 +64,7 @@ func (r *release) program(ctx context.Context, pkg string, on platform, licence 
 	if err := r.write(file+".tar.gz", archive); err != nil {
 		return err
 	}
-	materials, err := billOfMaterials(binary, r.version, r.created)
+	materials, err := billOfMaterials(content, r.version, r.created)
 	if err != nil {
 		return err
 	}
@@ -78,10 +78,7 @@ func (r *release) built(pkg string) string {
 
 // images writes an archive of each image that a user's cluster pulls.
 func (r *release) images(ctx context.Context) error {
-	for _, spec := range images([]string{"amd64", "arm64"}) {
-		if spec.name != serverImage && spec.name != pluginImage {
-			continue
-		}
+	for _, spec := range userImages([]string{"amd64", "arm64"}) {
 		spec.reference = r.reference(spec.name)
 		spec.archive = spec.name + "-image"
 		if err := r.writeImage(ctx, spec, r.created, r.dir, r.out); err != nil {

@@ -26,20 +26,18 @@ const (
 
 func runPush(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("push", flag.ContinueOnError)
-	from, common := sourceFlags(fs)
+	from, made := sourceFlags(fs)
+	arch := archFlag(fs)
 	registry := fs.String("registry", "", "`registry` to push to, with a path if it has one; credentials are those of docker login")
 	tag := fs.String("tag", "", "`tag` of the images")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	created, err := parseTime(*common.created)
+	created, err := parseTime(*made)
 	if err != nil {
 		return err
 	}
-	for _, spec := range images(strings.Split(*common.arch, ",")) {
-		if spec.name != serverImage && spec.name != pluginImage {
-			continue
-		}
+	for _, spec := range userImages(strings.Split(*arch, ",")) {
 		to, err := name.NewTag(*registry+"/"+spec.name+":"+*tag, name.StrictValidation)
 		if err != nil {
 			return fmt.Errorf("--registry is %q and --tag is %q, want some like registry.example and v1: %w", *registry, *tag, err)

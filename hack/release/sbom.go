@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"debug/buildinfo"
 	"fmt"
-	"os"
 	"path"
 	"runtime/debug"
 	"strings"
@@ -19,21 +18,17 @@ import (
 
 // billOfMaterials tells in CycloneDX's words what a program was built from, by what the linker has
 // written into it.
-func billOfMaterials(binary, version string, created time.Time) ([]byte, error) {
-	built, err := buildinfo.ReadFile(binary)
+func billOfMaterials(program []byte, version string, created time.Time) ([]byte, error) {
+	built, err := buildinfo.Read(bytes.NewReader(program))
 	if err != nil {
 		return nil, fmt.Errorf("reading what a program was built from: %w", err)
-	}
-	content, err := os.ReadFile(binary)
-	if err != nil {
-		return nil, fmt.Errorf("reading a program: %w", err)
 	}
 	bom := cyclonedx.NewBOM()
 	bom.Metadata = &cyclonedx.Metadata{
 		Timestamp: created.Format(time.RFC3339),
 		Component: &cyclonedx.Component{
 			BOMRef: built.Path, Type: cyclonedx.ComponentTypeApplication, Name: path.Base(built.Path), Version: version,
-			Hashes: &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: fmt.Sprintf("%x", sha256.Sum256(content))}},
+			Hashes: &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: fmt.Sprintf("%x", sha256.Sum256(program))}},
 		},
 	}
 	components, needs := []cyclonedx.Component{}, []string{}

@@ -28,7 +28,6 @@ func Check(t *testing.T, root *cobra.Command) {
 		t.Fatalf("MAN_DATE: %v", err)
 	}
 	dir := cmp.Or(os.Getenv("MAN_PAGES"), t.TempDir())
-	root.InitDefaultCompletionCmd()
 	each(root, func(command *cobra.Command) { command.DisableAutoGenTag = true })
 	err = doc.GenManTreeFromOpts(root, doc.GenManTreeOptions{
 		Path: dir, CommandSeparator: "-",

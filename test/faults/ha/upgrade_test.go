@@ -75,22 +75,14 @@ func (f *fleet) changeUnderLoad(kept *stock, current, previous string) {
 		}
 		return nil
 	})
-	namespace, err := load.NewNamespace(f.t.Context(), f.lab.Host)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	log := load.NewLog()
-	stop := f.startClients(log, namespace)
-	took := f.become(current)
-	kept.mustStay(f.t, "after the upgrade")
-	kept.label(f.t)
-	took = max(took, f.become(previous))
-	kept.mustStay(f.t, "after the way back")
-	stop()
-	f.judge("replica of another version", log, namespace, 2*len(f.replicas), took)
-	if err := load.Resume(f.t.Context(), f.lab.Host); err != nil {
-		f.t.Fatal(err)
-	}
+	f.underLoad("replica of another version", 2*len(f.replicas), func() time.Duration {
+		took := f.become(current)
+		kept.mustStay(f.t, "after the upgrade")
+		kept.label(f.t)
+		took = max(took, f.become(previous))
+		kept.mustStay(f.t, "after the way back")
+		return took
+	})
 }
 
 // become replaces one replica after the other by one of another program, and returns how long one took

@@ -1,0 +1,43 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package etcd runs an etcd inside a test.
+package etcd
+
+import (
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"statefulset.dev/apiserver/embeddedetcd"
+)
+
+// Start starts an etcd that ends with the test.
+func Start(t testing.TB) *embeddedetcd.Etcd {
+	t.Helper()
+	etcd, err := embeddedetcd.Start(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatalf("starting etcd: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := etcd.Close(); err != nil {
+			t.Errorf("stopping etcd: %v", err)
+		}
+	})
+	return etcd
+}
+
+// StartClient starts an etcd, and is a client of it. Both end with the test.
+func StartClient(t testing.TB) *clientv3.Client {
+	t.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{Start(t).Endpoint()}})
+	if err != nil {
+		t.Fatalf("connecting to etcd: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := client.Close(); err != nil {
+			t.Errorf("disconnecting from etcd: %v", err)
+		}
+	})
+	return client
+}
