@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 func TestAnEventConcernsTheSetsThatCouldCareAboutIt(t *testing.T) {
@@ -62,6 +64,31 @@ func TestAnEventConcernsTheSetsThatCouldCareAboutIt(t *testing.T) {
 			want := slices.Sorted(slices.Values(test.want))
 			if !slices.Equal(got, want) {
 				t.Errorf("got %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestOfOurOwnStatusOnlyWhatThePlannerReadsWakesASet(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		change func(*v1.StatefulSetStatus)
+		want   bool
+	}{
+		"counts do not":           {func(s *v1.StatefulSetStatus) { s.Replicas = 3 }, false},
+		"a completed update does": {func(s *v1.StatefulSetStatus) { s.CurrentRevision = "web-2" }, true},
+		"a member that is to be replaced does": {func(s *v1.StatefulSetStatus) {
+			s.Rollout = &v1.RolloutStatus{Revision: "web-2", Unblocking: new(int32(1))}
+		}, true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			before := newSet("web")
+			after := before.DeepCopy()
+			after.ResourceVersion = "7"
+			test.change(&after.Status)
+			memory := newMemory()
+			memory.of(cache.MetaObjectToName(after)).wrote(setsResource, after.ResourceVersion)
+			if got := setChanged(memory, before, after); got != test.want {
+				t.Errorf("woken: got %t, want %t", got, test.want)
 			}
 		})
 	}

@@ -69,7 +69,7 @@ func podChanged(before, after *corev1.Pod) bool {
 func trimPod(_ view, pod *corev1.Pod) any {
 	kept := &corev1.Pod{
 		ObjectMeta: trimMeta(&pod.ObjectMeta),
-		Spec:       corev1.PodSpec{Volumes: claimVolumes(pod.Spec.Volumes)},
+		Spec:       corev1.PodSpec{Volumes: claimVolumes(pod.Spec.Volumes), Subdomain: pod.Spec.Subdomain},
 		Status: corev1.PodStatus{
 			Phase:                 pod.Status.Phase,
 			Conditions:            telling(pod.Status.Conditions),

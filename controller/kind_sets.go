@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -61,7 +62,7 @@ func setsOfSet(v view, object metav1.Object) []*v1.StatefulSet {
 
 // setChanged is false for the status that we wrote ourselves, unless it changed
 // what the planner reads of a status: a completed update leaves a revision behind
-// that may have to go.
+// that may have to go, and what a rollout rests on is noted before it is acted on.
 func setChanged(memory *memory, before, after any) bool {
 	earlier, was := before.(*v1.StatefulSet)
 	later, is := after.(*v1.StatefulSet)
@@ -69,6 +70,7 @@ func setChanged(memory *memory, before, after any) bool {
 		return true
 	}
 	return earlier.Status.CurrentRevision != later.Status.CurrentRevision ||
+		!equality.Semantic.DeepEqual(earlier.Status.Rollout, later.Status.Rollout) ||
 		!memory.find(cache.MetaObjectToName(later)).isOwnStatus(later.ResourceVersion)
 }
 

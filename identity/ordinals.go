@@ -4,7 +4,11 @@
 package identity
 
 import (
+	"cmp"
 	"iter"
+	"math"
+	"slices"
+	"sort"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -12,19 +16,53 @@ import (
 // Ordinals is the roster of a set: the ordinals that it wants, and their order. Whoever
 // asks whether a member is wanted, or how many come before it, asks here.
 type Ordinals struct {
-	start, replicas int
+	replicas int
+	// runs are where ordinals are wanted, as far as there are replicas: the lowest first,
+	// the last without an end. There is at least one.
+	runs []run
+}
+
+// run is a row of ordinals that are not reserved.
+type run struct {
+	first, last int
+	// rank is the number of ordinals in the runs before.
+	rank int
 }
 
 // OrdinalsOf is the roster of a set; one without a number of replicas wants one.
 func OrdinalsOf(set *v1.StatefulSet) Ordinals {
 	o := Ordinals{replicas: 1}
-	if set.Spec.Ordinals != nil {
-		o.start = int(set.Spec.Ordinals.Start)
-	}
 	if set.Spec.Replicas != nil {
 		o.replicas = int(*set.Spec.Replicas)
 	}
+	if set.Spec.Ordinals == nil {
+		o.runs = []run{{last: math.MaxInt}}
+		return o
+	}
+	o.runs = runs(int(set.Spec.Ordinals.Start), set.Spec.Ordinals.Reserved)
 	return o
+}
+
+// runs are what reserved ordinals leave from a first ordinal on. Reserved ranges need not be
+// in order, may overlap, and may be empty: a roster is also made of what nobody has validated.
+func runs(start int, reserved []v1.OrdinalRange) []run {
+	reserved = slices.Clone(reserved)
+	slices.SortFunc(reserved, func(a, b v1.OrdinalRange) int { return cmp.Compare(a.First, b.First) })
+	left := []run{{first: start, last: math.MaxInt}}
+	for _, r := range reserved {
+		open := &left[len(left)-1]
+		first, last := int(r.First), int(r.End())
+		if last < open.first || last < first {
+			continue
+		}
+		if first <= open.first {
+			open.first = last + 1
+			continue
+		}
+		open.last = first - 1
+		left = append(left, run{first: last + 1, last: math.MaxInt, rank: open.rank + open.last - open.first + 1})
+	}
+	return left
 }
 
 // Len is the number of ordinals that are wanted.
@@ -32,7 +70,16 @@ func (o Ordinals) Len() int { return o.replicas }
 
 // First is the lowest ordinal, or of a set that wants none, the one that it would want
 // first.
-func (o Ordinals) First() int { return o.start }
+func (o Ordinals) First() int { return o.runs[0].first }
+
+// Last is the highest ordinal that is wanted, and false if none is.
+func (o Ordinals) Last() (ordinal int, ok bool) {
+	if o.replicas < 1 {
+		return 0, false
+	}
+	at := sort.Search(len(o.runs), func(i int) bool { return o.runs[i].rank >= o.replicas }) - 1
+	return o.runs[at].first + o.replicas - 1 - o.runs[at].rank, true
+}
 
 // Contains reports whether an ordinal is wanted.
 func (o Ordinals) Contains(ordinal int) bool {
@@ -43,8 +90,12 @@ func (o Ordinals) Contains(ordinal int) bool {
 // Rank is the number of wanted ordinals below this one, and false if this one is not
 // wanted itself.
 func (o Ordinals) Rank(ordinal int) (rank int, wanted bool) {
-	rank = ordinal - o.start
-	if rank < 0 || rank >= o.replicas {
+	at := sort.Search(len(o.runs), func(i int) bool { return o.runs[i].first > ordinal }) - 1
+	if at < 0 || ordinal > o.runs[at].last {
+		return 0, false
+	}
+	rank = o.runs[at].rank + ordinal - o.runs[at].first
+	if rank >= o.replicas {
 		return 0, false
 	}
 	return rank, true
@@ -53,8 +104,38 @@ func (o Ordinals) Rank(ordinal int) (rank int, wanted bool) {
 // All are the wanted ordinals, the lowest first. There may be two thousand million.
 func (o Ordinals) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for rank := range o.replicas {
-			if !yield(o.start + rank) {
+		for first, last := range o.rows() {
+			for ordinal := first; ordinal <= last; ordinal++ {
+				if !yield(ordinal) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Ranges are the wanted ordinals as ranges, the lowest first.
+func (o Ordinals) Ranges() []v1.OrdinalRange {
+	var ranges []v1.OrdinalRange
+	for first, last := range o.rows() {
+		next := v1.OrdinalRange{First: int32(first)}
+		if last > first {
+			next.Last = new(int32(last))
+		}
+		ranges = append(ranges, next)
+	}
+	return ranges
+}
+
+// rows are the first and the last of the ordinals of each run that are wanted.
+func (o Ordinals) rows() iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		end, ok := o.Last()
+		if !ok {
+			return
+		}
+		for _, r := range o.runs {
+			if r.first > end || !yield(r.first, min(r.last, end)) {
 				return
 			}
 		}

@@ -4,11 +4,13 @@
 package identity
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -22,7 +24,16 @@ func TestOrdinals(t *testing.T) {
 		"three replicas":       {v1.StatefulSetSpec{Replicas: ptr.To[int32](3)}, []int{0, 1, 2}},
 		"three from the fifth": {v1.StatefulSetSpec{Replicas: ptr.To[int32](3), Ordinals: &v1.StatefulSetOrdinals{Start: 5}}, []int{5, 6, 7}},
 		"none":                 {v1.StatefulSetSpec{Replicas: ptr.To[int32](0)}, nil},
-		"none from the fifth":  {v1.StatefulSetSpec{Replicas: ptr.To[int32](0), Ordinals: &v1.StatefulSetOrdinals{Start: 5}}, nil},
+		"three with a hole":    {v1.StatefulSetSpec{Replicas: ptr.To[int32](3), Ordinals: reserving(0, "1")}, []int{0, 2, 3}},
+		"three with two holes, of which one is long": {v1.StatefulSetSpec{Replicas: ptr.To[int32](3), Ordinals: reserving(0, "4", "1-2")}, []int{0, 3, 5}},
+		"the first reserved":                         {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(3, "3-4")}, []int{5, 6}},
+		"reserved below the first":                   {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(3, "0-1")}, []int{3, 4}},
+		"reserved across the first":                  {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(3, "0-3")}, []int{4, 5}},
+		"reserved above the last":                    {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(0, "2-9")}, []int{0, 1}},
+		"ranges that touch":                          {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(0, "1-2", "3")}, []int{0, 4}},
+		"ranges that nobody would accept":            {v1.StatefulSetSpec{Replicas: ptr.To[int32](3), Ordinals: reserving(0, "1-4", "2-3", "7-6", "1")}, []int{0, 5, 6}},
+		"none, with one reserved":                    {v1.StatefulSetSpec{Replicas: ptr.To[int32](0), Ordinals: reserving(0, "0")}, nil},
+		"none from the fifth":                        {v1.StatefulSetSpec{Replicas: ptr.To[int32](0), Ordinals: &v1.StatefulSetOrdinals{Start: 5}}, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			roster := OrdinalsOf(&v1.StatefulSet{Spec: c.spec})
@@ -41,6 +52,56 @@ func TestOrdinals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// reserving has ranges such as 1 or 3-5.
+func reserving(start int32, ranges ...string) *v1.StatefulSetOrdinals {
+	ordinals := &v1.StatefulSetOrdinals{Start: start}
+	for _, text := range ranges {
+		var first, last int32
+		n, _ := fmt.Sscanf(text, "%d-%d", &first, &last)
+		r := v1.OrdinalRange{First: first}
+		if n == 2 {
+			r.Last = &last
+		}
+		ordinals.Reserved = append(ordinals.Reserved, r)
+	}
+	return ordinals
+}
+
+func TestRandomRostersAreAsAWalkFindsThem(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		replicas := rapid.Int32Range(0, 8).Draw(t, "replicas")
+		ordinals := &v1.StatefulSetOrdinals{Start: rapid.Int32Range(0, 6).Draw(t, "start")}
+		for range rapid.IntRange(0, 5).Draw(t, "ranges") {
+			first := rapid.Int32Range(0, 12).Draw(t, "first")
+			ordinals.Reserved = append(ordinals.Reserved, v1.OrdinalRange{First: first, Last: new(first + rapid.Int32Range(0, 3).Draw(t, "length"))})
+		}
+		want := walked(ordinals, int(replicas))
+		roster := OrdinalsOf(&v1.StatefulSet{Spec: v1.StatefulSetSpec{Replicas: &replicas, Ordinals: ordinals}})
+		if got := slices.Collect(roster.All()); !slices.Equal(got, want) {
+			t.Fatalf("ordinals of %+v: got %v, want %v", ordinals, got, want)
+		}
+		for ordinal := range 40 {
+			at, contained := slices.BinarySearch(want, ordinal)
+			if rank, wanted := roster.Rank(ordinal); wanted != contained || wanted && rank != at {
+				t.Fatalf("rank of %d of %+v: got %d, %t; want %d, %t", ordinal, ordinals, rank, wanted, at, contained)
+			}
+		}
+		if last, ok := roster.Last(); ok != (len(want) > 0) || ok && last != want[len(want)-1] {
+			t.Fatalf("last of %+v: got %d, %t; want that of %v", ordinals, last, ok, want)
+		}
+	})
+}
+
+// walked are the first ordinals that are not reserved, found one after the other.
+func walked(ordinals *v1.StatefulSetOrdinals, replicas int) (wanted []int) {
+	for ordinal := ordinals.Start; len(wanted) < replicas; ordinal++ {
+		if !slices.ContainsFunc(ordinals.Reserved, func(r v1.OrdinalRange) bool { return r.First <= ordinal && ordinal <= r.End() }) {
+			wanted = append(wanted, int(ordinal))
+		}
+	}
+	return wanted
 }
 
 func TestTheFirstOrdinalDoesNotDependOnTheReplicas(t *testing.T) {

@@ -346,11 +346,13 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		runtime.Unknown{}.OpenAPIModelName():                                        schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
 		intstr.IntOrString{}.OpenAPIModelName():                                     schema_apimachinery_pkg_util_intstr_IntOrString(ref),
 		version.Info{}.OpenAPIModelName():                                           schema_k8sio_apimachinery_pkg_version_Info(ref),
+		appsv1.OrdinalRange{}.OpenAPIModelName():                                    schema_statefulsetdev_api_apps_v1_OrdinalRange(ref),
 		appsv1.PlanAction{}.OpenAPIModelName():                                      schema_statefulsetdev_api_apps_v1_PlanAction(ref),
 		appsv1.PlanRound{}.OpenAPIModelName():                                       schema_statefulsetdev_api_apps_v1_PlanRound(ref),
 		appsv1.PlanStep{}.OpenAPIModelName():                                        schema_statefulsetdev_api_apps_v1_PlanStep(ref),
 		appsv1.PlanWarning{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_PlanWarning(ref),
 		appsv1.RollingUpdateStatefulSetStrategy{}.OpenAPIModelName():                schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref),
+		appsv1.RolloutStatus{}.OpenAPIModelName():                                   schema_statefulsetdev_api_apps_v1_RolloutStatus(ref),
 		appsv1.StatefulSet{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_StatefulSet(ref),
 		appsv1.StatefulSetCondition{}.OpenAPIModelName():                            schema_statefulsetdev_api_apps_v1_StatefulSetCondition(ref),
 		appsv1.StatefulSetList{}.OpenAPIModelName():                                 schema_statefulsetdev_api_apps_v1_StatefulSetList(ref),
@@ -18307,6 +18309,35 @@ func schema_k8sio_apimachinery_pkg_version_Info(ref common.ReferenceCallback) co
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_OrdinalRange(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "OrdinalRange is a row of ordinals, with both its ends.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"first": {
+						SchemaProps: spec.SchemaProps{
+							Description: "first is the lowest ordinal of the range.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"last": {
+						SchemaProps: spec.SchemaProps{
+							Description: "last is the highest, not less than first. Without it the range is first alone.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"first"},
+			},
+		},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_PlanAction(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -18571,11 +18602,47 @@ func schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref comm
 							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
 						},
 					},
+					"replaceUnreadyAfterSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "replaceUnreadyAfterSeconds lets an update reach members that keep it from going on: a pod that has not been ready for so many seconds, and is not at the revision that its member is to have, is replaced at that revision. In a set of the policy OrderedReady that happens to one member at a time, whether or not those before it are available; in a Parallel one, to members below the partition, as the others are replaced anyhow. A pod that is ready is never removed for it. Without the field such a pod stays until somebody deletes it, as in apps/v1; 300 is recommended.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
 			intstr.IntOrString{}.OpenAPIModelName()},
+	}
+}
+
+func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RolloutStatus is what an update rests on that the controller has decided earlier. It is written before anything is done that follows from it, so that a controller that takes over goes on in the same way. Only the controller writes it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"revision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "revision is the update revision that this is about. It ends when the set gets another one.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"unblocking": {
+						SchemaProps: spec.SchemaProps{
+							Description: "unblocking is the ordinal of the member that is being replaced although members before it need not be available, because of spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds. It stays until the member is ready, and until then no other is replaced so.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"revision"},
+			},
+		},
 	}
 }
 
@@ -18740,15 +18807,40 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetOrdinals(ref common.ReferenceC
 				Properties: map[string]spec.Schema{
 					"start": {
 						SchemaProps: spec.SchemaProps{
-							Description: "start is the ordinal of the first member; the members are start, start+1, ... start+replicas-1.",
+							Description: "start is the ordinal of the first member; the members are start, start+1, ... start+replicas-1, unless ordinals are reserved.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
+					"reserved": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"first",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "first",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "reserved are ordinals that no member has. The members are the first replicas ordinals from start that are not reserved: reserving web-2 of three members removes it and creates web-3, and with one replica less in the same write it removes web-2 alone. Its claims are treated as in a scale-down. partition counts members, not ordinals. At most 100 ranges, none of which overlap.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.OrdinalRange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 			},
 		},
+		Dependencies: []string{
+			appsv1.OrdinalRange{}.OpenAPIModelName()},
 	}
 }
 
@@ -18920,7 +19012,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 					},
 					"serviceName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "serviceName names the headless service that gives the members their DNS names: \"<set>-<i>.<serviceName>.<namespace>.svc.<cluster domain>\". The set does not create that service. Cannot be changed.",
+							Description: "serviceName names the headless service that gives the members their DNS names: \"<set>-<i>.<serviceName>.<namespace>.svc.<cluster domain>\". The set does not create that service. When it is changed, no member is recreated for it: each gets the new name when it is next created, and keeps the old one until then. (apps/v1 does not let it be changed.)",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -18928,7 +19020,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 					},
 					"podManagementPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "podManagementPolicy says whether members wait for each other when they are created and removed: OrderedReady, the default, or Parallel. Cannot be changed.\n\nPossible enum values:\n - `\"OrderedReady\"` creates members one by one from the lowest ordinal up, each only when all before it are available, and removes them one by one from the highest ordinal down.\n - `\"Parallel\"` creates and removes members without waiting for other members.",
+							Description: "podManagementPolicy says whether members wait for each other when they are created and removed: OrderedReady, the default, or Parallel. When it is changed, the set goes on in the new way from where it is. (apps/v1 does not let it be changed.)\n\nPossible enum values:\n - `\"OrderedReady\"` creates members one by one from the lowest ordinal up, each only when all before it are available, and removes them one by one from the highest ordinal down.\n - `\"Parallel\"` creates and removes members without waiting for other members.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"OrderedReady", "Parallel"},
@@ -19084,12 +19176,36 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
+					"rollout": {
+						SchemaProps: spec.SchemaProps{
+							Description: "rollout is what an update rests on that the controller has decided earlier. Absent unless there is something of the kind.",
+							Ref:         ref(appsv1.RolloutStatus{}.OpenAPIModelName()),
+						},
+					},
+					"ordinals": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "ordinals are the ordinals of the members that spec wants, if some are reserved.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.OrdinalRange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"replicas"},
 			},
 		},
 		Dependencies: []string{
-			metav1.Time{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName()},
+			metav1.Time{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName()},
 	}
 }
 

@@ -203,7 +203,7 @@ func TestABackupOfALaterFormatIsNotRestored(t *testing.T) {
 		t.Fatalf("restoring a backup of format 1: %v", err)
 	}
 	withEtcd(t, from, func(client *clientv3.Client) {
-		content, _ := json.Marshal(map[string]any{"store": before.store, "mark": "m", "format": 2})
+		content, _ := json.Marshal(map[string]any{"store": before.store, "mark": "m", "format": 99})
 		if _, err := client.Put(t.Context(), recordKey, string(content)); err != nil {
 			t.Fatalf("raising: %v", err)
 		}
@@ -211,11 +211,11 @@ func TestABackupOfALaterFormatIsNotRestored(t *testing.T) {
 	file, to = file+"2", to+"2"
 	var messages bytes.Buffer
 	// A backup only copies.
-	if err := Backup(t.Context(), storeOptions(from), file, io.Discard, &messages); err != nil || !strings.Contains(messages.String(), "format 2") {
-		t.Errorf("backing up a store of format 2: got %v, %q, want the format in the message", err, &messages)
+	if err := Backup(t.Context(), storeOptions(from), file, io.Discard, &messages); err != nil || !strings.Contains(messages.String(), "format 99") {
+		t.Errorf("backing up a store of format 99: got %v, %q, want the format in the message", err, &messages)
 	}
 	err := Restore(t.Context(), storeOptions(to), file, nil, io.Discard)
-	if err == nil || !strings.Contains(err.Error(), "is in format 2, and this server knows formats up to 1") {
-		t.Errorf("restoring a backup of format 2: got %v, want an error with both numbers", err)
+	if err == nil || !strings.Contains(err.Error(), "is in format 99, and this server knows formats up to 2") {
+		t.Errorf("restoring a backup of format 99: got %v, want an error with both numbers", err)
 	}
 }

@@ -52,7 +52,7 @@ func traces(t *testing.T, set *appsv1.StatefulSet, revisionOf func(ordinal int) 
 	return objects
 }
 
-func always(revision string) func(int) string { return func(int) string { return revision } }
+func latest(int) string { return "web-a" }
 
 func TestASetIsRebuiltFromWhatIsLeft(t *testing.T) {
 	scheme := scheme.New()
@@ -77,7 +77,7 @@ func TestASetIsRebuiltFromWhatIsLeft(t *testing.T) {
 			set := servertest.Owning("web")
 			change(set)
 			scheme.Default(set)
-			found, err := findLeftovers(t.Context(), fake.NewClientset(traces(t, set, always("web-a"), "web-a")...))
+			found, err := findLeftovers(t.Context(), fake.NewClientset(traces(t, set, latest, "web-a")...))
 			if err != nil || len(found) != 1 {
 				t.Fatalf("looking for remains: got %+v, %v, want those of one set", found, err)
 			}
@@ -120,10 +120,32 @@ func TestARolloutThatWasUnderWayIsRebuilt(t *testing.T) {
 	}
 }
 
+// The service of a set may change while its members keep the names that they have.
+func TestTheServiceIsThatOfTheLatestPod(t *testing.T) {
+	set := servertest.Owning("web")
+	objects := traces(t, set, latest, "web-a")
+	last := nth[*corev1.Pod](objects, 1)
+	last.Spec.Subdomain, last.CreationTimestamp = "other", metav1.Now()
+	found, err := findLeftovers(t.Context(), fake.NewClientset(objects...))
+	if err != nil {
+		t.Fatalf("looking for remains: %v", err)
+	}
+	rebuilt, err := found[0].rebuild()
+	if err != nil {
+		t.Fatalf("rebuilding: %v", err)
+	}
+	if got := rebuilt.set.Spec.ServiceName; got != "other" {
+		t.Errorf("serviceName: got %q, want that of the latest pod, %q", got, "other")
+	}
+	if want := `serviceName is "other", which pod ` + last.Name + " has"; !strings.Contains(fmt.Sprint(rebuilt.guesses), want) {
+		t.Errorf("guesses: got %v, want one that begins with %q", rebuilt.guesses, want)
+	}
+}
+
 // A pod in another namespace that names the owner of a member is none of the set's.
 func TestRemainsAreThoseOfOneNamespaceAndKind(t *testing.T) {
 	set := servertest.Owning("web")
-	objects := traces(t, set, always("web-a"), "web-a")
+	objects := traces(t, set, latest, "web-a")
 	copied := first[*corev1.Pod](objects).DeepCopy()
 	copied.Namespace = "other"
 	copied.Spec.Subdomain = "forged"
@@ -154,10 +176,6 @@ func TestASetIsNotRebuiltWhenItIsNotCertain(t *testing.T) {
 			first[*corev1.Pod](objects).Labels[identity.RevisionLabel] = "web-z"
 			return objects
 		}, `was made from revision "web-z", which is gone`},
-		"with a pod of another service": {func(objects []runtime.Object) []runtime.Object {
-			first[*corev1.Pod](objects).Spec.Subdomain = "other"
-			return objects
-		}, "belong to different services"},
 		"with a pod that has the name of no member": {func(objects []runtime.Object) []runtime.Object {
 			first[*corev1.Pod](objects).Name = "stranger"
 			return objects
@@ -184,7 +202,7 @@ func TestASetIsNotRebuiltWhenItIsNotCertain(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			objects := test.spoil(traces(t, servertest.Owning("web"), always("web-a"), "web-a"))
+			objects := test.spoil(traces(t, servertest.Owning("web"), latest, "web-a"))
 			found, err := findLeftovers(t.Context(), fake.NewClientset(objects...))
 			if err != nil || len(found) != 1 {
 				t.Fatalf("looking for remains: got %+v, %v, want those of one set", found, err)

@@ -85,20 +85,23 @@ func (r leftovers) members(rebuilt *rebuiltSet) error {
 	}
 	missing := ""
 	if replicas != len(ordinals) {
-		missing = fmt.Sprintf(", although %d of these are missing", replicas-len(ordinals))
+		missing = fmt.Sprintf(", although %d of these are missing; if they were reserved, set spec.ordinals.reserved and lower spec.replicas", replicas-len(ordinals))
 	}
 	rebuilt.guess("members are the ordinals %d to %d, because these have pods%s", first, last, missing)
 	return nil
 }
 
+// serviceName is the one of the pod that was created last: members keep the name of the
+// service that the set had when they were.
 func (r leftovers) serviceName(rebuilt *rebuiltSet) error {
-	name := r.pods[0].Spec.Subdomain
+	latest := slices.MaxFunc(r.pods, func(a, b *corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	rebuilt.set.Spec.ServiceName = latest.Spec.Subdomain
 	for _, pod := range r.pods {
-		if pod.Spec.Subdomain != name {
-			return fmt.Errorf("pods %s and %s belong to different services, %q and %q", r.pods[0].Name, pod.Name, name, pod.Spec.Subdomain)
+		if pod.Spec.Subdomain != latest.Spec.Subdomain {
+			rebuilt.guess("serviceName is %q, which pod %s has, because that was created last; pod %s has %q", latest.Spec.Subdomain, latest.Name, pod.Name, pod.Spec.Subdomain)
+			break
 		}
 	}
-	rebuilt.set.Spec.ServiceName = name
 	return nil
 }
 

@@ -73,7 +73,10 @@ func TestPlan(t *testing.T) {
 		"an invalid set is refused by field": {
 			posting(t, "web", changed(func(set *appsv1.StatefulSet) { set.Spec.Replicas = new(int32(-1)) })), "spec.replicas: Invalid value: -1"},
 		"what cannot be changed is refused by field": {
-			posting(t, "web", changed(func(set *appsv1.StatefulSet) { set.Spec.ServiceName = "x" })), "spec.serviceName"},
+			posting(t, "web", changed(func(set *appsv1.StatefulSet) {
+				set.Spec.Selector.MatchLabels = map[string]string{"app": "nginx", "tier": "x"}
+				set.Spec.Template.Labels["tier"] = "x"
+			})), "spec.selector"},
 		"an invalid new set is refused by field": {
 			posting(t, "new", func() *appsv1.StatefulSet { set := Web("new"); set.Spec.Selector = nil; return set }()), "spec.selector: Required value"},
 		"an invalid Scale is refused by field":  {scaling(t, "web", -1), "spec.replicas: Invalid value: -1"},

@@ -31,6 +31,7 @@ var (
 	NewStore       = newStore
 	NewAnchors     = newAnchors
 	ParseMark      = parseMark
+	NeededFormat   = neededFormat
 	ErrNotCompared = errNotCompared
 )
 

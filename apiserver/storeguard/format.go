@@ -9,6 +9,8 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	appsv1 "statefulset.dev/api/apps/v1"
 )
 
 // storeFormat is the latest format of the store that this version can read. A field
@@ -20,10 +22,29 @@ import (
 // has read a set and before it writes it, and the write holds only if the set is still
 // the one that was read. If the record was not raised at that look, then what needs
 // the later format is written after it, and the older write fails.
-const storeFormat = 1
+const storeFormat = 2
+
+// firstFormat is that of a store in which nothing needs a later one.
+const firstFormat = 1
 
 // NeededFormat is what a server must know to read the store.
-func (r record) NeededFormat() int { return max(r.Format, 1) }
+func (r record) NeededFormat() int { return max(r.Format, firstFormat) }
+
+// neededFormat is what a server must know to read an object. A set needs the second format
+// for ordinals that are reserved, and for what unblocks an update: a server that drops the
+// former has other members created and removed.
+func neededFormat(obj runtime.Object) int {
+	set, ok := obj.(*appsv1.StatefulSet)
+	if !ok {
+		return firstFormat
+	}
+	ordinals, rolling := set.Spec.Ordinals, set.Spec.UpdateStrategy.RollingUpdate
+	if ordinals != nil && len(ordinals.Reserved) > 0 || len(set.Status.Ordinals) > 0 ||
+		rolling != nil && rolling.ReplaceUnreadyAfterSeconds != nil || set.Status.Rollout != nil {
+		return 2
+	}
+	return firstFormat
+}
 
 // formatError says that a store needs a later version of the server.
 type formatError struct {
@@ -50,9 +71,6 @@ func (g *Guard) outgrown(err error) error {
 // makeRoomFor raises the format of the store if an object needs that, before it is
 // written.
 func (g *Guard) makeRoomFor(ctx context.Context, obj runtime.Object) error {
-	if g.formatOf == nil {
-		return nil
-	}
 	needed := g.formatOf(obj)
 	if known, _, err := g.knows(); err != nil || known.NeededFormat() >= needed {
 		return err

@@ -6,6 +6,9 @@ package storeguard_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -53,13 +56,81 @@ func TestAStoreOfALaterFormatIsRefused(t *testing.T) {
 	host.tune = func(g *storeguard.Guard) { storeguard.Watching(g, func() { read.Store(true) }) }
 	s := servertest.StartUnready(t, choose, configure)
 	text := refusalOf(t, s)
-	for _, part := range []string{"is in format 2", "knows formats up to 1", "Start the version of the server", "nothing of group apps.statefulset.dev is served"} {
+	for _, part := range []string{fmt.Sprintf("is in format %d", storeguard.StoreFormat+1), fmt.Sprintf("knows formats up to %d", storeguard.StoreFormat), "Start the version of the server", "nothing of group apps.statefulset.dev is served"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("refusal: got %q, want it to contain %q", text, part)
 		}
 	}
 	if read.Load() {
 		t.Error("sets were read from a store whose format is not known")
+	}
+}
+
+// What this version stores and an earlier one would drop is found by the numbers of our
+// fields; these two are as old as the first format.
+func TestEveryFieldOfOursNeedsItsFormat(t *testing.T) {
+	first := []string{"Spec.ProgressDeadlineSeconds", "Status.LastProgressTime"}
+	found := 0
+	ourFields(reflect.TypeFor[appsv1.StatefulSet](), nil, func(path []int, name string) {
+		set := &appsv1.StatefulSet{}
+		fill(reflect.ValueOf(set).Elem(), path)
+		want := storeguard.StoreFormat
+		if slices.Contains(first, name) {
+			want = 1
+		}
+		if got := storeguard.NeededFormat(set); got != want {
+			t.Errorf("a set with %s: got format %d, want %d", name, got, want)
+		}
+		found++
+	})
+	if found < len(first)+4 {
+		t.Errorf("found %d fields of ours, want at least %d", found, len(first)+4)
+	}
+	if got := storeguard.NeededFormat(servertest.Web("web")); got != 1 {
+		t.Errorf("an ordinary set: got format %d, want 1", got)
+	}
+}
+
+// ourFields visits the fields that apps/v1 does not have: their numbers begin at 1000. What
+// is below such a field is not looked at.
+func ourFields(of reflect.Type, path []int, visit func(path []int, name string), above ...string) {
+	for i := range of.NumField() {
+		field := of.Field(i)
+		at, names := append(slices.Clone(path), i), append(slices.Clone(above), field.Name)
+		if _, tag, ok := strings.Cut(field.Tag.Get("protobuf"), ","); ok {
+			if number, err := strconv.Atoi(strings.Split(tag, ",")[0]); err == nil && number >= 1000 {
+				visit(at, strings.Join(names, "."))
+				continue
+			}
+		}
+		below := field.Type
+		if below.Kind() == reflect.Pointer {
+			below = below.Elem()
+		}
+		if below.Kind() == reflect.Struct && below.PkgPath() == of.PkgPath() {
+			ourFields(below, at, visit, names...)
+		}
+	}
+}
+
+// fill gives the field at a path some value.
+func fill(object reflect.Value, path []int) {
+	for _, i := range path {
+		if object.Kind() == reflect.Pointer {
+			if object.IsNil() {
+				object.Set(reflect.New(object.Type().Elem()))
+			}
+			object = object.Elem()
+		}
+		object = object.Field(i)
+	}
+	switch object.Kind() {
+	case reflect.Pointer:
+		object.Set(reflect.New(object.Type().Elem()))
+	case reflect.Slice:
+		object.Set(reflect.MakeSlice(object.Type(), 1, 1))
+	default:
+		panic("there is no value for a field of type " + object.Type().String())
 	}
 }
 
@@ -87,14 +158,14 @@ func TestTheFormatIsRaisedBeforeTheWriteThatNeedsIt(t *testing.T) {
 		t.Fatalf("writing a field of the later format: %v", err)
 	}
 	seen, err := storeguard.StoreOf(guard).Read(t.Context())
-	if err != nil || seen.NeededFormat() != 2 {
-		t.Errorf("format: got %+v, %v, want 2", seen, err)
+	if err != nil || seen.NeededFormat() != storeguard.StoreFormat+1 {
+		t.Errorf("format: got %+v, %v, want %d", seen, err, storeguard.StoreFormat+1)
 	}
 	if err := guard.Covered(t.Context(), set.ResourceVersion); err != nil {
 		t.Errorf("the mark after that: %v", err)
 	}
-	if got := format(); got != 2 {
-		t.Errorf("format after more marks: got %d, want 2", got)
+	if got := format(); got != storeguard.StoreFormat+1 {
+		t.Errorf("format after more marks: got %d, want %d", got, storeguard.StoreFormat+1)
 	}
 }
 
@@ -110,7 +181,7 @@ func TestAServerThatHasBecomeTooOldStops(t *testing.T) {
 	if err != nil {
 		t.Fatalf("reading the record: %v", err)
 	}
-	content, _ := json.Marshal(storeguard.Record{Store: seen.Store, Mark: seen.Mark, Before: seen.Before, Note: seen.Note, History: seen.History, Format: 2})
+	content, _ := json.Marshal(storeguard.Record{Store: seen.Store, Mark: seen.Mark, Before: seen.Before, Note: seen.Note, History: seen.History, Format: storeguard.StoreFormat + 1})
 	if _, err := storeguard.StoreOf(older).Client.Put(t.Context(), storeguard.StoreOf(older).Key, string(content)); err != nil {
 		t.Fatalf("raising: %v", err)
 	}
@@ -122,7 +193,7 @@ func TestAServerThatHasBecomeTooOldStops(t *testing.T) {
 	if after := storedKeys(t, storeguard.StoreOf(older).Client); after != before {
 		t.Errorf("versions of the sets: got %s, want %s: the older server has written", after, before)
 	}
-	if text := refusalOf(t, s); !strings.Contains(text, "is in format 2") {
+	if text := refusalOf(t, s); !strings.Contains(text, fmt.Sprintf("is in format %d", storeguard.StoreFormat+1)) {
 		t.Errorf("refusal: got %q, want the format", text)
 	}
 }

@@ -47,8 +47,7 @@ type Guard struct {
 	end func(error)
 	// prover makes sure that what was read is true.
 	prover prover
-	// formatOf says which format of the store an object needs. Nil as long as all need
-	// the first.
+	// formatOf says which format of the store an object needs.
 	formatOf func(runtime.Object) int
 	// recheckInterval is how often the anchor is looked at while nothing is written.
 	recheckInterval time.Duration
@@ -118,7 +117,7 @@ func New(c Config) *Guard {
 	g := &Guard{
 		store: newStore(c.Etcd, c.Prefix), anchors: newAnchors(c.Anchors), host: c.Host, stored: c.Stored, advice: c.Advice, end: c.End,
 		right: make(chan struct{}), wake: make(chan struct{}, 1), round: make(chan struct{}), refused: errNotCompared,
-		recheckInterval: recheckInterval, unmarked: true,
+		formatOf: neededFormat, recheckInterval: recheckInterval, unmarked: true,
 	}
 	g.wrong, g.lose = context.WithCancel(context.Background())
 	g.prover.ask = g.askAll

@@ -130,7 +130,7 @@ func (s *store) fetch(ctx context.Context, reads []clientv3.Op) (*clientv3.GetRe
 
 // begin names a store, unless another replica does so at the same time.
 func (s *store) begin(ctx context.Context) error {
-	first, err := json.Marshal(record{Store: string(uuid.NewUUID()), Mark: rand.Text(), Format: storeFormat})
+	first, err := json.Marshal(record{Store: string(uuid.NewUUID()), Mark: rand.Text(), Format: firstFormat})
 	if err != nil {
 		return fmt.Errorf("encoding the record of the store: %w", err)
 	}

@@ -66,7 +66,7 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	factory := cmdutil.NewFactory(adapter.Getter(cluster))
 	completeFlags(root, factory)
 
-	groups := append(templates.CommandGroups{ownCommands(cluster, streams)}, stockCommands(factory, streams)...)
+	groups := append(templates.CommandGroups{ownCommands(cluster, streams)}, stockCommands(cluster, factory, streams)...)
 	groups.Add(root)
 	root.AddCommand(options.NewCmdOptions(streams.Out))
 	// A script of cobra's would complete kubectl-sts, which nobody types.

@@ -5,6 +5,7 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/cmd/annotate"
 	"k8s.io/kubectl/pkg/cmd/apply"
@@ -33,6 +34,7 @@ import (
 	"k8s.io/kubectl/pkg/util/completion"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"statefulset.dev/cmd/kubectl-sts/members"
 	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
@@ -43,7 +45,7 @@ const kubectl = "kubectl"
 // the configuration of kubectl, are the same for all kinds.
 //
 // What is shown in a terminal is kept from steering it, but for what members and other programs print themselves.
-func stockCommands(factory cmdutil.Factory, streams genericiooptions.IOStreams) templates.CommandGroups {
+func stockCommands(cluster genericclioptions.RESTClientGetter, factory cmdutil.Factory, streams genericiooptions.IOStreams) templates.CommandGroups {
 	shown := terminal.GuardTerminals(streams)
 	return templates.CommandGroups{
 		{
@@ -51,7 +53,7 @@ func stockCommands(factory cmdutil.Factory, streams genericiooptions.IOStreams) 
 			Commands: []*cobra.Command{
 				rollout.NewCmdRollout(kubectl, factory, shown),
 				set.NewCmdSet(factory, shown),
-				scale.NewCmdScale(factory, shown),
+				members.WithRemoval(scale.NewCmdScale(factory, shown), cluster, terminal.Guard(streams)),
 				autoscale.NewCmdAutoscale(factory, shown),
 			},
 		},

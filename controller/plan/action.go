@@ -82,6 +82,7 @@ const (
 	DeleteForScaleDown DeleteReason = "scale down"
 	DeleteForUpdate    DeleteReason = "update"
 	DeleteFinished     DeleteReason = "finished" // the pod has failed or succeeded
+	DeleteUnready      DeleteReason = "unready"  // it keeps an update from going on
 )
 
 // AdoptPod makes the set the controller of a pod that has none.

@@ -15,7 +15,8 @@ import (
 // ordered set goes on to the next ordinal only when this one is available.
 func bringUp(f *facts, d *draft) verdict {
 	for _, m := range f.members {
-		if !bringUpMember(f, d, m) && f.ordered {
+		// The member that unblocks the set has been seen to, and is not available.
+		if (f.unblocks(m) || !bringUpMember(f, d, m)) && f.ordered {
 			return pause
 		}
 	}

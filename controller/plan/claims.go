@@ -22,8 +22,7 @@ func lackingClaims(f *facts, d *draft, m member) (lacking []*corev1.PersistentVo
 		template := f.Set.Spec.VolumeClaimTemplates[i].Name
 		existing := f.claimOf(m, i)
 		switch {
-		case f.Rivals[template] != "":
-			d.blocked(v1.ReasonClaimShared, "claim %s of member %d is also a claim of set %s, which is older; the names of the sets and of their claim templates must not join to the same", identity.ClaimName(template, f.Set.Name, m.ordinal), m.ordinal, f.Rivals[template])
+		case blockedByRival(f, d, m, template):
 			return nil, false
 		case existing == nil:
 			claim := identity.Claim(f.Set, i, m.ordinal)
@@ -40,6 +39,17 @@ func lackingClaims(f *facts, d *draft, m member) (lacking []*corev1.PersistentVo
 		}
 	}
 	return lacking, true
+}
+
+// blockedByRival reports whether the claim of a member is that of another set, too, and says
+// so.
+func blockedByRival(f *facts, d *draft, m member, template string) bool {
+	rival := f.Rivals[template]
+	if rival == "" {
+		return false
+	}
+	d.blocked(v1.ReasonClaimShared, "claim %s of member %d is also a claim of set %s, which is older; the names of the sets and of their claim templates must not join to the same", identity.ClaimName(template, f.Set.Name, m.ordinal), m.ordinal, rival)
+	return true
 }
 
 // claimOf is the member's claim from the template of that index, nil if it does not

@@ -22,15 +22,39 @@ func create(f *facts, d *draft, m member) {
 	if !usable {
 		return
 	}
-	revision, _ := f.target(m)
-	template, err := templateAt(f, d, revision)
-	if err != nil {
-		d.blocked(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", name, revision.name, foreignText(err.Error()))
+	revision, template := templateOf(f, d, m)
+	if template == nil {
 		return
 	}
 	d.each(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: identity.Pod(f.Set, template, revision.name, m.ordinal)})
 	d.each(f.ownClaims(m)...)
 	d.wait("pod %s is being created", name)
+}
+
+// templateOf is the template that a member is made from, and its revision. If it cannot be
+// read, it is nil, and said why.
+func templateOf(f *facts, d *draft, m member) (*revision, *corev1.PodTemplateSpec) {
+	revision, _ := f.target(m)
+	template, err := templateAt(f, d, revision)
+	if err != nil {
+		d.blocked(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", f.podName(m), revision.name, foreignText(err.Error()))
+		return nil, nil
+	}
+	return revision, template
+}
+
+// returnable reports whether a member whose pod is removed can be created again, and says
+// why if not. A claim that is being deleted is no obstacle: its end is waited for.
+func returnable(f *facts, d *draft, m member) bool {
+	if _, template := templateOf(f, d, m); template == nil {
+		return false
+	}
+	for i := range f.Set.Spec.VolumeClaimTemplates {
+		if blockedByRival(f, d, m, f.Set.Spec.VolumeClaimTemplates[i].Name) {
+			return false
+		}
+	}
+	return true
 }
 
 // templateAt is the template that a member of the given revision is made from.

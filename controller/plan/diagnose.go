@@ -16,10 +16,6 @@ func diagnose(pod *corev1.Pod) string {
 	if unscheduled := withoutNode(pod); unscheduled != nil {
 		return "unschedulable" + since(unscheduled.LastTransitionTime) + ": " + foreignText(unscheduled.Message)
 	}
-	begun := pod.CreationTimestamp
-	if ready := readyCondition(pod); ready != nil && !ready.LastTransitionTime.IsZero() {
-		begun = ready.LastTransitionTime
-	}
 	what := symptom(pod)
 	switch {
 	case what != "":
@@ -28,7 +24,7 @@ func diagnose(pod *corev1.Pod) string {
 	default:
 		what = "starting"
 	}
-	return what + since(begun)
+	return what + since(brokenSince(pod))
 }
 
 // CannotStart reports whether something is known to keep a pod from becoming ready.
@@ -56,6 +52,14 @@ func symptom(pod *corev1.Pod) string {
 		}
 	}
 	return ""
+}
+
+// brokenSince is since when a pod that is not ready is not, as far as that is known.
+func brokenSince(pod *corev1.Pod) metav1.Time {
+	if ready := readyCondition(pod); ready != nil && !ready.LastTransitionTime.IsZero() {
+		return ready.LastTransitionTime
+	}
+	return pod.CreationTimestamp
 }
 
 func since(begun metav1.Time) string {

@@ -25,6 +25,10 @@ type draft struct {
 	// replaced is how many pods of the current revision are removed for an update.
 	replaced int32
 
+	// unblock is the ordinal of the member that the status is to name as the one that is
+	// replaced out of turn, nil if none was chosen.
+	unblock *int32
+
 	// retry is how long it takes until something may be done that was put off, zero if
 	// nothing was.
 	retry time.Duration

@@ -73,12 +73,12 @@ func (j *judged) oneWord() {
 // available: Available is true exactly if enough wanted members serve.
 func (j *judged) available() {
 	serving := 0
-	for ordinal := j.first; ordinal < j.end; ordinal++ {
+	for _, ordinal := range j.ordinals {
 		if j.serves(ordinal) {
 			serving++
 		}
 	}
-	wanted := j.end - j.first
+	wanted := len(j.ordinals)
 	enough := wanted-serving <= j.maxUnavailable() && (serving > 0 || wanted == 0)
 	if got := j.says(v1.StatefulSetAvailable); (got.Status == corev1.ConditionTrue) != enough {
 		j.broke("available", "%d of %d serve, %d may be unavailable, and the set says %v", serving, wanted, j.maxUnavailable(), got)

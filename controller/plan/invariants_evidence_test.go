@@ -21,19 +21,16 @@ import (
 // evidence is a world as the invariants see it.
 type evidence struct {
 	World
-	// first and end bound the wanted ordinals.
-	first, end int
-	pods       map[string]*corev1.Pod
-	claims     map[string]*corev1.PersistentVolumeClaim
-	revisions  map[string]*appsv1.ControllerRevision
+	// ordinals are the wanted ones, in ascending order.
+	ordinals  []int
+	pods      map[string]*corev1.Pod
+	claims    map[string]*corev1.PersistentVolumeClaim
+	revisions map[string]*appsv1.ControllerRevision
 }
 
 func gather(world World) evidence {
-	f := evidence{World: world, end: int(*world.Set.Spec.Replicas), pods: map[string]*corev1.Pod{},
+	f := evidence{World: world, ordinals: walked(world.Set), pods: map[string]*corev1.Pod{},
 		claims: map[string]*corev1.PersistentVolumeClaim{}, revisions: map[string]*appsv1.ControllerRevision{}}
-	if ordinals := world.Set.Spec.Ordinals; ordinals != nil {
-		f.first, f.end = int(ordinals.Start), f.end+int(ordinals.Start)
-	}
 	for _, pod := range world.Pods {
 		f.pods[pod.Name] = pod
 	}
@@ -61,7 +58,30 @@ func (f evidence) ordinalOf(pod string) int {
 	return n
 }
 
-func (f evidence) wanted(ordinal int) bool { return ordinal >= f.first && ordinal < f.end }
+func (f evidence) wanted(ordinal int) bool { return slices.Contains(f.ordinals, ordinal) }
+
+// walked are the wanted ordinals, found by walking from the first one on.
+func walked(set *v1.StatefulSet) (wanted []int) {
+	var spec v1.StatefulSetOrdinals
+	if set.Spec.Ordinals != nil {
+		spec = *set.Spec.Ordinals
+	}
+	for ordinal := int(spec.Start); len(wanted) < int(*set.Spec.Replicas); ordinal++ {
+		if !isReserved(spec.Reserved, ordinal) {
+			wanted = append(wanted, ordinal)
+		}
+	}
+	return wanted
+}
+
+func isReserved(reserved []v1.OrdinalRange, ordinal int) bool {
+	for _, r := range reserved {
+		if r.Last == nil && ordinal == int(r.First) || r.Last != nil && ordinal >= int(r.First) && ordinal <= int(*r.Last) {
+			return true
+		}
+	}
+	return false
+}
 
 // mine reports whether a pod is a member: the set controls it or may adopt it, and
 // its labels match.
@@ -123,12 +143,11 @@ func (f evidence) ordered() bool {
 
 func (f evidence) strategy() v1.StatefulSetUpdateStrategyType { return f.Set.Spec.UpdateStrategy.Type }
 
-// partition is the first ordinal that an update may change.
-func (f evidence) partition() int {
-	if rolling := f.Set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
-		return f.first + int(*rolling.Partition)
-	}
-	return f.first
+// isAbovePartition reports whether an update may change a wanted member: so many others of the
+// set come before it as the partition says, or more.
+func (f evidence) isAbovePartition(ordinal int) bool {
+	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
+	return rolling == nil || rolling.Partition == nil || slices.Index(f.ordinals, ordinal) >= int(*rolling.Partition)
 }
 
 // maxUnavailable is how many wanted members may be unavailable by our hand: a
@@ -144,7 +163,7 @@ func (f evidence) maxUnavailable() int {
 		if err != nil {
 			return 1
 		}
-		n = (f.end - f.first) * share / 100
+		n = len(f.ordinals) * share / 100
 	}
 	return max(n, 1)
 }
@@ -172,12 +191,12 @@ func (f evidence) liveRevisions() map[string]bool {
 
 // notDesired says which members are not as the user wants them.
 func (f evidence) notDesired() (lacks []string) {
-	for ordinal := f.first; ordinal < f.end; ordinal++ {
+	for _, ordinal := range f.ordinals {
 		pod := f.member(ordinal)
 		switch {
 		case !f.serves(ordinal):
 			lacks = append(lacks, fmt.Sprintf("member %d is not available", ordinal))
-		case f.strategy() != v1.OnDeleteStatefulSetStrategyType && ordinal >= f.partition() &&
+		case f.strategy() != v1.OnDeleteStatefulSetStrategyType && f.isAbovePartition(ordinal) &&
 			pod.Spec.Containers[0].Image != f.Set.Spec.Template.Spec.Containers[0].Image:
 			lacks = append(lacks, fmt.Sprintf("member %d runs %s", ordinal, pod.Spec.Containers[0].Image))
 		}

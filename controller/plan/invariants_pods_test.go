@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,7 +20,7 @@ func (j *judged) creates() {
 	for _, action := range planned[CreateMember](j) {
 		pod := action.Pod
 		if pod.Name != j.podName(action.Ordinal) || !j.wanted(action.Ordinal) || created[pod.Name] {
-			j.broke("member", "pod %s is created for ordinal %d of [%d,%d)", pod.Name, action.Ordinal, j.first, j.end)
+			j.broke("member", "pod %s is created for ordinal %d of %v", pod.Name, action.Ordinal, j.ordinals)
 		}
 		created[pod.Name] = true
 		if old := j.pods[pod.Name]; old != nil {
@@ -38,11 +39,11 @@ func (j *judged) createdRevision() {
 	current := j.currentRevision(updated)
 	for _, action := range planned[CreateMember](j) {
 		want := updated
-		if j.strategy() == v1.RollingUpdateStatefulSetStrategyType && action.Ordinal < j.partition() {
+		if j.strategy() == v1.RollingUpdateStatefulSetStrategyType && j.wanted(action.Ordinal) && !j.isAbovePartition(action.Ordinal) {
 			want = current
 		}
 		got, image := action.Pod.Labels["controller-revision-hash"], action.Pod.Spec.Containers[0].Image
-		if got != want && (got != current || !j.withoutPartition()) {
+		if got != want && (got != current || !j.withoutPartition() || action.Ordinal == j.named()) {
 			j.broke("revision of member", "pod %s is created at revision %s, want %s", action.Pod.Name, got, want)
 		}
 		if recorded := j.imageOf(got); image != recorded {
@@ -52,15 +53,17 @@ func (j *judged) createdRevision() {
 }
 
 // withoutPartition reports whether the set has a rolling update with no word about a
-// partition. A member that it loses may come back at either revision.
+// partition. A member that it loses may come back at either revision, but for one that was
+// removed to be updated.
 func (j *judged) withoutPartition() bool {
-	return j.strategy() == v1.RollingUpdateStatefulSetStrategyType && j.Set.Spec.UpdateStrategy.RollingUpdate == nil
+	rolling := j.Set.Spec.UpdateStrategy.RollingUpdate
+	return j.strategy() == v1.RollingUpdateStatefulSetStrategyType && (rolling == nil || rolling.Partition == nil && rolling.MaxUnavailable == nil)
 }
 
 // createsInOrder: an ordered set creates one member at a time, and none while one
-// of a lower ordinal does not serve.
+// of a lower ordinal does not serve, but for one that is being replaced out of turn.
 func (j *judged) createsInOrder() {
-	creates := planned[CreateMember](j)
+	creates := slices.DeleteFunc(planned[CreateMember](j), func(a CreateMember) bool { return a.Ordinal == j.named() })
 	if !j.ordered() || len(creates) == 0 {
 		return
 	}
@@ -73,8 +76,8 @@ func (j *judged) createsInOrder() {
 	if scaled > 1 {
 		j.broke("one at a time", "an ordered set creates and removes %d members at once", scaled)
 	}
-	for ordinal := j.first; ordinal < creates[0].Ordinal; ordinal++ {
-		if !j.serves(ordinal) {
+	for _, ordinal := range j.ordinals {
+		if ordinal < creates[0].Ordinal && !j.serves(ordinal) {
 			j.broke("predecessor", "pod %s is created while member %d does not serve", creates[0].Pod.Name, ordinal)
 		}
 	}
@@ -165,6 +168,8 @@ func (j *judged) deletes() {
 			ok = pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 		case DeleteForUpdate:
 			ok = j.mayUpdate(pod, ordinal)
+		case DeleteUnready:
+			ok = j.mayUnblock(pod, ordinal)
 		}
 		if !ok {
 			j.broke("reason to delete", "%s", action)
@@ -181,7 +186,7 @@ func (j *judged) mayUpdate(pod *corev1.Pod, ordinal int) bool {
 	case v1.RecreateStatefulSetStrategyType:
 		return true
 	case v1.RollingUpdateStatefulSetStrategyType:
-		return j.wanted(ordinal) && ordinal >= j.partition()
+		return j.wanted(ordinal) && j.isAbovePartition(ordinal)
 	default:
 		return false
 	}
@@ -193,7 +198,8 @@ func (j *judged) deletesInOrder() {
 	if !j.ordered() {
 		return
 	}
-	for i, action := range planned[DeletePod](j) {
+	removals := slices.DeleteFunc(planned[DeletePod](j), func(a DeletePod) bool { return a.Ordinal == j.named() })
+	for i, action := range removals {
 		if action.Reason == DeleteForUpdate {
 			continue
 		}
@@ -210,7 +216,7 @@ func (j *judged) deletesInOrder() {
 }
 
 func (j *judged) allServe(action DeletePod) {
-	for ordinal := j.first; ordinal < j.end; ordinal++ {
+	for _, ordinal := range j.ordinals {
 		if !j.serves(ordinal) {
 			j.broke("predecessor", "%s while member %d does not serve", action, ordinal)
 		}
@@ -224,8 +230,8 @@ func (j *judged) updateBudget() {
 	if j.strategy() != v1.RollingUpdateStatefulSetStrategyType {
 		return
 	}
-	missing, taken, lowest := 0, map[int]bool{}, j.end
-	for ordinal := j.first; ordinal < j.end; ordinal++ {
+	missing, taken, lowest := 0, map[int]bool{}, math.MaxInt
+	for _, ordinal := range j.ordinals {
 		if !j.serves(ordinal) {
 			missing++
 		}
@@ -242,10 +248,10 @@ func (j *judged) updateBudget() {
 		}
 	}
 	if budget := max(j.maxUnavailable()-missing, 0); len(taken) > budget {
-		j.broke("budget", "%d serving members are taken away for an update, %d of %d are missing, and %d may be", len(taken), missing, j.end-j.first, j.maxUnavailable())
+		j.broke("budget", "%d serving members are taken away for an update, %d of %d are missing, and %d may be", len(taken), missing, len(j.ordinals), j.maxUnavailable())
 	}
-	for ordinal := lowest + 1; ordinal < j.end; ordinal++ {
-		if pod := j.member(ordinal); j.serves(ordinal) && !taken[ordinal] && j.mayUpdate(pod, ordinal) {
+	for _, ordinal := range j.ordinals {
+		if pod := j.member(ordinal); ordinal > lowest && j.serves(ordinal) && !taken[ordinal] && j.mayUpdate(pod, ordinal) {
 			j.broke("update order", "member %d is updated before member %d", lowest, ordinal)
 		}
 	}

@@ -140,6 +140,11 @@ func (j *judged) nextLook() {
 	if left := j.deadline(); j.mustProgress() && left > 0 {
 		sooner(left)
 	}
+	for _, left := range j.unblockingLooks() {
+		if left > 0 {
+			sooner(left)
+		}
+	}
 	// Of the pauses the planner knows those that it has come to.
 	waits := strings.Contains(j.plan.Waiting, "in a row")
 	known := slices.ContainsFunc(j.pauses(), func(left time.Duration) bool { return j.plan.RequeueAfter == soonest(next, left) })

@@ -31,6 +31,7 @@ var invariants = []func(*judged){
 	(*judged).deletes,
 	(*judged).deletesInOrder,
 	(*judged).updateBudget,
+	(*judged).unblocking,
 	(*judged).createdClaims,
 	(*judged).claimOwners,
 	(*judged).revisionsKept,

@@ -61,6 +61,8 @@ type Plan struct {
 	// RequeueAfter is how long it takes until the same world needs another look
 	// although nothing in it has changed; zero if that never happens.
 	RequeueAfter time.Duration
+	// PutOff is true if something is to be done that was put off: time leads on.
+	PutOff bool
 	// Records are for the next world of the set.
 	Records Records
 }

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,7 +33,7 @@ var kinds = weighted([]kind{
 	{1, "fail"}, {1, "succeed"}, {1, "evict"}, {1, "orphan"}, {1, "orphanrevisions"}, {1, "steal"}, {1, "unlabel"}, {1, "mislabel"},
 	{1, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
-	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
+	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {1, "policy"}, {1, "service"}, {2, "reserved"}, {1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
 
 type kind struct {
@@ -50,7 +51,7 @@ func weighted(all []kind) (names []string) {
 // settings are the values that the fields of a set get.
 var settings = map[string][]string{
 	"replicas":        {"3", "0", "1", "2", "4", "5", "6"},
-	"image":           {"nginx:1", "nginx:2", "nginx:3"},
+	"image":           {"nginx:1", "nginx:2", "nginx:3", badImage},
 	"partition":       {"0", "1", "2", "4", "7"},
 	"maxUnavailable":  {"1", "2", "3", "30%", "50%", "1%", "100%"},
 	"start":           {"0", "1", "2", "5"},
@@ -61,7 +62,14 @@ var settings = map[string][]string{
 	"strategy":        {"RollingUpdate", "OnDelete", "Recreate"},
 	"policy":          {"OrderedReady", "Parallel"},
 	"claims":          {"www", "www,log"},
+
+	"replaceUnreadyAfterSeconds": {"0", "20", "none"},
+	"service":                    {"nginx", "other", ""},
+	"reserved":                   {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
 }
+
+// badImage is one with which no pod becomes ready.
+const badImage = "nginx:bad"
 
 const (
 	fewestEvents = 15
@@ -85,7 +93,7 @@ func drawSet() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit"} {
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "reserved"} {
 			if n := number.Draw(t, field); n%2 == 1 {
 				args = append(args, field+"="+choice(settings[field], n/2))
 			}
@@ -108,8 +116,9 @@ func (s *stage) commandFor(e event) []string {
 	case "look", "gc", "allow", "orphanrevisions", "hold", "unhold":
 		return []string{e.Kind}
 	case "converge":
-		// With refusals, or while the set is held, a run is not fair.
-		if len(s.refuse) > 0 || s.set.Annotations != nil {
+		// With refusals, with pods that do not start, or while the set is held, a run is not
+		// fair.
+		if len(s.refuse) > 0 || s.set.Annotations != nil || s.ails() {
 			return nil
 		}
 		return append([]string{e.Kind}, pace(e.Value)...)
@@ -214,10 +223,49 @@ func (s *stage) live(fields []string, inPeace bool, events []event) {
 	}
 	s.happen("allow")
 	s.happen("unhold")
+	s.heal()
 	s.happen("converge", pace(events[0].Value)...)
 	if taken := blockers(s.world()); len(taken) > 0 && s.set.DeletionTimestamp == nil {
 		s.happen("kill", taken...)
 		s.happen("converge")
+	}
+}
+
+// ails reports whether there are pods that do not start, or may be.
+func (s *stage) ails() bool {
+	for _, pod := range s.pods {
+		if pod.Spec.Containers[0].Image == badImage {
+			return true
+		}
+	}
+	for _, revision := range s.revisions {
+		if bytes.Contains(revision.Data.Raw, []byte(badImage)) {
+			return true
+		}
+	}
+	return s.set.Spec.Template.Spec.Containers[0].Image == badImage
+}
+
+// heal is what a user does about pods that do not start: the template is corrected, and
+// the set is told to replace them, at all members. Where that is not for the set to do, the
+// pods are deleted: members that are not wanted wait for each other to become ready.
+func (s *stage) heal() {
+	if !s.ails() {
+		return
+	}
+	s.happen("set", "image=nginx:1")
+	if s.set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType {
+		s.happen("set", "replaceUnreadyAfterSeconds=20")
+		if rolling := s.set.Spec.UpdateStrategy.RollingUpdate; rolling.Partition != nil {
+			s.happen("set", "partition=0")
+		}
+	}
+	f := gather(s.world())
+	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
+		replaced := f.wanted(f.ordinalOf(name)) && f.strategy() == v1.RollingUpdateStatefulSetStrategyType
+		if pod := s.pods[name]; pod.DeletionTimestamp == nil && pod.Spec.Containers[0].Image == badImage && !replaced {
+			s.happen("kill", name)
+		}
 	}
 }
 

@@ -190,8 +190,12 @@ func (h *host) mounted(claim string) bool {
 	return false
 }
 
-// canRun reports whether a pod has started or all its claims are there to stay.
+// canRun reports whether a pod has started, or has an image that starts and claims that are
+// all there to stay.
 func (h *host) canRun(pod *corev1.Pod) bool {
+	if pod.Spec.Containers[0].Image == badImage {
+		return false
+	}
 	return pod.Status.Phase != corev1.PodPending || !slices.ContainsFunc(mounts(pod), func(claim string) bool {
 		return h.claims[claim] == nil || h.claims[claim].DeletionTimestamp != nil
 	})

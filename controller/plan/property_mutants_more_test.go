@@ -21,14 +21,14 @@ func updatesBelowPartition(world World, p Plan) Plan {
 	if f.strategy() != v1.RollingUpdateStatefulSetStrategyType || len(p.First)+len(p.Chains) > 0 {
 		return p
 	}
-	return also(p, outdatedRemoved(f, p, f.partition())...)
+	return also(p, outdatedRemoved(f, p, func(ordinal int) bool { return !f.isAbovePartition(ordinal) })...)
 }
 
-// outdatedRemoved are the removals of the outdated members up to an ordinal.
-func outdatedRemoved(f evidence, p Plan, end int) (removals []Action) {
-	for ordinal := f.first; ordinal < min(f.end, end); ordinal++ {
+// outdatedRemoved are the removals of outdated members.
+func outdatedRemoved(f evidence, p Plan, of func(ordinal int) bool) (removals []Action) {
+	for _, ordinal := range f.ordinals {
 		pod := f.member(ordinal)
-		if pod != nil && pod.DeletionTimestamp == nil && pod.Labels[identity.RevisionLabel] != p.Status.UpdateRevision {
+		if pod != nil && of(ordinal) && pod.DeletionTimestamp == nil && pod.Labels[identity.RevisionLabel] != p.Status.UpdateRevision {
 			removals = append(removals, DeletePod{Ordinal: ordinal, Pod: exact(pod), Reason: DeleteForUpdate})
 		}
 	}
@@ -56,7 +56,7 @@ func updatesOnDelete(world World, p Plan) Plan {
 	if f.strategy() != v1.OnDeleteStatefulSetStrategyType {
 		return p
 	}
-	return also(p, outdatedRemoved(f, p, f.end)...)
+	return also(p, outdatedRemoved(f, p, anyone)...)
 }
 
 // createsUpdated creates every member at the present revision.
@@ -93,7 +93,7 @@ func ownsClaims(change func([]metav1.OwnerReference, *v1.StatefulSet) []metav1.O
 	return func(world World, p Plan) Plan {
 		f := gather(world)
 		var more []Action
-		for ordinal := f.first; ordinal < f.end; ordinal++ {
+		for _, ordinal := range f.ordinals {
 			for _, template := range world.Set.Spec.VolumeClaimTemplates {
 				claim := f.claims[f.claimName(template.Name, ordinal)]
 				if claim == nil {

@@ -178,7 +178,7 @@ func (h *host) conditionNow(kind v1.StatefulSetConditionType) v1.StatefulSetCond
 // blockers are the pods that have the name of a wanted member and are not the set's.
 func blockers(world World) (names []string) {
 	f := gather(world)
-	for ordinal := f.first; ordinal < f.end; ordinal++ {
+	for _, ordinal := range f.ordinals {
 		if pod := f.pods[f.podName(ordinal)]; pod != nil && !f.mine(pod) {
 			names = append(names, pod.Name)
 		}
@@ -190,7 +190,7 @@ func blockers(world World) (names []string) {
 func shortcomings(world World) (lacks []string) {
 	f := gather(world)
 	lack := func(format string, args ...any) { lacks = append(lacks, fmt.Sprintf(format, args...)) }
-	for ordinal := f.first; ordinal < f.end; ordinal++ {
+	for _, ordinal := range f.ordinals {
 		for i := range world.Set.Spec.VolumeClaimTemplates {
 			name := f.claimName(world.Set.Spec.VolumeClaimTemplates[i].Name, ordinal)
 			claim := f.claims[name]

@@ -25,9 +25,12 @@ func rollOut(f *facts, d *draft) verdict {
 		if _, how := f.target(m); how != recreate {
 			continue
 		}
-		if !isReady(m.pod) || isTerminating(m.pod) {
+		switch {
+		case !f.reached(m):
+			removals = append(removals, removeUnready(f, d, m)...)
+		case !isReady(m.pod) || isTerminating(m.pod):
 			removals = append(removals, replaceBroken(f, d, m)...)
-		} else if budget > 0 {
+		case budget > 0:
 			removals = append(removals, replaceMember(f, d, m))
 			budget--
 		}

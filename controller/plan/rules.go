@@ -35,9 +35,11 @@ func rules() []rule {
 		{name: "revisions", apply: recordTemplate},
 		{name: "membership", apply: keepMembership},
 		{name: "recreate", apply: removeOld},
+		{name: "unblock", apply: unblock},
 		{name: "bring up", apply: bringUp},
 		{name: "scale down", apply: scaleDown},
 		{name: "update", apply: rollOut},
+		{name: "service", apply: tellService, aside: true},
 		{name: "history", apply: truncateHistory, aside: true},
 	}
 }

@@ -4,9 +4,12 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // scaleDown removes the condemned pods, the highest ordinal first. The claims of
@@ -35,7 +38,7 @@ func scaleDown(f *facts, d *draft) verdict {
 		d.wait("pod %s is removed when pod %s is available", highest.pod.Name, lower.pod.Name)
 	default:
 		condemn(d, highest)
-		d.wait("pod %s is being removed", highest.pod.Name)
+		d.wait("pod %s is being removed%s", highest.pod.Name, f.whyCondemned(highest))
 	}
 	return pause
 }
@@ -58,6 +61,16 @@ func condemn(d *draft, m member) {
 	if !isTerminating(m.pod) {
 		d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForScaleDown})
 	}
+}
+
+// whyCondemned says more about a member that is not wanted, if it is not simply one of too
+// many.
+func (f *facts) whyCondemned(m member) string {
+	ordinals := f.Set.Spec.Ordinals
+	if ordinals == nil || !slices.ContainsFunc(ordinals.Reserved, func(r v1.OrdinalRange) bool { return int(r.First) <= m.ordinal && m.ordinal <= int(r.End()) }) {
+		return ""
+	}
+	return fmt.Sprintf(", because ordinal %d is reserved", m.ordinal)
 }
 
 // lowestUnavailable is the condemned member of the lowest ordinal that is not

@@ -203,6 +203,9 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 	s.name(status.UpdateRevision)
 	fmt.Fprintf(&s.log, "  status %d pods, %d ready, %d available, %d of current %s, %d of update %s\n", status.Replicas, status.ReadyReplicas,
 		status.AvailableReplicas, status.CurrentReplicas, cmp.Or(status.CurrentRevision, "none"), status.UpdatedReplicas, cmp.Or(status.UpdateRevision, "none"))
+	if rollout := status.Rollout; rollout != nil {
+		fmt.Fprintf(&s.log, "  replacing member %d out of turn at %s\n", *rollout.Unblocking, rollout.Revision)
+	}
 	for _, c := range status.Conditions {
 		if tells(status.Conditions, c) {
 			fmt.Fprintf(&s.log, "  %s=%s %s: %s\n", c.Type, c.Status, c.Reason, c.Message)
@@ -264,7 +267,7 @@ func (s *stage) settle() {
 
 func (s *stage) show() {
 	for _, pod := range slices.SortedFunc(maps.Values(s.pods), byName) {
-		fmt.Fprintf(&s.log, "  pod %s at %s owned by %s\n", pod.Name, pod.Labels[identity.RevisionLabel], owners(pod))
+		fmt.Fprintf(&s.log, "  pod %s at %s owned by %s%s\n", pod.Name, pod.Labels[identity.RevisionLabel], owners(pod), s.otherService(pod))
 	}
 	for _, claim := range slices.SortedFunc(maps.Values(s.claims), byName) {
 		fmt.Fprintf(&s.log, "  claim %s owned by %s\n", claim.Name, owners(claim))
@@ -273,6 +276,14 @@ func (s *stage) show() {
 		s.name(r.Name)
 		fmt.Fprintf(&s.log, "  revision %d %s\n", r.Revision, r.Name)
 	}
+}
+
+// otherService tells of a pod that has not the service of the set.
+func (s *stage) otherService(pod *corev1.Pod) string {
+	if pod.Spec.Subdomain == s.set.Spec.ServiceName {
+		return ""
+	}
+	return " in service " + pod.Spec.Subdomain
 }
 
 func byName[T metav1.Object](a, b T) int { return strings.Compare(a.GetName(), b.GetName()) }

@@ -86,6 +86,8 @@ func (h *host) configure(settings []string) {
 			spec.Replicas = new(int32(h.number(value)))
 		case "policy":
 			spec.PodManagementPolicy = v1.PodManagementPolicyType(value)
+		case "service":
+			spec.ServiceName = value
 		case "image":
 			spec.Template.Spec.Containers[0].Image = value
 		case "claims":
@@ -104,12 +106,19 @@ func (h *host) configure(settings []string) {
 			h.rolling().Partition = new(int32(h.number(value)))
 		case "maxUnavailable":
 			h.rolling().MaxUnavailable = new(intstr.Parse(value))
+		case "replaceUnreadyAfterSeconds":
+			h.rolling().ReplaceUnreadyAfterSeconds = nil
+			if value != "none" {
+				h.rolling().ReplaceUnreadyAfterSeconds = new(int32(h.number(value)))
+			}
 		case "minReadySeconds":
 			spec.MinReadySeconds = int32(h.number(value))
 		case "progressDeadlineSeconds":
 			spec.ProgressDeadlineSeconds = new(int32(h.number(value)))
 		case "start":
-			spec.Ordinals = &v1.StatefulSetOrdinals{Start: int32(h.number(value))}
+			h.ordinals().Start = int32(h.number(value))
+		case "reserved":
+			h.ordinals().Reserved = h.ranges(value)
 		case "historyLimit":
 			spec.RevisionHistoryLimit = new(int32(h.number(value)))
 		case "whenDeleted":
@@ -124,6 +133,29 @@ func (h *host) configure(settings []string) {
 	if !apiequality.Semantic.DeepEqual(before.Spec, h.set.Spec) {
 		h.set.Generation++
 	}
+}
+
+func (h *host) ordinals() *v1.StatefulSetOrdinals {
+	if h.set.Spec.Ordinals == nil {
+		h.set.Spec.Ordinals = &v1.StatefulSetOrdinals{}
+	}
+	return h.set.Spec.Ordinals
+}
+
+// ranges reads ranges such as 1,3-5, or none.
+func (h *host) ranges(text string) (ranges []v1.OrdinalRange) {
+	if text == "none" {
+		return nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, long := strings.Cut(part, "-")
+		next := v1.OrdinalRange{First: int32(h.number(first))}
+		if long {
+			next.Last = new(int32(h.number(last)))
+		}
+		ranges = append(ranges, next)
+	}
+	return ranges
 }
 
 func (h *host) rolling() *v1.RollingUpdateStatefulSetStrategy {

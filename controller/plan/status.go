@@ -26,7 +26,8 @@ func report(f *facts, d *draft) (status v1.StatefulSetStatus, requeueAfter time.
 	status.LastProgressTime = lastProgress(f, &status, open)
 	overdue, left := overdue(f, &status, open)
 	setConditions(f, &status, standing{open: open, stalled: first(d.stalled, overdue), overdue: overdue, recreating: recreating})
-	return status, soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(left, d.retry))
+	next := soonest(soonest(f.nextAvailability(), f.nextSuspicion()), f.nextUnblocking())
+	return status, soonest(next, soonest(left, d.retry))
 }
 
 // counted is the status as far as it is revisions and numbers of pods. As in apps/v1,
@@ -38,6 +39,10 @@ func counted(f *facts, d *draft) v1.StatefulSetStatus {
 		CurrentRevision:    f.current.name,
 		UpdateRevision:     f.update.name,
 		Conditions:         append([]v1.StatefulSetCondition(nil), f.Set.Status.Conditions...),
+		Rollout:            rolloutOf(f, d),
+	}
+	if ordinals := f.Set.Spec.Ordinals; ordinals != nil && len(ordinals.Reserved) > 0 {
+		status.Ordinals = f.roster.Ranges()
 	}
 	if f.frozen() {
 		status.CollisionCount = f.Set.Status.CollisionCount

@@ -53,6 +53,13 @@ type facts struct {
 	// unreached is the number of members that an update without a partition has yet to
 	// reach.
 	unreached int
+	// updateAils is true if a member at the update revision is broken.
+	updateAils bool
+	// stranded are the members whose pods are broken and not at the revision that they are
+	// to have, and that no other rule replaces.
+	stranded []member
+	// unblocking is the member that is being replaced out of turn, nil if there is none.
+	unblocking *member
 }
 
 // survey finds out what is so in a world.
@@ -71,6 +78,8 @@ func survey(world World, reads *reader) *facts {
 	f.findRevisions(selector, reads)
 	f.freezeRevisions()
 	f.countUnreached()
+	f.findStranded()
+	f.findUnblocking()
 	f.countEndings()
 	return f
 }

@@ -18,28 +18,37 @@ const (
 // target says at which revision a member is to be, and how the pod that it has gets
 // there. Creation and update both ask here, so that they agree.
 func (f *facts) target(m member) (*revision, method) {
+	goal := f.goal(m)
 	switch {
-	case !f.reached(m):
-		return f.current, keep
-	case m.pod == nil, revisionOf(m.pod) == f.update.name, f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
-		return f.update, keep
+	case m.pod == nil, revisionOf(m.pod) == goal.name, f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
+		return goal, keep
+	case f.reached(m), f.isReplacedBelowPartition(m):
+		return goal, recreate
 	default:
-		return f.update, recreate
+		return goal, keep
 	}
+}
+
+// goal is the revision at which a member is to be, whether or not its pod is brought there.
+func (f *facts) goal(m member) *revision {
+	if f.reached(m) {
+		return f.update
+	}
+	return f.current
 }
 
 // reached reports whether an update is to change the member. Those below the partition
 // it leaves alone, so that losing a pod does not update it early; without a partition,
 // as many of the first of those that have no pod as members still have the current
-// revision.
+// revision, but for one that was removed out of turn to be updated.
 func (f *facts) reached(m member) bool {
 	strategy := f.Set.Spec.UpdateStrategy
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 		return true
 	}
 	rank, _ := f.roster.Rank(m.ordinal)
-	if m.pod == nil && strategy.RollingUpdate == nil {
-		return rank >= f.unreached
+	if m.pod == nil && (strategy.RollingUpdate == nil || strategy.RollingUpdate.IsExtension()) {
+		return rank >= f.unreached || f.unblocks(m)
 	}
 	return rank >= f.partition()
 }

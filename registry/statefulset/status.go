@@ -6,9 +6,12 @@ package statefulset
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/authentication/user"
+	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -65,12 +68,29 @@ func (statusStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	return resetFields("spec")
 }
 
-func (statusStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
-	obj.(*appsv1.StatefulSet).Spec = old.(*appsv1.StatefulSet).Spec
+// PrepareForUpdate keeps what the controller rests its decisions on if a client leaves it
+// out, because it may be one that does not know it.
+func (statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
+	set, oldSet := obj.(*appsv1.StatefulSet), old.(*appsv1.StatefulSet)
+	set.Spec = oldSet.Spec
+	if set.Status.Rollout == nil && !isController(ctx) {
+		set.Status.Rollout = oldSet.Status.Rollout
+	}
 }
 
-func (statusStrategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	return ValidateStatusUpdate(obj.(*appsv1.StatefulSet), old.(*appsv1.StatefulSet))
+func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	set, oldSet := obj.(*appsv1.StatefulSet), old.(*appsv1.StatefulSet)
+	errs := ValidateStatusUpdate(set, oldSet)
+	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Rollout, oldSet.Status.Rollout) {
+		errs = append(errs, field.Forbidden(field.NewPath("status", "rollout"), "only the controller changes it; leave it as it is, or out"))
+	}
+	return errs
+}
+
+// isController reports whether a request comes from this server itself.
+func isController(ctx context.Context) bool {
+	sender, ok := apirequest.UserFrom(ctx)
+	return ok && sender.GetName() == user.APIServerUser
 }
 
 func (statusStrategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string {

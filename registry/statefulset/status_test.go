@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/user"
+	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/ptr"
 
@@ -16,8 +19,11 @@ import (
 	"statefulset.dev/registry/statefulset/settest"
 )
 
-func updateStatus(s Storage, set *appsv1.StatefulSet) error {
-	_, _, err := s.Status.Update(s.requestFor("status"), set.Name, rest.DefaultUpdatedObjectInfo(set),
+func updateStatus(s Storage, set *appsv1.StatefulSet) error { return updateStatusAs("bob", s, set) }
+
+func updateStatusAs(sender string, s Storage, set *appsv1.StatefulSet) error {
+	ctx := apirequest.WithUser(s.requestFor("status"), &user.DefaultInfo{Name: sender})
+	_, _, err := s.Status.Update(ctx, set.Name, rest.DefaultUpdatedObjectInfo(set),
 		rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, true, &metav1.UpdateOptions{})
 	return err
 }
@@ -48,6 +54,50 @@ func TestAWriteToStatusKeepsSpecAndGeneration(t *testing.T) {
 func TestAWriteToStatusCreatesNoSet(t *testing.T) {
 	if err := updateStatus(newTestStorage(t), settest.Valid()); err == nil || !strings.Contains(err.Error(), "not found") {
 		t.Errorf("updating the status of no set: got %v, want not found", err)
+	}
+}
+
+func TestOnlyTheControllerChangesWhatARolloutRestsOn(t *testing.T) {
+	rollout := func(ordinal int32) *appsv1.RolloutStatus {
+		return &appsv1.RolloutStatus{Revision: "web-5d4f", Unblocking: &ordinal}
+	}
+	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.rollout: Forbidden: only the controller changes it; leave it as it is, or out`
+	for sentence, test := range map[string]struct {
+		sender string
+		write  *appsv1.RolloutStatus
+		want   *appsv1.RolloutStatus
+		err    string
+	}{
+		"the controller changes it":               {sender: user.APIServerUser, write: rollout(1), want: rollout(1)},
+		"the controller removes it":               {sender: user.APIServerUser},
+		"a client leaves it as it is":             {sender: "bob", write: rollout(2), want: rollout(2)},
+		"a client that does not know it keeps it": {sender: "bob", want: rollout(2)},
+		"a client may not change it":              {sender: "bob", write: rollout(1), want: rollout(2), err: refused},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newTestStorage(t)
+			set := create(t, s, settest.Valid())
+			set.Status.Rollout = rollout(2)
+			if err := updateStatusAs(user.APIServerUser, s, set); err != nil {
+				t.Fatal(err)
+			}
+			stored, err := s.StatefulSet.Get(s.requestFor(""), set.Name, &metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			set = stored.(*appsv1.StatefulSet)
+			set.Status.Rollout = test.write
+			if err := updateStatusAs(test.sender, s, set); (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
+				t.Errorf("writing %v: got error %v, want %q", test.write, err, test.err)
+			}
+			after, err := s.StatefulSet.Get(s.requestFor(""), set.Name, &metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := after.(*appsv1.StatefulSet).Status.Rollout; !equality.Semantic.DeepEqual(got, test.want) {
+				t.Errorf("status.rollout is %v, want %v", got, test.want)
+			}
+		})
 	}
 }
 

@@ -41,7 +41,7 @@ func TestContractUpdate(t *testing.T) {
 	}
 	contract(t).TestUpdate(settest.Valid(),
 		update(func(set *appsv1.StatefulSet) { set.Spec.Replicas = ptr.To[int32](5) }),
-		update(func(set *appsv1.StatefulSet) { set.Spec.ServiceName = "another" }),
+		update(func(set *appsv1.StatefulSet) { set.Spec.VolumeClaimTemplates = nil }),
 		update(func(set *appsv1.StatefulSet) { set.Spec.Template.Spec.Containers = nil }),
 	)
 }

@@ -5,7 +5,6 @@ package statefulset
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -16,7 +15,6 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
 )
@@ -40,6 +38,9 @@ func Validate(set *appsv1.StatefulSet) field.ErrorList {
 func ValidateUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
 	spec, path := &set.Spec, field.NewPath("spec")
 	errs := validateMutable(spec, path)
+	if spec.ServiceName != old.Spec.ServiceName {
+		errs = append(errs, validateServiceName(spec.ServiceName, path.Child("serviceName"))...)
+	}
 	if templateConcerned(spec, &old.Spec) {
 		errs = append(errs, validateTemplate(spec, path.Child("template"))...)
 	}
@@ -58,7 +59,7 @@ func validateMutable(spec *appsv1.StatefulSetSpec, path *field.Path) field.Error
 	errs := validateManagementPolicy(spec.PodManagementPolicy, path.Child("podManagementPolicy"))
 	errs = append(errs, validateUpdateStrategy(&spec.UpdateStrategy, path.Child("updateStrategy"))...)
 	errs = append(errs, validateRetention(spec.PersistentVolumeClaimRetentionPolicy, path.Child("persistentVolumeClaimRetentionPolicy"))...)
-	errs = append(errs, validateOrdinals(spec, path.Child("ordinals", "start"))...)
+	errs = append(errs, validateOrdinals(spec, path.Child("ordinals"))...)
 	return append(errs, validateSelector(spec.Selector, path.Child("selector"))...)
 }
 
@@ -119,19 +120,6 @@ func validateRetentionType(value appsv1.PersistentVolumeClaimRetentionPolicyType
 		return nil
 	}
 	return field.ErrorList{field.NotSupported(path, value, valid)}
-}
-
-// validateOrdinals refuses a range that reaches beyond what an ordinal can be.
-func validateOrdinals(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
-	if spec.Ordinals == nil {
-		return nil
-	}
-	start, replicas := int64(spec.Ordinals.Start), int64(ptr.Deref(spec.Replicas, 1))
-	if highest := start + replicas - 1; highest > math.MaxInt32 {
-		return field.ErrorList{field.Invalid(path, start,
-			fmt.Sprintf("with %d replicas the highest ordinal would be %d; it must be at most %d", replicas, highest, math.MaxInt32))}
-	}
-	return nil
 }
 
 func validateSelector(selector *metav1.LabelSelector, path *field.Path) field.ErrorList {

@@ -4,6 +4,7 @@
 package statefulset
 
 import (
+	"math"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,13 +24,56 @@ func TestAChange(t *testing.T) {
 			s.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}
 			s.PersistentVolumeClaimRetentionPolicy.WhenScaled = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 		})},
-		"of the service": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "other" }),
-			want:   []string{"spec.serviceName: Invalid value: null: field is immutable"},
+		"of what apps/v1 freezes without need is accepted": {change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
+			s.ServiceName, s.PodManagementPolicy = "other", appsv1.ParallelPodManagement
+		})},
+		"of the service into none is accepted": {change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "" })},
+		"of the service into what is no name": {
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "a.b" }),
+			want:   []string{`spec.serviceName: Invalid value: "a.b": `},
 		},
-		"of the management policy": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.PodManagementPolicy = appsv1.ParallelPodManagement }),
-			want:   []string{"spec.podManagementPolicy: Invalid value: null: field is immutable"},
+		"of the management policy into one that there is not": {
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.PodManagementPolicy = "Chaotic" }),
+			want:   []string{`spec.podManagementPolicy: Invalid value: "Chaotic": must be "OrderedReady" or "Parallel"`},
+		},
+		"of reserved ordinals is accepted": {change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
+			s.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: []appsv1.OrdinalRange{{First: 7, Last: ptr.To[int32](9)}, {First: 2}}}
+		})},
+		"of reserved ordinals into ranges that are none, or overlap": {
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
+				s.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: []appsv1.OrdinalRange{{First: 1}, {First: 5, Last: ptr.To[int32](3)}, {First: 0, Last: ptr.To[int32](4)}}}
+			}),
+			want: []string{
+				"spec.ordinals.reserved[1].last: Invalid value: 3: must not be less than first (5)",
+				`spec.ordinals.reserved[2]: Invalid value: "0 to 4": overlaps spec.ordinals.reserved[0], which is 1`,
+			},
+		},
+		"of reserved ordinals that leaves too few": {
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
+				s.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: []appsv1.OrdinalRange{{First: 1, Last: ptr.To[int32](math.MaxInt32 - 1)}}}
+			}),
+			want: []string{"spec.ordinals.start: Invalid value: 0: with 3 replicas and 2147483646 reserved ordinals the highest ordinal would be 2147483648; it must be at most 2147483647"},
+		},
+		"of reserved ordinals into one below zero": {
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
+				s.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: []appsv1.OrdinalRange{{First: -1}}}
+			}),
+			want: []string{"spec.ordinals.reserved[0].first: Invalid value: -1: must be greater than or equal to 0"},
+		},
+		"of reserved ordinals into too many ranges": {
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
+				s.Ordinals = &appsv1.StatefulSetOrdinals{}
+				for i := range int32(101) {
+					s.Ordinals.Reserved = append(s.Ordinals.Reserved, appsv1.OrdinalRange{First: 10 * i})
+				}
+			}),
+			want: []string{"spec.ordinals.reserved: Too many: 101: must have at most 100 items"},
+		},
+		"of the patience with unready members into less than none": {
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
+				s.UpdateStrategy.RollingUpdate.ReplaceUnreadyAfterSeconds = ptr.To[int32](-1)
+			}),
+			want: []string{"spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds: Invalid value: -1: must be greater than or equal to 0"},
 		},
 		"of a claim template": {
 			change: settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Name = "tmp" }),

@@ -53,6 +53,12 @@ func warnings(ctx context.Context, set, old *appsv1.StatefulSet, services Servic
 	if old == nil || set.Spec.ServiceName != old.Spec.ServiceName {
 		texts = append(texts, serviceless(ctx, set, services)...)
 	}
+	if old != nil && set.Spec.ServiceName != old.Spec.ServiceName {
+		texts = append(texts, renamed(set.Spec.ServiceName, old.Spec.ServiceName))
+	}
+	if old != nil {
+		texts = append(texts, reserving(set, old)...)
+	}
 	return texts
 }
 
@@ -92,6 +98,14 @@ func ungraceful(spec *corev1.PodSpec) []string {
 		return nil
 	}
 	return []string{"spec.template.spec.terminationGracePeriodSeconds: 0 removes a pod before its processes have ended, so that two may run as the same member; 1 or more is needed to prevent that, 30 is the default"}
+}
+
+// renamed warns that names of members change later than the set.
+func renamed(name, old string) string {
+	if old == "" {
+		return fmt.Sprintf("spec.serviceName: members have no DNS names in Service %q until they are recreated; kubectl sts rollout restart recreates them", name)
+	}
+	return fmt.Sprintf("spec.serviceName: members keep the DNS names that they have in Service %q until they are recreated; keep that Service until then", old)
 }
 
 // serviceless warns of a name by which no member can be found.

@@ -5,6 +5,7 @@ package statefulset
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,10 +83,10 @@ func TestWarningsAreRepeatedForWhatIsNew(t *testing.T) {
 		set, old *appsv1.StatefulSet
 		want     int
 	}{
-		"three for a new set":                                  {bad(), nil, 3},
-		"none when it is scaled":                               {scaled, bad(), 0},
-		"one for a template in which the claim is not mounted": {another, bad(), 1},
-		"all three for a set that becomes so":                  {bad(), settest.Valid(), 3},
+		"three for a new set":                                                   {bad(), nil, 3},
+		"none when it is scaled":                                                {scaled, bad(), 0},
+		"one for a template in which the claim is not mounted":                  {another, bad(), 1},
+		"all three for a set that becomes so, and one for the service that was": {bad(), settest.Valid(), 4},
 	} {
 		if got := warnings(t.Context(), c.set, c.old, services{"nginx": true}); len(got) != c.want {
 			t.Errorf("%s: got %q, want %d", name, got, c.want)
@@ -93,6 +94,38 @@ func TestWarningsAreRepeatedForWhatIsNew(t *testing.T) {
 	}
 	if got := warnings(t.Context(), bad(), nil, nil); len(got) != 2 {
 		t.Errorf("when nobody knows the Services: got %q, want 2 warnings", got)
+	}
+}
+
+func TestWarningsAboutMembersThatMove(t *testing.T) {
+	type edit = func(*appsv1.StatefulSetSpec)
+	reserve := func(ranges ...appsv1.OrdinalRange) edit {
+		return func(s *appsv1.StatefulSetSpec) { s.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: ranges} }
+	}
+	for sentence, test := range map[string]struct {
+		edits []edit
+		want  []string
+	}{
+		"nothing is reserved":      {nil, nil},
+		"what no member has":       {[]edit{reserve(appsv1.OrdinalRange{First: 3})}, nil},
+		"a member, with one fewer": {[]edit{reserve(appsv1.OrdinalRange{First: 1}), func(s *appsv1.StatefulSetSpec) { s.Replicas = ptr.To[int32](2) }}, nil},
+		"a member":                 {[]edit{reserve(appsv1.OrdinalRange{First: 1})}, []string{"spec.ordinals.reserved: member web-1 is removed, and as many are created at other ordinals; to remove without that, lower spec.replicas in the same write"}},
+		"two members and their data": {[]edit{reserve(appsv1.OrdinalRange{First: 1, Last: ptr.To[int32](7)}), func(s *appsv1.StatefulSetSpec) {
+			s.Replicas = ptr.To[int32](1)
+			s.PersistentVolumeClaimRetentionPolicy.WhenScaled = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+		}}, []string{"spec.ordinals.reserved: members web-1 and 1 more are removed, and their claims are deleted, because persistentVolumeClaimRetentionPolicy.whenScaled is Delete"}},
+		"another service": {[]edit{func(s *appsv1.StatefulSetSpec) { s.ServiceName = "" }},
+			[]string{`spec.serviceName: members keep the DNS names that they have in Service "nginx" until they are recreated; keep that Service until then`}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			set := settest.Valid()
+			for _, edit := range test.edits {
+				edit(&set.Spec)
+			}
+			if got := warnings(t.Context(), set, settest.Valid(), nil); !slices.Equal(got, test.want) {
+				t.Errorf("got\n%q\nwant\n%q", got, test.want)
+			}
+		})
 	}
 }
 

@@ -12,7 +12,9 @@ import (
 // SetDefaults_StatefulSet fills what a user may leave out, with the values of
 // apps/v1. The case that is easy to lose: a rollingUpdate block is made up only
 // when the strategy's type was absent too, because a set that says nothing but
-// "type: RollingUpdate" is stored, and behaves, without the block.
+// "type: RollingUpdate" is stored, and behaves, without the block. To apps/v1 a block
+// that has only fields that it does not know is no block, so that nothing is filled in
+// there.
 func SetDefaults_StatefulSet(set *StatefulSet) {
 	spec := &set.Spec
 	if spec.PodManagementPolicy == "" {
@@ -32,14 +34,15 @@ func SetDefaults_StatefulSet(set *StatefulSet) {
 }
 
 func defaultUpdateStrategy(strategy *StatefulSetUpdateStrategy) {
-	if strategy.Type == "" {
+	typed := strategy.Type != ""
+	if !typed {
 		strategy.Type = RollingUpdateStatefulSetStrategyType
 		if strategy.RollingUpdate == nil {
 			strategy.RollingUpdate = &RollingUpdateStatefulSetStrategy{}
 		}
 	}
 	rolling := strategy.RollingUpdate
-	if strategy.Type != RollingUpdateStatefulSetStrategyType || rolling == nil {
+	if strategy.Type != RollingUpdateStatefulSetStrategyType || rolling == nil || typed && rolling.IsExtension() {
 		return
 	}
 	if rolling.Partition == nil {

@@ -33,6 +33,25 @@ func TestDefaults(t *testing.T) {
 				s.UpdateStrategy = StatefulSetUpdateStrategy{Type: RollingUpdateStatefulSetStrategyType, RollingUpdate: rolled(2, 1)}
 			},
 		},
+		"fill in nothing beside what apps/v1 does not have, if the type was named": {
+			in: StatefulSetSpec{UpdateStrategy: StatefulSetUpdateStrategy{Type: RollingUpdateStatefulSetStrategyType,
+				RollingUpdate: &RollingUpdateStatefulSetStrategy{ReplaceUnreadyAfterSeconds: ptr.To[int32](300)}}},
+			want: func(*StatefulSetSpec) {},
+		},
+		"fill in what apps/v1 makes up for a type that was not named": {
+			in: StatefulSetSpec{UpdateStrategy: StatefulSetUpdateStrategy{
+				RollingUpdate: &RollingUpdateStatefulSetStrategy{ReplaceUnreadyAfterSeconds: ptr.To[int32](300)}}},
+			want: func(s *StatefulSetSpec) {
+				s.UpdateStrategy = StatefulSetUpdateStrategy{Type: RollingUpdateStatefulSetStrategyType, RollingUpdate: rolled(0, 1)}
+				s.UpdateStrategy.RollingUpdate.ReplaceUnreadyAfterSeconds = ptr.To[int32](300)
+			},
+		},
+		"fill a rolling update that is empty, as apps/v1 does": {
+			in: StatefulSetSpec{UpdateStrategy: StatefulSetUpdateStrategy{Type: RollingUpdateStatefulSetStrategyType, RollingUpdate: &RollingUpdateStatefulSetStrategy{}}},
+			want: func(s *StatefulSetSpec) {
+				s.UpdateStrategy = StatefulSetUpdateStrategy{Type: RollingUpdateStatefulSetStrategyType, RollingUpdate: rolled(0, 1)}
+			},
+		},
 		"leave a strategy that does not roll": {
 			in:   StatefulSetSpec{UpdateStrategy: StatefulSetUpdateStrategy{Type: OnDeleteStatefulSetStrategyType}},
 			want: func(*StatefulSetSpec) {},

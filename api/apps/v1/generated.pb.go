@@ -22,6 +22,8 @@ import (
 	intstr "k8s.io/apimachinery/pkg/util/intstr"
 )
 
+func (m *OrdinalRange) Reset() { *m = OrdinalRange{} }
+
 func (m *PlanAction) Reset() { *m = PlanAction{} }
 
 func (m *PlanRound) Reset() { *m = PlanRound{} }
@@ -31,6 +33,8 @@ func (m *PlanStep) Reset() { *m = PlanStep{} }
 func (m *PlanWarning) Reset() { *m = PlanWarning{} }
 
 func (m *RollingUpdateStatefulSetStrategy) Reset() { *m = RollingUpdateStatefulSetStrategy{} }
+
+func (m *RolloutStatus) Reset() { *m = RolloutStatus{} }
 
 func (m *StatefulSet) Reset() { *m = StatefulSet{} }
 
@@ -51,6 +55,37 @@ func (m *StatefulSetSpec) Reset() { *m = StatefulSetSpec{} }
 func (m *StatefulSetStatus) Reset() { *m = StatefulSetStatus{} }
 
 func (m *StatefulSetUpdateStrategy) Reset() { *m = StatefulSetUpdateStrategy{} }
+
+func (m *OrdinalRange) Marshal() (dAtA []byte, err error) {
+	size := m.Size()
+	dAtA = make([]byte, size)
+	n, err := m.MarshalToSizedBuffer(dAtA[:size])
+	if err != nil {
+		return nil, err
+	}
+	return dAtA[:n], nil
+}
+
+func (m *OrdinalRange) MarshalTo(dAtA []byte) (int, error) {
+	size := m.Size()
+	return m.MarshalToSizedBuffer(dAtA[:size])
+}
+
+func (m *OrdinalRange) MarshalToSizedBuffer(dAtA []byte) (int, error) {
+	i := len(dAtA)
+	_ = i
+	var l int
+	_ = l
+	if m.Last != nil {
+		i = encodeVarintGenerated(dAtA, i, uint64(*m.Last))
+		i--
+		dAtA[i] = 0x10
+	}
+	i = encodeVarintGenerated(dAtA, i, uint64(m.First))
+	i--
+	dAtA[i] = 0x8
+	return len(dAtA) - i, nil
+}
 
 func (m *PlanAction) Marshal() (dAtA []byte, err error) {
 	size := m.Size()
@@ -280,6 +315,13 @@ func (m *RollingUpdateStatefulSetStrategy) MarshalToSizedBuffer(dAtA []byte) (in
 	_ = i
 	var l int
 	_ = l
+	if m.ReplaceUnreadyAfterSeconds != nil {
+		i = encodeVarintGenerated(dAtA, i, uint64(*m.ReplaceUnreadyAfterSeconds))
+		i--
+		dAtA[i] = 0x3e
+		i--
+		dAtA[i] = 0xc0
+	}
 	if m.MaxUnavailable != nil {
 		{
 			size, err := m.MaxUnavailable.MarshalToSizedBuffer(dAtA[:i])
@@ -297,6 +339,39 @@ func (m *RollingUpdateStatefulSetStrategy) MarshalToSizedBuffer(dAtA []byte) (in
 		i--
 		dAtA[i] = 0x8
 	}
+	return len(dAtA) - i, nil
+}
+
+func (m *RolloutStatus) Marshal() (dAtA []byte, err error) {
+	size := m.Size()
+	dAtA = make([]byte, size)
+	n, err := m.MarshalToSizedBuffer(dAtA[:size])
+	if err != nil {
+		return nil, err
+	}
+	return dAtA[:n], nil
+}
+
+func (m *RolloutStatus) MarshalTo(dAtA []byte) (int, error) {
+	size := m.Size()
+	return m.MarshalToSizedBuffer(dAtA[:size])
+}
+
+func (m *RolloutStatus) MarshalToSizedBuffer(dAtA []byte) (int, error) {
+	i := len(dAtA)
+	_ = i
+	var l int
+	_ = l
+	if m.Unblocking != nil {
+		i = encodeVarintGenerated(dAtA, i, uint64(*m.Unblocking))
+		i--
+		dAtA[i] = 0x70
+	}
+	i -= len(m.Revision)
+	copy(dAtA[i:], m.Revision)
+	i = encodeVarintGenerated(dAtA, i, uint64(len(m.Revision)))
+	i--
+	dAtA[i] = 0xa
 	return len(dAtA) - i, nil
 }
 
@@ -473,6 +548,22 @@ func (m *StatefulSetOrdinals) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if len(m.Reserved) > 0 {
+		for iNdEx := len(m.Reserved) - 1; iNdEx >= 0; iNdEx-- {
+			{
+				size, err := m.Reserved[iNdEx].MarshalToSizedBuffer(dAtA[:i])
+				if err != nil {
+					return 0, err
+				}
+				i -= size
+				i = encodeVarintGenerated(dAtA, i, uint64(size))
+			}
+			i--
+			dAtA[i] = 0x3e
+			i--
+			dAtA[i] = 0xc2
+		}
+	}
 	i = encodeVarintGenerated(dAtA, i, uint64(m.Start))
 	i--
 	dAtA[i] = 0x8
@@ -735,6 +826,36 @@ func (m *StatefulSetStatus) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if len(m.Ordinals) > 0 {
+		for iNdEx := len(m.Ordinals) - 1; iNdEx >= 0; iNdEx-- {
+			{
+				size, err := m.Ordinals[iNdEx].MarshalToSizedBuffer(dAtA[:i])
+				if err != nil {
+					return 0, err
+				}
+				i -= size
+				i = encodeVarintGenerated(dAtA, i, uint64(size))
+			}
+			i--
+			dAtA[i] = 0x3e
+			i--
+			dAtA[i] = 0xda
+		}
+	}
+	if m.Rollout != nil {
+		{
+			size, err := m.Rollout.MarshalToSizedBuffer(dAtA[:i])
+			if err != nil {
+				return 0, err
+			}
+			i -= size
+			i = encodeVarintGenerated(dAtA, i, uint64(size))
+		}
+		i--
+		dAtA[i] = 0x3e
+		i--
+		dAtA[i] = 0xca
+	}
 	if m.LastProgressTime != nil {
 		{
 			size, err := m.LastProgressTime.MarshalToSizedBuffer(dAtA[:i])
@@ -850,6 +971,19 @@ func encodeVarintGenerated(dAtA []byte, offset int, v uint64) int {
 	dAtA[offset] = uint8(v)
 	return base
 }
+func (m *OrdinalRange) Size() (n int) {
+	if m == nil {
+		return 0
+	}
+	var l int
+	_ = l
+	n += 1 + sovGenerated(uint64(m.First))
+	if m.Last != nil {
+		n += 1 + sovGenerated(uint64(*m.Last))
+	}
+	return n
+}
+
 func (m *PlanAction) Size() (n int) {
 	if m == nil {
 		return 0
@@ -953,6 +1087,23 @@ func (m *RollingUpdateStatefulSetStrategy) Size() (n int) {
 		l = m.MaxUnavailable.Size()
 		n += 1 + l + sovGenerated(uint64(l))
 	}
+	if m.ReplaceUnreadyAfterSeconds != nil {
+		n += 2 + sovGenerated(uint64(*m.ReplaceUnreadyAfterSeconds))
+	}
+	return n
+}
+
+func (m *RolloutStatus) Size() (n int) {
+	if m == nil {
+		return 0
+	}
+	var l int
+	_ = l
+	l = len(m.Revision)
+	n += 1 + l + sovGenerated(uint64(l))
+	if m.Unblocking != nil {
+		n += 1 + sovGenerated(uint64(*m.Unblocking))
+	}
 	return n
 }
 
@@ -1014,6 +1165,12 @@ func (m *StatefulSetOrdinals) Size() (n int) {
 	var l int
 	_ = l
 	n += 1 + sovGenerated(uint64(m.Start))
+	if len(m.Reserved) > 0 {
+		for _, e := range m.Reserved {
+			l = e.Size()
+			n += 2 + l + sovGenerated(uint64(l))
+		}
+	}
 	return n
 }
 
@@ -1130,6 +1287,16 @@ func (m *StatefulSetStatus) Size() (n int) {
 		l = m.LastProgressTime.Size()
 		n += 2 + l + sovGenerated(uint64(l))
 	}
+	if m.Rollout != nil {
+		l = m.Rollout.Size()
+		n += 2 + l + sovGenerated(uint64(l))
+	}
+	if len(m.Ordinals) > 0 {
+		for _, e := range m.Ordinals {
+			l = e.Size()
+			n += 2 + l + sovGenerated(uint64(l))
+		}
+	}
 	return n
 }
 
@@ -1153,6 +1320,17 @@ func sovGenerated(x uint64) (n int) {
 }
 func sozGenerated(x uint64) (n int) {
 	return sovGenerated(uint64((x << 1) ^ uint64((int64(x) >> 63))))
+}
+func (this *OrdinalRange) String() string {
+	if this == nil {
+		return "nil"
+	}
+	s := strings.Join([]string{`&OrdinalRange{`,
+		`First:` + fmt.Sprintf("%v", this.First) + `,`,
+		`Last:` + valueToStringGenerated(this.Last) + `,`,
+		`}`,
+	}, "")
+	return s
 }
 func (this *PlanAction) String() string {
 	if this == nil {
@@ -1229,6 +1407,18 @@ func (this *RollingUpdateStatefulSetStrategy) String() string {
 	s := strings.Join([]string{`&RollingUpdateStatefulSetStrategy{`,
 		`Partition:` + valueToStringGenerated(this.Partition) + `,`,
 		`MaxUnavailable:` + strings.Replace(fmt.Sprintf("%v", this.MaxUnavailable), "IntOrString", "intstr.IntOrString", 1) + `,`,
+		`ReplaceUnreadyAfterSeconds:` + valueToStringGenerated(this.ReplaceUnreadyAfterSeconds) + `,`,
+		`}`,
+	}, "")
+	return s
+}
+func (this *RolloutStatus) String() string {
+	if this == nil {
+		return "nil"
+	}
+	s := strings.Join([]string{`&RolloutStatus{`,
+		`Revision:` + fmt.Sprintf("%v", this.Revision) + `,`,
+		`Unblocking:` + valueToStringGenerated(this.Unblocking) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -1279,8 +1469,14 @@ func (this *StatefulSetOrdinals) String() string {
 	if this == nil {
 		return "nil"
 	}
+	repeatedStringForReserved := "[]OrdinalRange{"
+	for _, f := range this.Reserved {
+		repeatedStringForReserved += strings.Replace(strings.Replace(f.String(), "OrdinalRange", "OrdinalRange", 1), `&`, ``, 1) + ","
+	}
+	repeatedStringForReserved += "}"
 	s := strings.Join([]string{`&StatefulSetOrdinals{`,
 		`Start:` + fmt.Sprintf("%v", this.Start) + `,`,
+		`Reserved:` + repeatedStringForReserved + `,`,
 		`}`,
 	}, "")
 	return s
@@ -1352,6 +1548,11 @@ func (this *StatefulSetStatus) String() string {
 		repeatedStringForConditions += strings.Replace(strings.Replace(f.String(), "StatefulSetCondition", "StatefulSetCondition", 1), `&`, ``, 1) + ","
 	}
 	repeatedStringForConditions += "}"
+	repeatedStringForOrdinals := "[]OrdinalRange{"
+	for _, f := range this.Ordinals {
+		repeatedStringForOrdinals += strings.Replace(strings.Replace(f.String(), "OrdinalRange", "OrdinalRange", 1), `&`, ``, 1) + ","
+	}
+	repeatedStringForOrdinals += "}"
 	s := strings.Join([]string{`&StatefulSetStatus{`,
 		`ObservedGeneration:` + fmt.Sprintf("%v", this.ObservedGeneration) + `,`,
 		`Replicas:` + fmt.Sprintf("%v", this.Replicas) + `,`,
@@ -1364,6 +1565,8 @@ func (this *StatefulSetStatus) String() string {
 		`Conditions:` + repeatedStringForConditions + `,`,
 		`AvailableReplicas:` + fmt.Sprintf("%v", this.AvailableReplicas) + `,`,
 		`LastProgressTime:` + strings.Replace(fmt.Sprintf("%v", this.LastProgressTime), "Time", "v1.Time", 1) + `,`,
+		`Rollout:` + strings.Replace(this.Rollout.String(), "RolloutStatus", "RolloutStatus", 1) + `,`,
+		`Ordinals:` + repeatedStringForOrdinals + `,`,
 		`}`,
 	}, "")
 	return s
@@ -1386,6 +1589,95 @@ func valueToStringGenerated(v interface{}) string {
 	}
 	pv := reflect.Indirect(rv).Interface()
 	return fmt.Sprintf("*%v", pv)
+}
+func (m *OrdinalRange) Unmarshal(dAtA []byte) error {
+	l := len(dAtA)
+	iNdEx := 0
+	for iNdEx < l {
+		preIndex := iNdEx
+		var wire uint64
+		for shift := uint(0); ; shift += 7 {
+			if shift >= 64 {
+				return ErrIntOverflowGenerated
+			}
+			if iNdEx >= l {
+				return io.ErrUnexpectedEOF
+			}
+			b := dAtA[iNdEx]
+			iNdEx++
+			wire |= uint64(b&0x7F) << shift
+			if b < 0x80 {
+				break
+			}
+		}
+		fieldNum := int32(wire >> 3)
+		wireType := int(wire & 0x7)
+		if wireType == 4 {
+			return fmt.Errorf("proto: OrdinalRange: wiretype end group for non-group")
+		}
+		if fieldNum <= 0 {
+			return fmt.Errorf("proto: OrdinalRange: illegal tag %d (wire type %d)", fieldNum, wire)
+		}
+		switch fieldNum {
+		case 1:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field First", wireType)
+			}
+			m.First = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.First |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 2:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Last", wireType)
+			}
+			var v int32
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Last = &v
+		default:
+			iNdEx = preIndex
+			skippy, err := skipGenerated(dAtA[iNdEx:])
+			if err != nil {
+				return err
+			}
+			if (skippy < 0) || (iNdEx+skippy) < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if (iNdEx + skippy) > l {
+				return io.ErrUnexpectedEOF
+			}
+			iNdEx += skippy
+		}
+	}
+
+	if iNdEx > l {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
 }
 func (m *PlanAction) Unmarshal(dAtA []byte) error {
 	l := len(dAtA)
@@ -2172,6 +2464,128 @@ func (m *RollingUpdateStatefulSetStrategy) Unmarshal(dAtA []byte) error {
 				return err
 			}
 			iNdEx = postIndex
+		case 1000:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field ReplaceUnreadyAfterSeconds", wireType)
+			}
+			var v int32
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.ReplaceUnreadyAfterSeconds = &v
+		default:
+			iNdEx = preIndex
+			skippy, err := skipGenerated(dAtA[iNdEx:])
+			if err != nil {
+				return err
+			}
+			if (skippy < 0) || (iNdEx+skippy) < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if (iNdEx + skippy) > l {
+				return io.ErrUnexpectedEOF
+			}
+			iNdEx += skippy
+		}
+	}
+
+	if iNdEx > l {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+func (m *RolloutStatus) Unmarshal(dAtA []byte) error {
+	l := len(dAtA)
+	iNdEx := 0
+	for iNdEx < l {
+		preIndex := iNdEx
+		var wire uint64
+		for shift := uint(0); ; shift += 7 {
+			if shift >= 64 {
+				return ErrIntOverflowGenerated
+			}
+			if iNdEx >= l {
+				return io.ErrUnexpectedEOF
+			}
+			b := dAtA[iNdEx]
+			iNdEx++
+			wire |= uint64(b&0x7F) << shift
+			if b < 0x80 {
+				break
+			}
+		}
+		fieldNum := int32(wire >> 3)
+		wireType := int(wire & 0x7)
+		if wireType == 4 {
+			return fmt.Errorf("proto: RolloutStatus: wiretype end group for non-group")
+		}
+		if fieldNum <= 0 {
+			return fmt.Errorf("proto: RolloutStatus: illegal tag %d (wire type %d)", fieldNum, wire)
+		}
+		switch fieldNum {
+		case 1:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Revision", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Revision = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
+		case 14:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Unblocking", wireType)
+			}
+			var v int32
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Unblocking = &v
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])
@@ -2718,6 +3132,40 @@ func (m *StatefulSetOrdinals) Unmarshal(dAtA []byte) error {
 					break
 				}
 			}
+		case 1000:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Reserved", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Reserved = append(m.Reserved, OrdinalRange{})
+			if err := m.Reserved[len(m.Reserved)-1].Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])
@@ -3814,6 +4262,76 @@ func (m *StatefulSetStatus) Unmarshal(dAtA []byte) error {
 				m.LastProgressTime = &v1.Time{}
 			}
 			if err := m.LastProgressTime.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
+		case 1001:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Rollout", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			if m.Rollout == nil {
+				m.Rollout = &RolloutStatus{}
+			}
+			if err := m.Rollout.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
+		case 1003:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Ordinals", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Ordinals = append(m.Ordinals, OrdinalRange{})
+			if err := m.Ordinals[len(m.Ordinals)-1].Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
 				return err
 			}
 			iNdEx = postIndex

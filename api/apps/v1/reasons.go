@@ -3,6 +3,18 @@
 
 package v1
 
+// The reasons that warnings of a plan, and events, give.
+const (
+	// ReasonUnreadyMemberBlocks: a member that is not ready, and not at the revision that
+	// it is to have, keeps an update from going on.
+	ReasonUnreadyMemberBlocks = "UnreadyMemberBlocks"
+	// ReasonReplacingUnreadyMember: such a member is being replaced.
+	ReasonReplacingUnreadyMember = "ReplacingUnreadyMember"
+	// ReasonOtherServiceName: members have the DNS names of a service that the set does not
+	// name any more.
+	ReasonOtherServiceName = "OtherServiceName"
+)
+
 // The reasons that conditions of a set give. Programs may rely on them; the messages
 // beside them are for people.
 const (

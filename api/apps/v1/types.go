@@ -102,18 +102,17 @@ type StatefulSetSpec struct {
 
 	// serviceName names the headless service that gives the members their DNS
 	// names: "<set>-<i>.<serviceName>.<namespace>.svc.<cluster domain>". The set
-	// does not create that service. Cannot be changed.
+	// does not create that service. When it is changed, no member is recreated for
+	// it: each gets the new name when it is next created, and keeps the old one
+	// until then. (apps/v1 does not let it be changed.)
 	// +optional
-	// +k8s:optional
-	// +k8s:immutable
 	ServiceName string `json:"serviceName" protobuf:"bytes,5,opt,name=serviceName"`
 
 	// podManagementPolicy says whether members wait for each other when they are
-	// created and removed: OrderedReady, the default, or Parallel. Cannot be
-	// changed.
+	// created and removed: OrderedReady, the default, or Parallel. When it is
+	// changed, the set goes on in the new way from where it is. (apps/v1 does not
+	// let it be changed.)
 	// +optional
-	// +k8s:optional
-	// +k8s:immutable
 	PodManagementPolicy PodManagementPolicyType `json:"podManagementPolicy,omitempty" protobuf:"bytes,6,opt,name=podManagementPolicy,casttype=PodManagementPolicyType"`
 
 	// updateStrategy says how members come to run a changed template.
@@ -159,11 +158,43 @@ const DefaultProgressDeadlineSeconds = 600
 // StatefulSetOrdinals says how members are numbered.
 type StatefulSetOrdinals struct {
 	// start is the ordinal of the first member; the members are
-	// start, start+1, ... start+replicas-1.
+	// start, start+1, ... start+replicas-1, unless ordinals are reserved.
 	// +optional
 	// +k8s:optional
 	// +k8s:minimum=0
 	Start int32 `json:"start" protobuf:"varint,1,opt,name=start"`
+
+	// reserved are ordinals that no member has. The members are the first replicas
+	// ordinals from start that are not reserved: reserving web-2 of three members
+	// removes it and creates web-3, and with one replica less in the same write it
+	// removes web-2 alone. Its claims are treated as in a scale-down. partition
+	// counts members, not ordinals. At most 100 ranges, none of which overlap.
+	// +optional
+	// +patchMergeKey=first
+	// +patchStrategy=merge
+	// +listType=map
+	// +listMapKey=first
+	// +k8s:optional
+	// +k8s:maxItems=100
+	Reserved []OrdinalRange `json:"reserved,omitempty" patchStrategy:"merge" patchMergeKey:"first" protobuf:"bytes,1000,rep,name=reserved"`
+}
+
+// OrdinalRange is a row of ordinals, with both its ends.
+type OrdinalRange struct {
+	// first is the lowest ordinal of the range.
+	// +required
+	First int32 `json:"first" protobuf:"varint,1,opt,name=first"`
+	// last is the highest, not less than first. Without it the range is first alone.
+	// +optional
+	Last *int32 `json:"last,omitempty" protobuf:"varint,2,opt,name=last"`
+}
+
+// End is the highest ordinal of the range.
+func (r OrdinalRange) End() int32 {
+	if r.Last == nil {
+		return r.First
+	}
+	return *r.Last
 }
 
 // PersistentVolumeClaimRetentionPolicyType says whether a claim outlives the

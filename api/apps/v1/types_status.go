@@ -58,6 +58,31 @@ type StatefulSetStatus struct {
 	// +optional
 	// +k8s:opaqueType
 	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty" protobuf:"bytes,1000,opt,name=lastProgressTime"`
+
+	// rollout is what an update rests on that the controller has decided earlier. Absent
+	// unless there is something of the kind.
+	// +optional
+	Rollout *RolloutStatus `json:"rollout,omitempty" protobuf:"bytes,1001,opt,name=rollout"`
+
+	// ordinals are the ordinals of the members that spec wants, if some are reserved.
+	// +optional
+	// +listType=atomic
+	Ordinals []OrdinalRange `json:"ordinals,omitempty" protobuf:"bytes,1003,rep,name=ordinals"`
+}
+
+// RolloutStatus is what an update rests on that the controller has decided earlier. It is
+// written before anything is done that follows from it, so that a controller that takes
+// over goes on in the same way. Only the controller writes it.
+type RolloutStatus struct {
+	// revision is the update revision that this is about. It ends when the set gets
+	// another one.
+	Revision string `json:"revision" protobuf:"bytes,1,opt,name=revision"`
+	// unblocking is the ordinal of the member that is being replaced although members
+	// before it need not be available, because of
+	// spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds. It stays until the
+	// member is ready, and until then no other is replaced so.
+	// +optional
+	Unblocking *int32 `json:"unblocking,omitempty" protobuf:"varint,14,opt,name=unblocking"`
 }
 
 // StatefulSetConditionType names a condition.

@@ -4,6 +4,8 @@
 package v1
 
 import (
+	"reflect"
+
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -32,6 +34,7 @@ type StatefulSetUpdateStrategy struct {
 	Type StatefulSetUpdateStrategyType `json:"type,omitempty" protobuf:"bytes,1,opt,name=type,casttype=StatefulSetUpdateStrategyType"`
 	// rollingUpdate refines the type RollingUpdate and is refused with any other.
 	// +optional
+	// +k8s:optional
 	RollingUpdate *RollingUpdateStatefulSetStrategy `json:"rollingUpdate,omitempty" protobuf:"bytes,2,opt,name=rollingUpdate"`
 }
 
@@ -49,4 +52,22 @@ type RollingUpdateStatefulSetStrategy struct {
 	// +optional
 	// +k8s:opaqueType
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty" protobuf:"varint,2,opt,name=maxUnavailable"`
+
+	// replaceUnreadyAfterSeconds lets an update reach members that keep it from going on:
+	// a pod that has not been ready for so many seconds, and is not at the revision that
+	// its member is to have, is replaced at that revision. In a set of the policy
+	// OrderedReady that happens to one member at a time, whether or not those before it
+	// are available; in a Parallel one, to members below the partition, as the others are
+	// replaced anyhow. A pod that is ready is never removed for it. Without the field such
+	// a pod stays until somebody deletes it, as in apps/v1; 300 is recommended.
+	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
+	ReplaceUnreadyAfterSeconds *int32 `json:"replaceUnreadyAfterSeconds,omitempty" protobuf:"varint,1000,opt,name=replaceUnreadyAfterSeconds"`
+}
+
+// IsExtension reports whether only fields are set that apps/v1 does not have, and at
+// least one of them: without them, there would be no such block.
+func (r *RollingUpdateStatefulSetStrategy) IsExtension() bool {
+	return r.Partition == nil && r.MaxUnavailable == nil && !reflect.DeepEqual(*r, RollingUpdateStatefulSetStrategy{})
 }

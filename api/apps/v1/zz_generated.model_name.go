@@ -9,6 +9,11 @@
 package v1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in OrdinalRange) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.OrdinalRange"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PlanAction) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.PlanAction"
 }
@@ -31,6 +36,11 @@ func (in PlanWarning) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in RollingUpdateStatefulSetStrategy) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.RollingUpdateStatefulSetStrategy"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RolloutStatus) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.RolloutStatus"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

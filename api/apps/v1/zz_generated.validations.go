@@ -45,6 +45,49 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 	return nil
 }
 
+// Validate_RollingUpdateStatefulSetStrategy validates an instance of RollingUpdateStatefulSetStrategy according
+// to declarative validation rules in the API schema.
+func Validate_RollingUpdateStatefulSetStrategy(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *RollingUpdateStatefulSetStrategy) (errs field.ErrorList) {
+
+	// field RollingUpdateStatefulSetStrategy.Partition has no validation
+	// field RollingUpdateStatefulSetStrategy.MaxUnavailable has no validation
+
+	{ // field RollingUpdateStatefulSetStrategy.ReplaceUnreadyAfterSeconds
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RollingUpdateStatefulSetStrategy) *int32 {
+				return oldObj.ReplaceUnreadyAfterSeconds
+			})
+		errs = append(errs, fn(fldPath.Child("replaceUnreadyAfterSeconds"), obj.ReplaceUnreadyAfterSeconds, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
 // Validate_StatefulSet validates an instance of StatefulSet according
 // to declarative validation rules in the API schema.
 func Validate_StatefulSet(
@@ -115,6 +158,38 @@ func Validate_StatefulSetOrdinals(
 				return &oldObj.Start
 			})
 		errs = append(errs, fn(fldPath.Child("start"), &obj.Start, oldVal, oldObj != nil)...)
+	}
+
+	{ // field StatefulSetOrdinals.Reserved
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []OrdinalRange,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 100).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *StatefulSetOrdinals) []OrdinalRange {
+				return oldObj.Reserved
+			})
+		errs = append(errs, fn(fldPath.Child("reserved"), obj.Reserved, oldVal, oldObj != nil)...)
 	}
 
 	return errs
@@ -224,71 +299,31 @@ func Validate_StatefulSetSpec(
 		errs = append(errs, fn(fldPath.Child("volumeClaimTemplates"), obj.VolumeClaimTemplates, oldVal, oldObj != nil)...)
 	}
 
-	{ // field StatefulSetSpec.ServiceName
+	// field StatefulSetSpec.ServiceName has no validation
+	// field StatefulSetSpec.PodManagementPolicy has no validation
+
+	{ // field StatefulSetSpec.UpdateStrategy
 		fn := func(
 			fldPath *field.Path,
-			obj, oldObj *string,
+			obj, oldObj *StatefulSetUpdateStrategy,
 			oldValueCorrelated bool) (errs field.ErrorList) {
 			// don't revalidate unchanged data
 			if oldValueCorrelated && op.Type == operation.Update {
-				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
 					return nil
 				}
 			}
-			// call field-attached validations
-			earlyReturn := false
-			if e := validate.Immutable(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
-				errs = append(errs, e...)
-				earlyReturn = true
-			}
-			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
-				earlyReturn = true
-			}
-			if earlyReturn {
-				return // do not proceed
-			}
+			// call the type's validation function
+			errs = append(errs, Validate_StatefulSetUpdateStrategy(ctx, op, fldPath, obj, oldObj)...)
 			return
 		}
 		oldVal := safe.Field(oldObj,
-			func(oldObj *StatefulSetSpec) *string {
-				return &oldObj.ServiceName
+			func(oldObj *StatefulSetSpec) *StatefulSetUpdateStrategy {
+				return &oldObj.UpdateStrategy
 			})
-		errs = append(errs, fn(fldPath.Child("serviceName"), &obj.ServiceName, oldVal, oldObj != nil)...)
+		errs = append(errs, fn(fldPath.Child("updateStrategy"), &obj.UpdateStrategy, oldVal, oldObj != nil)...)
 	}
 
-	{ // field StatefulSetSpec.PodManagementPolicy
-		fn := func(
-			fldPath *field.Path,
-			obj, oldObj *PodManagementPolicyType,
-			oldValueCorrelated bool) (errs field.ErrorList) {
-			// don't revalidate unchanged data
-			if oldValueCorrelated && op.Type == operation.Update {
-				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
-					return nil
-				}
-			}
-			// call field-attached validations
-			earlyReturn := false
-			if e := validate.Immutable(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
-				errs = append(errs, e...)
-				earlyReturn = true
-			}
-			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
-				earlyReturn = true
-			}
-			if earlyReturn {
-				return // do not proceed
-			}
-			return
-		}
-		oldVal := safe.Field(oldObj,
-			func(oldObj *StatefulSetSpec) *PodManagementPolicyType {
-				return &oldObj.PodManagementPolicy
-			})
-		errs = append(errs, fn(fldPath.Child("podManagementPolicy"), &obj.PodManagementPolicy, oldVal, oldObj != nil)...)
-	}
-
-	// field StatefulSetSpec.UpdateStrategy has no validation
 	// field StatefulSetSpec.RevisionHistoryLimit has no validation
 
 	{ // field StatefulSetSpec.MinReadySeconds
@@ -331,7 +366,7 @@ func Validate_StatefulSetSpec(
 			oldValueCorrelated bool) (errs field.ErrorList) {
 			// don't revalidate unchanged data
 			if oldValueCorrelated && op.Type == operation.Update {
-				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
 					return nil
 				}
 			}
@@ -383,6 +418,47 @@ func Validate_StatefulSetSpec(
 				return oldObj.ProgressDeadlineSeconds
 			})
 		errs = append(errs, fn(fldPath.Child("progressDeadlineSeconds"), obj.ProgressDeadlineSeconds, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_StatefulSetUpdateStrategy validates an instance of StatefulSetUpdateStrategy according
+// to declarative validation rules in the API schema.
+func Validate_StatefulSetUpdateStrategy(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *StatefulSetUpdateStrategy) (errs field.ErrorList) {
+
+	// field StatefulSetUpdateStrategy.Type has no validation
+
+	{ // field StatefulSetUpdateStrategy.RollingUpdate
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *RollingUpdateStatefulSetStrategy,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_RollingUpdateStatefulSetStrategy(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *StatefulSetUpdateStrategy) *RollingUpdateStatefulSetStrategy {
+				return oldObj.RollingUpdate
+			})
+		errs = append(errs, fn(fldPath.Child("rollingUpdate"), obj.RollingUpdate, oldVal, oldObj != nil)...)
 	}
 
 	return errs

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // check says why a set must not be moved, before anything is touched.
@@ -32,6 +33,11 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 	}
 	if tools := deployers(leaver); len(tools) > 0 && !m.allowManaged {
 		return fmt.Errorf("the set is deployed by %s, which would recreate it and let it take the pods; pause that and change the manifest's apiVersion there, then run this with --allow-managed", strings.Join(tools, " and "))
+	}
+	if m.back {
+		if err := refuseHoles(s.ours); err != nil {
+			return err
+		}
 	}
 	if m.back && !m.dropExtraFields {
 		if err := refuseExtraFields(s.stored); err != nil {
@@ -58,6 +64,27 @@ func ownFinalizers(object metav1.Object) []string {
 	return slices.DeleteFunc(slices.Clone(object.GetFinalizers()), func(name string) bool {
 		return name == metav1.FinalizerOrphanDependents || name == metav1.FinalizerDeleteDependents
 	})
+}
+
+// refuseHoles refuses a set that apps/v1 would number otherwise.
+func refuseHoles(set *v1.StatefulSet) error {
+	if set == nil {
+		return nil
+	}
+	roster := identity.OrdinalsOf(set)
+	highest, wanted := roster.Last()
+	hole := 0
+	if ordinals := set.Spec.Ordinals; ordinals != nil {
+		hole = int(ordinals.Start)
+	}
+	if ranges := roster.Ranges(); wanted && roster.First() == hole {
+		hole = int(ranges[0].End()) + 1
+	}
+	if !wanted || hole > highest {
+		return nil
+	}
+	return fmt.Errorf("ordinal %d is reserved: apps/v1 would create %s and remove %s; scale the set or move its members first, so that no ordinal below the highest is reserved",
+		hole, identity.PodName(set.Name, hole), identity.PodName(set.Name, highest))
 }
 
 func refuseExtraFields(stored []byte) error {

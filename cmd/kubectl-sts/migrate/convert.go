@@ -29,11 +29,15 @@ func toOurs(theirs *appsv1.StatefulSet) (*v1.StatefulSet, error) {
 }
 
 // toTheirs makes a set of apps/v1 of one of ours, to be created. Fields that apps/v1
-// does not have are dropped.
+// does not have are dropped, and with them a block of the rolling update that has no
+// others: apps/v1 would fill it in.
 func toTheirs(ours *v1.StatefulSet) (*appsv1.StatefulSet, error) {
 	theirs := &appsv1.StatefulSet{}
 	if err := recode(ours.Spec, &theirs.Spec); err != nil {
 		return nil, err
+	}
+	if rolling := ours.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.IsExtension() {
+		theirs.Spec.UpdateStrategy.RollingUpdate = nil
 	}
 	theirs.ObjectMeta = movedMeta(ours.ObjectMeta, appsv1.SchemeGroupVersion.String())
 	return theirs, nil

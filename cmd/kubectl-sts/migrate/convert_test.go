@@ -73,6 +73,48 @@ func TestWhatTwoSetsWantDifferently(t *testing.T) {
 	}
 }
 
+func TestABlockThatAppsV1WouldNotHaveIsLeftOut(t *testing.T) {
+	ours := ourSet("")
+	ours.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType,
+		RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{ReplaceUnreadyAfterSeconds: new(int32(300))}}
+	theirs, err := toTheirs(ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rolling := theirs.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
+		t.Errorf("the set of apps/v1 has the block %v, which is filled in with a partition; want none", rolling)
+	}
+	if got := differences(theirs, ours); len(got) > 0 {
+		t.Errorf("the sets differ in %v, want in nothing that apps/v1 can say", got)
+	}
+}
+
+func TestASetWithHolesIsNotMoved(t *testing.T) {
+	reserve := func(ranges ...v1.OrdinalRange) *v1.StatefulSetOrdinals {
+		return &v1.StatefulSetOrdinals{Start: 1, Reserved: ranges}
+	}
+	for sentence, test := range map[string]struct {
+		ordinals *v1.StatefulSetOrdinals
+		want     string
+	}{
+		"no ordinals":           {nil, ""},
+		"none reserved":         {reserve(), ""},
+		"reserved above all":    {reserve(v1.OrdinalRange{First: 4}), ""},
+		"reserved below all":    {reserve(v1.OrdinalRange{First: 0}), ""},
+		"a hole":                {reserve(v1.OrdinalRange{First: 2}), "ordinal 2 is reserved: apps/v1 would create web-2 and remove web-4"},
+		"the first is reserved": {reserve(v1.OrdinalRange{First: 1}), "ordinal 1 is reserved: apps/v1 would create web-1 and remove web-4"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			set := ourSet("")
+			set.Name, set.Spec.Replicas, set.Spec.Ordinals = "web", new(int32(3)), test.ordinals
+			err := refuseHoles(set)
+			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
 func TestExtraFields(t *testing.T) {
 	plain := ourSet("")
 	v1.SetObjectDefaults_StatefulSet(plain)
@@ -80,10 +122,13 @@ func TestExtraFields(t *testing.T) {
 		change func(spec map[string]any)
 		want   []string
 	}{
-		"a plain set has none":                    {func(map[string]any) {}, nil},
-		"one that this program knows":             {func(spec map[string]any) { spec["progressDeadlineSeconds"] = 60 }, []string{"spec.progressDeadlineSeconds"}},
-		"one that only a newer server knows":      {func(spec map[string]any) { spec["surprise"] = map[string]any{"a": 1} }, []string{"spec.surprise"}},
-		"one inside of another":                   {func(spec map[string]any) { spec["updateStrategy"].(map[string]any)["surge"] = 1 }, []string{"spec.updateStrategy.surge"}},
+		"a plain set has none":               {func(map[string]any) {}, nil},
+		"one that this program knows":        {func(spec map[string]any) { spec["progressDeadlineSeconds"] = 60 }, []string{"spec.progressDeadlineSeconds"}},
+		"one that only a newer server knows": {func(spec map[string]any) { spec["surprise"] = map[string]any{"a": 1} }, []string{"spec.surprise"}},
+		"one inside of another":              {func(spec map[string]any) { spec["updateStrategy"].(map[string]any)["surge"] = 1 }, []string{"spec.updateStrategy.surge"}},
+		"one in a block that apps/v1 would not have": {func(spec map[string]any) {
+			spec["updateStrategy"] = map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"replaceUnreadyAfterSeconds": 300}}
+		}, []string{"spec.updateStrategy.rollingUpdate"}},
 		"two of them, in the order of their name": {func(spec map[string]any) { spec["z"], spec["a"] = 1, 1 }, []string{"spec.a", "spec.z"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {

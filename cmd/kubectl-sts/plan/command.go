@@ -29,7 +29,7 @@ type request struct {
 func NewCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	r := &request{change: change{replicas: unchanged}}
 	command := &cobra.Command{
-		Use:   "plan (NAME | -f FILE) [--replicas=COUNT] [--image=CONTAINER=IMAGE]",
+		Use:   "plan (NAME | -f FILE) [--replicas=COUNT | --remove=MEMBER] [--image=CONTAINER=IMAGE]",
 		Short: "Show what the controller does for a set, or would do after a change",
 		Long: "Shows, in their order, the actions that the controller plans for a set and what it waits for.\n" +
 			"With a file, or with flags that change the set, it shows all that the change would lead to, step by\n" +
@@ -38,7 +38,8 @@ func NewCommand(getter genericclioptions.RESTClientGetter, streams genericioopti
 		Example: "  # What does the controller do for this set now, and what does it wait for?\n  kubectl sts plan web\n\n" +
 			"  # What would applying this file lead to?\n  kubectl sts plan -f web.yaml\n\n" +
 			"  # What would a new image, or another number of members, lead to?\n" +
-			"  kubectl sts plan web --image=nginx=nginx:1.29\n  kubectl sts plan web --replicas=2 -o yaml",
+			"  kubectl sts plan web --image=nginx=nginx:1.29\n  kubectl sts plan web --replicas=2 -o yaml\n\n" +
+			"  # What would the removal of one member lead to?\n  kubectl sts plan web --remove=web-1",
 		Args:          cobra.MaximumNArgs(1),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -51,6 +52,7 @@ func NewCommand(getter genericclioptions.RESTClientGetter, streams genericioopti
 	}
 	command.Flags().StringVarP(&r.change.file, "filename", "f", "", "File with the set as it would be, - for standard input.")
 	command.Flags().Int32Var(&r.change.replicas, "replicas", unchanged, "Number of members that the set would have.")
+	command.Flags().StringSliceVar(&r.change.removed, "remove", nil, "Members that would be removed, such as web-2.")
 	command.Flags().StringArrayVar(&r.change.images, "image", nil, "Image that a container would have, as CONTAINER=IMAGE. May be given more than once.")
 	command.Flags().StringVarP(&r.output, "output", "o", "", "Output format: yaml or json. Text by default.")
 	return command

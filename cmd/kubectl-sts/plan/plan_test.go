@@ -64,6 +64,10 @@ func TestChange(t *testing.T) {
 		"no replicas at all":           {change: change{replicas: 0}, image: "old", count: 0},
 		"an image":                     {change: change{replicas: unchanged, images: []string{"db=new"}}, image: "new", count: 3},
 		"the image of every container": {change: change{replicas: unchanged, images: []string{"*=new"}}, image: "new", count: 3},
+		"without a member":             {change: change{replicas: unchanged, removed: []string{"db-1"}}, image: "old", count: 2},
+		"without a member that there is not": {
+			change: change{replicas: unchanged, removed: []string{"db-3"}}, wantErr: "set db has no member db-3, so that it cannot be removed",
+		},
 		"an image of a container that is not there": {
 			change: change{replicas: unchanged, images: []string{"web=new"}}, wantErr: `has no container "web": it has db`,
 		},
@@ -71,6 +75,7 @@ func TestChange(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			set := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Replicas: ptr.To[int32](3)}}
+			set.Name = "db"
 			set.Spec.Template.Spec.Containers = append(set.Spec.Template.Spec.Containers, corev1.Container{Name: "db", Image: "old"})
 			err := test.change.apply(set)
 			if test.wantErr != "" {
@@ -93,6 +98,7 @@ func TestFlagsThatCannotBeUsedAreNamed(t *testing.T) {
 	}{
 		"an image without a container": {change{images: []string{"nginx"}}, `--image is "nginx", must be CONTAINER=IMAGE`},
 		"a container without an image": {change{images: []string{"web="}}, `--image is "web="`},
+		"a number and a removal":       {change{replicas: 3, removed: []string{"db-1"}}, "give either --replicas or --remove"},
 		"a negative number":            {change{replicas: -3}, "--replicas is -3, must be 0 or more"},
 	}
 	for name, test := range tests {

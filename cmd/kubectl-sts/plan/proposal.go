@@ -19,6 +19,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/cmd/kubectl-sts/members"
 )
 
 // unchanged stands for a number of replicas that is not to be changed.
@@ -29,13 +30,19 @@ type change struct {
 	file     string
 	replicas int32
 	images   []string
+	removed  []string
 }
 
-func (c change) isNone() bool { return c.file == "" && c.replicas == unchanged && len(c.images) == 0 }
+func (c change) isNone() bool {
+	return c.file == "" && c.replicas == unchanged && len(c.images) == 0 && len(c.removed) == 0
+}
 
 func (c change) validate() error {
 	if c.replicas < unchanged {
 		return fmt.Errorf("--replicas is %d, must be 0 or more", c.replicas)
+	}
+	if c.replicas != unchanged && len(c.removed) > 0 {
+		return errors.New("give either --replicas or --remove: to remove members lowers replicas by as many")
 	}
 	for _, image := range c.images {
 		if container, name, ok := strings.Cut(image, "="); !ok || container == "" || name == "" {
@@ -166,6 +173,13 @@ func decode(raw map[string]any) (*v1.StatefulSet, error) {
 func (c change) apply(set *v1.StatefulSet) error {
 	if c.replicas != unchanged {
 		set.Spec.Replicas = &c.replicas
+	}
+	if len(c.removed) > 0 {
+		removal, err := members.Remove(set, c.removed)
+		if err != nil {
+			return err
+		}
+		removal.Apply(set)
 	}
 	containers := set.Spec.Template.Spec.Containers
 	for _, image := range c.images {

@@ -109,6 +109,9 @@ func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
 		row.readiness, row.health = "not wanted", busy
 	}
 	row.revision = s.revisionWord(pod.Labels[identity.RevisionLabel])
+	if pod.Spec.Subdomain != s.set.Spec.ServiceName {
+		row.revision += fmt.Sprintf(", service %s", cmp.Or(pod.Spec.Subdomain, "none"))
+	}
 	if pod.Spec.NodeName != "" {
 		row.node = pod.Spec.NodeName
 	}

@@ -118,6 +118,8 @@ func reasonToDelete(reason plan.DeleteReason) string {
 		return "the set does not want the member any more"
 	case plan.DeleteForUpdate:
 		return "it does not run the present revision"
+	case plan.DeleteUnready:
+		return "it is not ready, and not at the revision that it is to have"
 	default:
 		return "it has ended, and is recreated"
 	}

@@ -13,6 +13,7 @@ package forecast
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
@@ -65,6 +66,7 @@ func Play(world plan.World, over func() error) (*v1.StatefulSetPlan, error) {
 		}
 		p := plan.Compute(h.world())
 		shown.Status = p.Status
+		noted := !equality.Semantic.DeepEqual(h.Set.Status.Rollout, p.Status.Rollout)
 		if err := h.carryOut(p); err != nil {
 			return nil, err
 		}
@@ -73,7 +75,7 @@ func Play(world plan.World, over func() error) (*v1.StatefulSetPlan, error) {
 			break
 		}
 		l.then(happened)
-		if len(p.All()) == 0 && len(happened) == 0 {
+		if len(p.All()) == 0 && len(happened) == 0 && !noted {
 			conclude(shown, v1.PlanStuck)
 			return shown, nil
 		}

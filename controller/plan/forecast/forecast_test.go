@@ -127,6 +127,17 @@ func TestForecasts(t *testing.T) {
 		"stuck-behind-a-broken-pod": func(t *testing.T) *v1.StatefulSetPlan {
 			return played(t, proposed(breakPod(settled(t, web()), "web-1"), newImage))
 		},
+		"past-a-broken-pod-when-asked": func(t *testing.T) *v1.StatefulSetPlan {
+			return played(t, proposed(breakPod(settled(t, web()), "web-1"), func(set *v1.StatefulSet) {
+				newImage(set)
+				set.Spec.UpdateStrategy.RollingUpdate.ReplaceUnreadyAfterSeconds = new(int32(60))
+			}))
+		},
+		"a-hole": func(t *testing.T) *v1.StatefulSetPlan {
+			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
+				set.Spec.Ordinals = &v1.StatefulSetOrdinals{Reserved: []v1.OrdinalRange{{First: 1}}}
+			}))
+		},
 		"past-a-broken-pod-in-parallel": func(t *testing.T) *v1.StatefulSetPlan {
 			return played(t, proposed(breakPod(settled(t, web()), "web-1"), func(set *v1.StatefulSet) {
 				newImage(set)

@@ -124,7 +124,7 @@ func change[T any](objects map[string]*T, name string, do func(*T)) {
 // pending is a pod that was just created, with what a planner reads of it. What all
 // members have in common is left out, and need not be copied.
 func pending(pod *corev1.Pod) *corev1.Pod {
-	made := &corev1.Pod{ObjectMeta: pod.ObjectMeta, Status: corev1.PodStatus{Phase: corev1.PodPending}}
+	made := &corev1.Pod{ObjectMeta: pod.ObjectMeta, Spec: corev1.PodSpec{Subdomain: pod.Spec.Subdomain}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
 	for _, volume := range pod.Spec.Volumes {
 		if volume.PersistentVolumeClaim != nil {
 			made.Spec.Volumes = append(made.Spec.Volumes, volume)
@@ -134,7 +134,8 @@ func pending(pod *corev1.Pod) *corev1.Pod {
 }
 
 // react does what a willing host does by itself, and tells of it. Time passes when
-// nothing else happens and pods have yet to be ready for long enough.
+// nothing else happens and something was put off, or pods have yet to be ready for long
+// enough.
 func (h *host) react(p plan.Plan) []string {
 	var happened []string
 	for _, name := range slices.Sorted(maps.Keys(h.Pods)) {
@@ -148,7 +149,7 @@ func (h *host) react(p plan.Plan) []string {
 		}
 	}
 	happened = append(happened, h.collect()...)
-	if len(p.All())+len(happened) == 0 && p.Status.AvailableReplicas < p.Status.ReadyReplicas && p.RequeueAfter > 0 {
+	if len(p.All())+len(happened) == 0 && (p.PutOff || p.Status.AvailableReplicas < p.Status.ReadyReplicas) && p.RequeueAfter > 0 {
 		h.Now = h.Now.Add(p.RequeueAfter)
 		happened = append(happened, p.RequeueAfter.String()+" pass")
 	}

@@ -1,0 +1,152 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package members
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/util/retry"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/client/clientset/versioned"
+)
+
+// WithRemoval adds to kubectl's command "scale" the flag that removes members by name. The
+// getter must lead to the cluster as it is.
+func WithRemoval(command *cobra.Command, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
+	var names []string
+	command.Use = "scale (--replicas=COUNT | --remove=MEMBER) (-f FILENAME | TYPE NAME)"
+	command.Example += "\n\n  # Remove member web-2, whatever its ordinal, and no other\n  kubectl sts scale statefulset/web --remove=web-2"
+	command.Flags().StringSliceVar(&names, "remove", nil, "Members to remove, such as web-2. Their ordinals are reserved, so that no member gets them, and replicas is lowered by as many in the same write.")
+	scale, before := command.Run, command.PreRun
+	command.PreRun = func(cmd *cobra.Command, args []string) {
+		if before != nil {
+			before(cmd, args)
+		}
+		if len(names) > 0 {
+			delete(cmd.Flag("replicas").Annotations, cobra.BashCompOneRequiredFlag)
+		}
+	}
+	command.Run = func(cmd *cobra.Command, args []string) {
+		if len(names) == 0 {
+			scale(cmd, args)
+			return
+		}
+		cmdutil.CheckErr(remove(cmd, args, names, getter, streams))
+	}
+	return command
+}
+
+func remove(cmd *cobra.Command, args, names []string, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) error {
+	if cmd.Flag("replicas").Changed {
+		return errors.New("give either --replicas or --remove: to remove members lowers replicas by as many")
+	}
+	name, err := setName(args)
+	if err != nil {
+		return err
+	}
+	dryRun, err := cmdutil.GetDryRunStrategy(cmd)
+	if err != nil {
+		return err
+	}
+	config, err := getter.ToRESTConfig()
+	if err != nil {
+		return fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	namespace, _, err := getter.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return fmt.Errorf("reading the namespace: %w", err)
+	}
+	clients, err := versioned.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("building a client: %w", err)
+	}
+	s := &scaler{sets: clients, namespace: namespace, dryRun: dryRun}
+	left, err := s.remove(cmd.Context(), name, names)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(streams.Out, "statefulset.%s/%s: %s removed, %d replicas left%s\n", v1.GroupName, name, strings.Join(names, ", "), left, suffix(dryRun))
+	return nil
+}
+
+func suffix(dryRun cmdutil.DryRunStrategy) string {
+	switch dryRun {
+	case cmdutil.DryRunClient:
+		return " (dry run)"
+	case cmdutil.DryRunServer:
+		return " (server dry run)"
+	default:
+		return ""
+	}
+}
+
+// setName is the name of the one set that the arguments of "scale" name.
+func setName(args []string) (string, error) {
+	kind, name := "statefulset", ""
+	switch {
+	case len(args) == 1 && strings.Contains(args[0], "/"):
+		kind, name, _ = strings.Cut(args[0], "/")
+	case len(args) == 1:
+		name = args[0]
+	case len(args) == 2:
+		kind, name = args[0], args[1]
+	}
+	if name == "" {
+		return "", errors.New("--remove needs the name of one set, as in statefulset/web")
+	}
+	plain, _, _ := strings.Cut(strings.ToLower(kind), ".")
+	if !slices.Contains([]string{"statefulset", "statefulsets", "sts", "sset"}, plain) {
+		return "", fmt.Errorf("--remove is for statefulsets, and %q is no name of these", kind)
+	}
+	return name, nil
+}
+
+type scaler struct {
+	sets      versioned.Interface
+	namespace string
+	dryRun    cmdutil.DryRunStrategy
+}
+
+// remove removes members in one write, which fails if the set has changed since it was
+// read; then it is read again.
+func (s *scaler) remove(ctx context.Context, name string, names []string) (left int32, err error) {
+	sets := s.sets.AppsV1().StatefulSets(s.namespace)
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		set, err := sets.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		removal, err := Remove(set, names)
+		if err != nil {
+			return err
+		}
+		left = removal.Replicas
+		patch, err := json.Marshal(map[string]any{
+			"metadata": map[string]any{"resourceVersion": set.ResourceVersion},
+			"spec":     map[string]any{"replicas": removal.Replicas, "ordinals": map[string]any{"reserved": removal.Reserved}},
+		})
+		if err != nil || s.dryRun == cmdutil.DryRunClient {
+			return err
+		}
+		options := metav1.PatchOptions{FieldManager: "kubectl-scale"}
+		if s.dryRun == cmdutil.DryRunServer {
+			options.DryRun = []string{metav1.DryRunAll}
+		}
+		_, err = sets.Patch(ctx, name, types.StrategicMergePatchType, patch, options)
+		return err
+	})
+	return left, err
+}

@@ -1,0 +1,156 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// patience is for how long a member must not have been ready before it is replaced out of
+// turn, and false if the set does not ask for that.
+func (f evidence) patience() (time.Duration, bool) {
+	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
+	if f.strategy() != v1.RollingUpdateStatefulSetStrategyType || rolling == nil || rolling.ReplaceUnreadyAfterSeconds == nil {
+		return 0, false
+	}
+	return time.Duration(*rolling.ReplaceUnreadyAfterSeconds) * time.Second, true
+}
+
+// unreadySince is since when a pod that is to serve does not, and false if it does.
+func unreadySince(pod *corev1.Pod) (time.Time, bool) {
+	if _, ok := ready(pod); ok || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+		return time.Time{}, false
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady {
+			return condition.LastTransitionTime.Time, true
+		}
+	}
+	return pod.CreationTimestamp.Time, true
+}
+
+// goal is the revision that a member is to have.
+func (j *judged) goal(ordinal int) string {
+	if !j.isAbovePartition(ordinal) {
+		return j.currentRevision(j.plan.Status.UpdateRevision)
+	}
+	return j.plan.Status.UpdateRevision
+}
+
+// named is the ordinal of the member that the status before the plan says is being
+// replaced at the present revision, -1 if it says so of none.
+func (j *judged) named() int {
+	rollout := j.Set.Status.Rollout
+	if rollout == nil || rollout.Unblocking == nil || rollout.Revision != j.plan.Status.UpdateRevision {
+		return -1
+	}
+	if _, asked := j.patience(); !asked || !j.ordered() || !j.wanted(int(*rollout.Unblocking)) {
+		return -1
+	}
+	return int(*rollout.Unblocking)
+}
+
+// mayUnblock reports whether a pod may be removed out of turn: the set asks for it, the pod
+// has been stranded for so long, and in an ordered set the status has named it before.
+func (j *judged) mayUnblock(pod *corev1.Pod, ordinal int) bool {
+	patience, asked := j.patience()
+	since, stranded := j.strandedSince(pod, ordinal)
+	if !asked || !stranded || !j.wanted(ordinal) || j.Now.Sub(since) < patience {
+		return false
+	}
+	if j.ordered() {
+		return j.named() == ordinal
+	}
+	return !j.isAbovePartition(ordinal)
+}
+
+// strandedSince is since when a member has not been ready at a revision that it is not to
+// have, and false if that is not so, or if it is at the current revision and another is not
+// ready at the one that it is to have.
+func (j *judged) strandedSince(pod *corev1.Pod, ordinal int) (time.Time, bool) {
+	const revision = "controller-revision-hash"
+	updated := j.plan.Status.UpdateRevision
+	since, unready := unreadySince(pod)
+	if !unready || pod.Labels[revision] == j.goal(ordinal) {
+		return time.Time{}, false
+	}
+	for _, other := range j.ordinals {
+		peer := j.member(other)
+		if peer == nil || peer.Labels[revision] != updated || pod.Labels[revision] != j.currentRevision(updated) {
+			continue
+		}
+		if _, ails := unreadySince(peer); ails {
+			return time.Time{}, false
+		}
+	}
+	return since, true
+}
+
+// unblocking: the status names one member at a time, and only as long as it is wanted and
+// not ready; another is named only when that is over.
+func (j *judged) unblocking() {
+	next := j.plan.Status.Rollout
+	if j.undecided() {
+		if !apiequality.Semantic.DeepEqual(next, j.Set.Status.Rollout) {
+			j.broke("unblocking", "the status says %v of a rollout that nothing is known of, and said %v", next, j.Set.Status.Rollout)
+		}
+		return
+	}
+	if before := j.named(); before >= 0 && !j.isOver(before) && (next == nil || next.Unblocking == nil || int(*next.Unblocking) != before) {
+		j.broke("one unblocking", "member %d is being replaced, and the status says %v", before, next)
+	}
+	if next == nil {
+		return
+	}
+	_, asked := j.patience()
+	if next.Unblocking == nil || next.Revision != j.plan.Status.UpdateRevision || !asked || !j.ordered() || !j.wanted(int(*next.Unblocking)) || j.isOver(int(*next.Unblocking)) {
+		j.broke("unblocking", "the status says %v of revision %s", next, j.plan.Status.UpdateRevision)
+	}
+}
+
+// unblockingLooks is how long it takes until members are to be replaced out of turn, or told
+// of, or the one that is being replaced is given up.
+func (j *judged) unblockingLooks() (all []time.Duration) {
+	named := j.named()
+	if j.undecided() || j.strategy() != v1.RollingUpdateStatefulSetStrategyType {
+		return nil
+	}
+	patience, asked := j.patience()
+	if !asked {
+		patience = 5 * time.Minute
+	}
+	for _, ordinal := range j.ordinals {
+		pod := j.member(ordinal)
+		if pod == nil || !j.ordered() && j.isAbovePartition(ordinal) || named >= 0 && !j.isOver(named) && named != ordinal {
+			continue
+		}
+		if pod.DeletionTimestamp != nil && named == ordinal {
+			all = append(all, patience-j.Now.Sub(pod.DeletionTimestamp.Time))
+		}
+		if since, stranded := j.strandedSince(pod, ordinal); stranded {
+			all = append(all, patience-j.Now.Sub(since))
+		}
+	}
+	return all
+}
+
+// isOver reports whether a member need not be replaced any more, or is not gone for longer
+// than others should wait for.
+func (j *judged) isOver(ordinal int) bool {
+	pod := j.member(ordinal)
+	if pod == nil {
+		return false
+	}
+	if pod.DeletionTimestamp != nil {
+		patience, _ := j.patience()
+		return j.Now.Sub(pod.DeletionTimestamp.Time) >= patience
+	}
+	_, ok := ready(pod)
+	return ok
+}

@@ -1,0 +1,127 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"statefulset.dev/identity"
+)
+
+// unblockMutants are wrong in how they replace members out of turn.
+func unblockMutants() map[string]mutant {
+	return map[string]mutant{
+		"replaces unready members that nobody asked to be replaced": {"reason to delete", func(w World, p Plan) Plan {
+			if f := gather(w); !asksToUnblock(f) {
+				return also(p, removesUnready(f, p, anyone)...)
+			}
+			return p
+		}},
+		"replaces unready members before the status says so": {"reason to delete", func(w World, p Plan) Plan {
+			if chosen := p.Status.Rollout; chosen != nil && w.Set.Status.Rollout == nil {
+				return also(p, removesUnready(gather(w), p, func(ordinal int) bool { return ordinal == int(*chosen.Unblocking) })...)
+			}
+			return p
+		}},
+		"replaces members of ordered sets before their time": {"reason to delete", func(w World, p Plan) Plan { return early(w, p, true) }},
+		"replaces members that are ready": {"reason to delete", func(w World, p Plan) Plan {
+			f := gather(w)
+			if !asksToUnblock(f) {
+				return p
+			}
+			for _, ordinal := range f.ordinals {
+				if f.serves(ordinal) {
+					return also(p, DeletePod{Ordinal: ordinal, Pod: exact(f.member(ordinal)), Reason: DeleteUnready})
+				}
+			}
+			return p
+		}},
+		"replaces all unready members at once": {"reason to delete", func(w World, p Plan) Plan {
+			if f := gather(w); f.ordered() && asksToUnblock(f) {
+				return also(p, removesUnready(f, p, anyone)...)
+			}
+			return p
+		}},
+		"goes on to another member too early": {"one unblocking", func(w World, p Plan) Plan {
+			if w.Set.Status.Rollout != nil && p.Status.Rollout != nil {
+				p.Status.Rollout = p.Status.Rollout.DeepCopy()
+				*p.Status.Rollout.Unblocking = (*p.Status.Rollout.Unblocking + 1) % 2
+			}
+			return p
+		}},
+		"does not note which member it replaces": {"converge", func(_ World, p Plan) Plan { p.Status.Rollout = nil; return p }},
+		"forgets which member it replaces": {"one unblocking", func(w World, p Plan) Plan {
+			if w.Set.Status.Rollout != nil {
+				p.Status.Rollout = nil
+			}
+			return p
+		}},
+		"never ends the replacement": {"unblocking", func(w World, p Plan) Plan {
+			if w.Set.Status.Rollout != nil {
+				p.Status.Rollout = w.Set.Status.Rollout
+			}
+			return p
+		}},
+		"brings the replaced member back as it was": {"revision of member", func(w World, p Plan) Plan {
+			named := (&judged{evidence: gather(w), plan: p}).named()
+			return each(func(a CreateMember) []Action {
+				if a.Ordinal == named {
+					a.Pod = a.Pod.DeepCopy()
+					a.Pod.Labels[identity.RevisionLabel] = w.Set.Status.CurrentRevision
+				}
+				return []Action{a}
+			})(w, p)
+		}},
+		"takes members to an update that is broken": {"reason to delete", func(w World, p Plan) Plan {
+			f := gather(w)
+			named := (&judged{evidence: f, plan: p}).named()
+			return also(p, removesUnready(f, p, func(ordinal int) bool { return ordinal == named })...)
+		}},
+		"forgets to replace the unready": {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteUnready) })},
+		"waits for the members before the replaced one": {"converge", func(w World, p Plan) Plan {
+			named := (&judged{evidence: gather(w), plan: p}).named()
+			return each(func(a CreateMember) []Action { return only(a, a.Ordinal != named) })(w, p)
+		}},
+	}
+}
+
+// early is the plan of an hour later.
+func early(w World, p Plan, ordered bool) Plan {
+	if f := gather(w); f.ordered() != ordered || !asksToUnblock(f) {
+		return p
+	}
+	w.Now = w.Now.Add(time.Hour)
+	later := Compute(w)
+	p.Status.Rollout = later.Status.Rollout
+	return doing(p, later)
+}
+
+func asksToUnblock(f evidence) bool { _, asked := f.patience(); return asked }
+
+func anyone(int) bool { return true }
+
+// removesUnready are removals of wanted members that are not ready.
+func removesUnready(f evidence, p Plan, of func(ordinal int) bool) (removals []Action) {
+	for _, ordinal := range f.ordinals {
+		pod := f.member(ordinal)
+		if pod == nil || !of(ordinal) || isRemoved(p, pod) {
+			continue
+		}
+		if _, unready := unreadySince(pod); unready {
+			removals = append(removals, DeletePod{Ordinal: ordinal, Pod: exact(pod), Reason: DeleteUnready})
+		}
+	}
+	return removals
+}
+
+func isRemoved(p Plan, pod *corev1.Pod) bool {
+	for _, action := range p.All() {
+		if a, ok := action.(DeletePod); ok && a.Pod.Name == pod.Name {
+			return true
+		}
+	}
+	return false
+}

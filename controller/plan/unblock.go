@@ -1,0 +1,249 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// recommendedPatience is after how long people are told of a member that keeps an update
+// from going on, if the set does not say when to replace it.
+const recommendedPatience = 5 * time.Minute
+
+// unblock replaces, in an ordered set that asks for it, a member that is not ready and not
+// at the revision that it is to have. Bringing up waits for such a member forever, or for
+// one before it that is broken because this one is, and the update that would mend it
+// waits for bringing up. Which one it is stands in the status first: only a look that
+// reads it there removes the pod.
+func unblock(f *facts, d *draft) verdict {
+	if f.unblocking != nil {
+		return replaceUnready(f, d, *f.unblocking)
+	}
+	m, found := f.strandedNow()
+	switch {
+	case !found:
+		waitForStranded(f, d)
+	case !f.replacesUnready():
+		at, way := foreignWord(revisionOf(m.pod)), "delete it, or set spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds"
+		d.warn(v1.ReasonUnreadyMemberBlocks, "%s is not ready at %s, %s; %s", m.pod.Name, at, f.standingOf(m), way)
+		d.wait("%s: %s; it is at %s, %s: %s", m.pod.Name, diagnose(m.pod), at, f.standingOf(m), way)
+	case f.ordered && returnable(f, d, m):
+		d.unblock = new(int32(m.ordinal))
+		f.tellReplaced(d, m)
+	}
+	return proceed
+}
+
+// waitForStranded says when the next member is replaced, if the set asks for that.
+func waitForStranded(f *facts, d *draft) {
+	m, left := f.nextStranded()
+	if left == 0 || !f.replacesUnready() {
+		return
+	}
+	d.again(left)
+	d.wait("%s: %s; unless it becomes ready, it is replaced at %s", m.pod.Name, diagnose(m.pod), clock(f.strandedUntil(m)))
+}
+
+// replaceUnready removes the pod of the member that the status names, unless that has been
+// done, and creates the member again, whether or not those before it are available: they
+// may be waiting for it.
+func replaceUnready(f *facts, d *draft, m member) verdict {
+	if f.isStranded(m) {
+		due := f.strandedUntil(m)
+		d.again(max(due.Sub(f.Now), 0))
+		if !f.Now.Before(due) {
+			if removal := removeUnready(f, d, m); len(removal) > 0 {
+				d.each(removal...)
+				return pause
+			}
+		}
+	}
+	bringUpMember(f, d, m)
+	return proceed
+}
+
+// removeUnready removes the pod of a stranded member, unless it could not be created again.
+func removeUnready(f *facts, d *draft, m member) []Action {
+	if !returnable(f, d, m) {
+		return nil
+	}
+	f.tellReplaced(d, m)
+	return []Action{DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteUnready}}
+}
+
+// isReplacedBelowPartition reports whether a Parallel set replaces a member that its update
+// leaves alone otherwise.
+func (f *facts) isReplacedBelowPartition(m member) bool {
+	return !f.ordered && !f.reached(m) && f.replacesUnready() && f.isStranded(m) && !f.Now.Before(f.strandedUntil(m))
+}
+
+// tellReplaced says which pod is being replaced, why, and at which revision.
+func (f *facts) tellReplaced(d *draft, m member) {
+	goal := f.goal(m).name
+	d.warn(v1.ReasonReplacingUnreadyMember, "%s is not ready at %s, %s; it is replaced at %s", m.pod.Name, foreignWord(revisionOf(m.pod)), f.standingOf(m), goal)
+	d.wait("%s: %s; it is replaced at %s", m.pod.Name, diagnose(m.pod), goal)
+}
+
+// standingOf says what the revision of a stranded member is to the set.
+func (f *facts) standingOf(m member) string {
+	switch revisionOf(m.pod) {
+	case f.current.name:
+		return "which the update replaces"
+	case f.update.name:
+		return "which the partition keeps from it"
+	default:
+		return "which was superseded"
+	}
+}
+
+// isStranded reports whether a member has a pod that is broken and not at the revision that
+// the member is to have, so that waiting for it leads nowhere. One at the current revision
+// may still come back, and is not taken to an update that has already broken another.
+func (f *facts) isStranded(m member) bool {
+	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || m.pod == nil || !isBroken(m.pod) {
+		return false
+	}
+	at := revisionOf(m.pod)
+	return at != f.goal(m).name && (at != f.current.name || !f.updateAils)
+}
+
+// isBroken reports whether a pod is to serve and does not.
+func isBroken(pod *corev1.Pod) bool { return !isTerminating(pod) && !isFinished(pod) && !isReady(pod) }
+
+// strandedUntil is the time from which on a stranded member is replaced, or told of.
+func (f *facts) strandedUntil(m member) time.Time {
+	patience, asked := f.patience()
+	if !asked {
+		patience = recommendedPatience
+	}
+	return brokenSince(m.pod).Add(patience)
+}
+
+// patience is for how long a stranded member is waited for, and false if the set does not
+// ask for it to be replaced.
+func (f *facts) patience() (wait time.Duration, asked bool) {
+	strategy := f.Set.Spec.UpdateStrategy
+	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType || strategy.RollingUpdate == nil || strategy.RollingUpdate.ReplaceUnreadyAfterSeconds == nil {
+		return 0, false
+	}
+	return time.Duration(*strategy.RollingUpdate.ReplaceUnreadyAfterSeconds) * time.Second, true
+}
+
+// replacesUnready reports whether the set asks for stranded members to be replaced.
+func (f *facts) replacesUnready() bool {
+	_, asked := f.patience()
+	return asked
+}
+
+// findStranded finds the members that are stranded and that nothing else replaces: a
+// Parallel set replaces its members from the partition on anyhow.
+func (f *facts) findStranded() {
+	f.updateAils = slices.ContainsFunc(f.members, func(m member) bool {
+		return m.pod != nil && isBroken(m.pod) && revisionOf(m.pod) == f.update.name
+	})
+	for _, m := range f.members {
+		if f.isStranded(m) && (f.ordered || !f.reached(m)) {
+			f.stranded = append(f.stranded, m)
+		}
+	}
+}
+
+// strandedNow is the stranded member whose time has come, if there is one. Of several it is
+// one of a superseded revision, if there is one, because nothing waits for it to be mended,
+// and of these the lowest.
+func (f *facts) strandedNow() (chosen member, found bool) {
+	superseded := func(m member) bool { r := revisionOf(m.pod); return r != f.current.name && r != f.update.name }
+	for _, m := range f.stranded {
+		due := !f.Now.Before(f.strandedUntil(m))
+		if due && (!found || superseded(m) && !superseded(chosen)) {
+			chosen, found = m, true
+		}
+	}
+	return chosen, found
+}
+
+// nextStranded is the stranded member whose time comes next, and how long that takes; zero if
+// there is none.
+func (f *facts) nextStranded() (next member, left time.Duration) {
+	for _, m := range f.stranded {
+		if soon := f.strandedUntil(m).Sub(f.Now); soon > 0 && (left == 0 || soon < left) {
+			next, left = m, soon
+		}
+	}
+	return next, left
+}
+
+// findUnblocking finds the member that is being replaced, if the status says that one is
+// and that still holds.
+func (f *facts) findUnblocking() {
+	rollout := f.Set.Status.Rollout
+	if rollout == nil || rollout.Unblocking == nil || rollout.Revision != f.update.name || !f.ordered || !f.replacesUnready() {
+		return
+	}
+	m := member{ordinal: int(*rollout.Unblocking)}
+	if !f.roster.Contains(m.ordinal) {
+		return
+	}
+	if at := slices.IndexFunc(f.members, func(other member) bool { return other.ordinal == m.ordinal }); at >= 0 {
+		m = f.members[at]
+	}
+	if m.pod != nil && (isReady(m.pod) && !isTerminating(m.pod) || f.endsTooLate(m)) {
+		return
+	}
+	f.unblocking = &m
+}
+
+// endsTooLate reports whether the pod of a member is still there so long after it should
+// have been gone that others need not wait for it: its node may be dead.
+func (f *facts) endsTooLate(m member) bool {
+	return isTerminating(m.pod) && !f.Now.Before(f.lastCall(m))
+}
+
+func (f *facts) lastCall(m member) time.Time {
+	patience, _ := f.patience()
+	return m.pod.DeletionTimestamp.Add(patience)
+}
+
+// nextUnblocking is how long it takes until a member is to be replaced, or told of, or the
+// one that is being replaced is given up.
+func (f *facts) nextUnblocking() time.Duration {
+	switch {
+	case f.frozen():
+		return 0
+	case f.unblocking == nil:
+		_, left := f.nextStranded()
+		return left
+	case f.unblocking.pod != nil && isTerminating(f.unblocking.pod):
+		return max(f.lastCall(*f.unblocking).Sub(f.Now), 0)
+	case f.isStranded(*f.unblocking):
+		return max(f.strandedUntil(*f.unblocking).Sub(f.Now), 0)
+	default:
+		return 0
+	}
+}
+
+// unblocks reports whether a member is the one that is being replaced.
+func (f *facts) unblocks(m member) bool {
+	return f.unblocking != nil && f.unblocking.ordinal == m.ordinal
+}
+
+// rolloutOf is what the status says of the member that is being replaced: the one of
+// before as long as that holds, or the one that was chosen now.
+func rolloutOf(f *facts, d *draft) *v1.RolloutStatus {
+	switch {
+	case f.frozen():
+		return f.Set.Status.Rollout
+	case f.unblocking != nil:
+		return &v1.RolloutStatus{Revision: f.update.name, Unblocking: new(int32(f.unblocking.ordinal))}
+	case d.unblock != nil:
+		return &v1.RolloutStatus{Revision: f.update.name, Unblocking: d.unblock}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,79 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// mostReserved is what the tag of the field has.
+const mostReserved = 100
+
+// validateOrdinals refuses ranges that are none, or not apart from each other, and a
+// numbering that reaches beyond what an ordinal can be.
+func validateOrdinals(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+	if spec.Ordinals == nil {
+		return nil
+	}
+	if len(spec.Ordinals.Reserved) > mostReserved {
+		return nil // refused by the tag
+	}
+	if errs := validateReserved(spec.Ordinals.Reserved, path.Child("reserved")); len(errs) > 0 {
+		return errs
+	}
+	highest, wanted := identity.OrdinalsOf(&appsv1.StatefulSet{Spec: *spec}).Last()
+	if !wanted || highest <= math.MaxInt32 {
+		return nil
+	}
+	reserved := ""
+	if n := count(spec.Ordinals.Reserved); n > 0 {
+		reserved = fmt.Sprintf(" and %d reserved ordinals", n)
+	}
+	return field.ErrorList{field.Invalid(path.Child("start"), int64(spec.Ordinals.Start),
+		fmt.Sprintf("with %d replicas%s the highest ordinal would be %d; it must be at most %d", ptr.Deref(spec.Replicas, 1), reserved, highest, math.MaxInt32))}
+}
+
+// validateReserved wants ranges of ordinals, apart from each other.
+func validateReserved(reserved []appsv1.OrdinalRange, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, r := range reserved {
+		if r.First < 0 {
+			errs = append(errs, atLeastZero(int64(r.First), path.Index(i).Child("first"))...)
+			continue
+		}
+		if r.End() < r.First {
+			errs = append(errs, field.Invalid(path.Index(i).Child("last"), r.End(), fmt.Sprintf("must not be less than first (%d)", r.First)))
+			continue
+		}
+		overlaps := func(other appsv1.OrdinalRange) bool { return other.First <= r.End() && r.First <= other.End() }
+		if at := slices.IndexFunc(reserved[:i], overlaps); at >= 0 {
+			errs = append(errs, field.Invalid(path.Index(i), text(r), fmt.Sprintf("overlaps %s[%d], which is %s", path, at, text(reserved[at]))))
+		}
+	}
+	return errs
+}
+
+// text is a range as people write it.
+func text(r appsv1.OrdinalRange) string {
+	if r.End() == r.First {
+		return fmt.Sprint(r.First)
+	}
+	return fmt.Sprintf("%d to %d", r.First, r.End())
+}
+
+func count(ranges []appsv1.OrdinalRange) int64 {
+	var n int64
+	for _, r := range ranges {
+		n += int64(r.End()) - int64(r.First) + 1
+	}
+	return n
+}

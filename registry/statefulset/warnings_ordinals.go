@@ -1,0 +1,53 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"fmt"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// reserving warns of members that a change moves to other ordinals, and of claims that are
+// deleted for it.
+func reserving(set, old *appsv1.StatefulSet) []string {
+	if set.Spec.Ordinals == nil {
+		return nil
+	}
+	before, after := identity.OrdinalsOf(old), identity.OrdinalsOf(set)
+	first, removed := overlap(set.Spec.Ordinals.Reserved, before.Ranges())
+	if removed == 0 {
+		return nil
+	}
+	who, whose := "member "+identity.PodName(set.Name, first)+" is", "its"
+	if removed > 1 {
+		who, whose = fmt.Sprintf("members %s and %d more are", identity.PodName(set.Name, first), removed-1), "their"
+	}
+	var texts []string
+	if after.Len() >= before.Len() {
+		texts = append(texts, fmt.Sprintf("spec.ordinals.reserved: %s removed, and as many are created at other ordinals; to remove without that, lower spec.replicas in the same write", who))
+	}
+	if policy := set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil && policy.WhenScaled == appsv1.DeletePersistentVolumeClaimRetentionPolicyType && len(set.Spec.VolumeClaimTemplates) > 0 {
+		texts = append(texts, fmt.Sprintf("spec.ordinals.reserved: %s removed, and %s claims are deleted, because persistentVolumeClaimRetentionPolicy.whenScaled is Delete", who, whose))
+	}
+	return texts
+}
+
+// overlap is the lowest ordinal that is in ranges of both kinds, and how many there are.
+func overlap(a, b []appsv1.OrdinalRange) (lowest int, n int64) {
+	for _, x := range a {
+		for _, y := range b {
+			first, last := max(x.First, y.First), min(x.End(), y.End())
+			if first > last {
+				continue
+			}
+			if n == 0 || int(first) < lowest {
+				lowest = int(first)
+			}
+			n += int64(last) - int64(first) + 1
+		}
+	}
+	return lowest, n
+}
