@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // errUsage marks a mistake in a scenario.
@@ -27,7 +30,7 @@ var errUsage = errors.New("this is no command")
 
 // play carries out a command on one side and says what came of it.
 func (s *side) play(ctx context.Context, c command) (answer string, err error) {
-	value, err := s.substituted(c.value)
+	value, err := s.substituted(s.own(c.value))
 	if err != nil {
 		return "", err
 	}
@@ -41,6 +44,37 @@ func (s *side) play(ctx context.Context, c command) (answer string, err error) {
 	default:
 		return verdict(err), nil
 	}
+}
+
+// own is a value without what it has under "ours". On our side that is put into the value:
+// fields that the built-in StatefulSet does not have.
+func (s *side) own(value map[string]any) map[string]any {
+	more, ok := value["ours"].(map[string]any)
+	if !ok {
+		return value
+	}
+	value = maps.Clone(value)
+	delete(value, "ours")
+	if s.sets.Group == v1.GroupName {
+		return merged(value, more)
+	}
+	return value
+}
+
+// merged is a value with more put into it, at any depth.
+func merged(value, more map[string]any) map[string]any {
+	all := maps.Clone(value)
+	if all == nil {
+		all = map[string]any{}
+	}
+	for key, added := range more {
+		below, ok := added.(map[string]any)
+		if there, both := all[key].(map[string]any); ok && both {
+			added = merged(there, below)
+		}
+		all[key] = added
+	}
+	return all
 }
 
 const accepted = "accepted"

@@ -8,6 +8,8 @@
 //	suite_test.go    the cluster, the two kinds, and the table
 //	sets_test.go     sets of both kinds, and what is asked of their members
 //	order_test.go    readiness, minReadySeconds, preStop and grace periods
+//	unblock_test.go  mistakes in a template that keep an update from starting
+//	service_test.go  names of members while serviceName changes
 //	loss_test.go     nodes that are lost, evictions, and a server that is killed
 //	kubectl_test.go  the verbs of kubectl that need a kubelet
 package nodes

@@ -17,12 +17,11 @@ func sameStatus(a, b *v1.StatefulSet) bool { return equality.Semantic.DeepEqual(
 
 func createsInOrder(_ *judge, i *intent, s scene) string {
 	pod := createdPod(i)
-	if pod == nil || s.set == nil || !isOrdered(s.set) {
+	if pod == nil || s.set == nil || !isOrdered(s.set) || s.replacedOutOfTurn(ordinalOf(pod.Name)) {
 		return ""
 	}
-	first, _ := wanted(s.set)
-	for ordinal := first; ordinal < ordinalOf(pod.Name); ordinal++ {
-		if !s.available(ordinal, i.by.now()) {
+	for _, ordinal := range wanted(s.set) {
+		if ordinal < ordinalOf(pod.Name) && !s.available(ordinal, i.by.now()) {
 			return fmt.Sprintf("member %d is not available", ordinal)
 		}
 	}
@@ -61,11 +60,10 @@ func removesInOrder(_ *judge, i *intent, s scene) string {
 }
 
 func removesInPeace(_ *judge, i *intent, s scene) string {
-	if surplusPod(i, s) == nil && updatedPod(i, s) == nil || !isOrdered(s.set) {
+	if surplusPod(i, s) == nil && updatedPod(i, s) == nil || !isOrdered(s.set) || s.replacedOutOfTurn(ordinalOf(i.Name)) {
 		return ""
 	}
-	first, end := wanted(s.set)
-	for ordinal := first; ordinal < end; ordinal++ {
+	for _, ordinal := range wanted(s.set) {
 		if podName(ordinal) != i.Name && !s.available(ordinal, i.by.now()) {
 			return fmt.Sprintf("member %d is not available", ordinal)
 		}
@@ -80,10 +78,9 @@ func updatesInOrder(_ *judge, i *intent, s scene) string {
 	if pod == nil || !s.available(ordinalOf(pod.Name), i.by.now()) {
 		return ""
 	}
-	_, end := wanted(s.set)
-	for ordinal := ordinalOf(pod.Name) + 1; ordinal < end; ordinal++ {
+	for _, ordinal := range wanted(s.set) {
 		higher := s.pods[podName(ordinal)]
-		if higher != nil && outdated(higher, s.set) && higher.DeletionTimestamp == nil && !i.by.view.removing[higher.UID] {
+		if ordinal > ordinalOf(pod.Name) && higher != nil && outdated(higher, s.set) && higher.DeletionTimestamp == nil && !i.by.view.removing[higher.UID] {
 			return fmt.Sprintf("pod %s is outdated too", higher.Name)
 		}
 	}
@@ -95,9 +92,8 @@ func updatesWithinBudget(_ *judge, i *intent, s scene) string {
 	if pod == nil || !s.available(ordinalOf(pod.Name), i.by.now()) {
 		return ""
 	}
-	first, end := wanted(s.set)
 	missing := 1
-	for ordinal := first; ordinal < end; ordinal++ {
+	for _, ordinal := range wanted(s.set) {
 		other := s.pods[podName(ordinal)]
 		if podName(ordinal) != pod.Name && (!s.available(ordinal, i.by.now()) || i.by.view.removing[other.UID]) {
 			missing++

@@ -86,7 +86,7 @@ func removesForAReason(_ *judge, i *intent, s scene) string {
 		return ""
 	case !outdated(pod, s.set):
 		return fmt.Sprintf("the pod runs %s, as the set wants it", imageOf(pod.Spec))
-	case s.set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType, ordinal < partition(s.set):
+	case s.set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType, !reached(s.set, ordinal):
 		return "the pod is not to be updated"
 	}
 	return ""
@@ -110,8 +110,7 @@ func createsMember(_ *judge, i *intent, s scene) string {
 	revision := s.revisions[hash]
 	switch {
 	case pod.Name != podName(ordinal) || !isWanted(s.set, ordinal):
-		first, end := wanted(s.set)
-		return fmt.Sprintf("the set wants the ordinals from %d to before %d", first, end)
+		return fmt.Sprintf("the set wants the ordinals %v", wanted(s.set))
 	case !owned(pod, s.set):
 		return fmt.Sprintf("the pod is made for %v", pod.OwnerReferences)
 	case pod.Labels[appsv1.StatefulSetPodNameLabel] != pod.Name || pod.Labels["app"] != scenarios.Name:
@@ -121,11 +120,11 @@ func createsMember(_ *judge, i *intent, s scene) string {
 	case recordedImage(revision) != imageOf(pod.Spec):
 		return fmt.Sprintf("the pod has image %s, and revision %s has %s", imageOf(pod.Spec), hash, recordedImage(revision))
 	case !outdated(pod, s.set):
-		if current := s.revisions[s.set.Status.CurrentRevision]; ordinal < partition(s.set) && current != nil && hash != current.Name {
+		if current := s.revisions[s.set.Status.CurrentRevision]; !reached(s.set, ordinal) && current != nil && hash != current.Name {
 			return fmt.Sprintf("the update has not reached it, and it is made at revision %s, not %s", hash, current.Name)
 		}
 		return ""
-	case hash != s.set.Status.CurrentRevision || ordinal >= partition(s.set):
+	case hash != s.set.Status.CurrentRevision || reached(s.set, ordinal):
 		return fmt.Sprintf("the pod is made at revision %s, with image %s; the set has %s", hash, imageOf(pod.Spec), imageOf(s.set.Spec.Template.Spec))
 	}
 	return ""

@@ -5,6 +5,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,26 +78,41 @@ func ordinalOf(name string) int {
 	return n
 }
 
-// wanted are the bounds of the wanted ordinals.
-func wanted(set *v1.StatefulSet) (first, end int) {
+// wanted are the wanted ordinals in ascending order, found by walking.
+func wanted(set *v1.StatefulSet) (ordinals []int) {
+	var spec v1.StatefulSetOrdinals
 	if set.Spec.Ordinals != nil {
-		first = int(set.Spec.Ordinals.Start)
+		spec = *set.Spec.Ordinals
 	}
-	return first, first + int(*set.Spec.Replicas)
+	for ordinal := spec.Start; len(ordinals) < int(*set.Spec.Replicas); ordinal++ {
+		if !slices.ContainsFunc(spec.Reserved, func(r v1.OrdinalRange) bool { return r.First <= ordinal && ordinal <= r.End() }) {
+			ordinals = append(ordinals, int(ordinal))
+		}
+	}
+	return ordinals
 }
 
-func isWanted(set *v1.StatefulSet, ordinal int) bool {
-	first, end := wanted(set)
-	return ordinal >= first && ordinal < end
+func isWanted(set *v1.StatefulSet, ordinal int) bool { return slices.Contains(wanted(set), ordinal) }
+
+// reached reports whether an update may change a wanted member.
+func reached(set *v1.StatefulSet, ordinal int) bool {
+	rolling := set.Spec.UpdateStrategy.RollingUpdate
+	return rolling == nil || rolling.Partition == nil || slices.Index(wanted(set), ordinal) >= int(*rolling.Partition)
 }
 
-// partition is the first ordinal that an update may change.
-func partition(set *v1.StatefulSet) int {
-	first, _ := wanted(set)
-	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
-		return first + int(*rolling.Partition)
+// replacedOutOfTurn reports whether the status says that a member is being replaced, which
+// is not ready, so that the order of members does not hold for it.
+func (s scene) replacedOutOfTurn(ordinal int) bool {
+	rollout := s.set.Status.Rollout
+	if rollout == nil || rollout.Unblocking == nil || int(*rollout.Unblocking) != ordinal {
+		return false
 	}
-	return first
+	pod := s.pods[podName(ordinal)]
+	if pod == nil {
+		return true
+	}
+	_, is := ready(pod)
+	return !is
 }
 
 func maxUnavailable(set *v1.StatefulSet) int {
