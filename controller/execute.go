@@ -94,6 +94,8 @@ func (e *execution) carryOut(ctx context.Context, action plan.Action) error {
 		return e.createClaims(ctx, action.Claims)
 	case plan.SetClaimOwners:
 		return e.setClaimOwners(ctx, action)
+	case plan.UpdateClaim:
+		return e.updateClaim(ctx, action)
 	case plan.RepairPod:
 		return e.repairPod(ctx, action)
 	case plan.DeletePod:

@@ -27,6 +27,15 @@ func (e *execution) createClaim(ctx context.Context, claim *corev1.PersistentVol
 	return err
 }
 
+func (e *execution) updateClaim(ctx context.Context, action plan.UpdateClaim) error {
+	what := subject{kind: "claim", name: action.Claim.Name}
+	err := e.change(ctx, claimsResource, what, action.Claim, change{labels: action.Labels, annotations: action.Annotations, size: action.Size, attributesClass: action.AttributesClass})
+	if err == nil {
+		e.tellSuccess(update, what)
+	}
+	return err
+}
+
 func (e *execution) setClaimOwners(ctx context.Context, action plan.SetClaimOwners) error {
 	owners := action.Owners
 	if owners == nil {

@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -39,6 +40,7 @@ func TestEveryWriteNamesTheObjectThatWasDecidedOn(t *testing.T) {
 		"releasing a pod":             plan.ReleasePod{Pod: targetOf(pod)},
 		"giving a claim an owner":     plan.SetClaimOwners{Claim: targetOf(claim), Owners: []metav1.OwnerReference{identity.Owner(set)}},
 		"taking a claim's last owner": plan.SetClaimOwners{Claim: targetOf(claim)},
+		"growing a claim":             plan.UpdateClaim{Claim: targetOf(claim), Size: new(quantity.MustParse("2Gi"))},
 		"raising a revision":          plan.RaiseRevision{Revision: targetOf(revision), To: 4},
 		"adopting a revision":         plan.AdoptRevision{Revision: targetOf(revision)},
 		"deleting a revision":         plan.DeleteRevision{Revision: targetOf(revision)},
@@ -57,6 +59,36 @@ func TestEveryWriteNamesTheObjectThatWasDecidedOn(t *testing.T) {
 			want := wantedTarget(action)
 			if uid != want.UID || version != want.ResourceVersion {
 				t.Errorf("got preconditions %q and %q, want %q and %q", uid, version, want.UID, want.ResourceVersion)
+			}
+		})
+	}
+}
+
+// A claim keeps what the set does not ask for.
+func TestAClaimIsToldOnlyWhatItLacks(t *testing.T) {
+	set := newSet("web", "www")
+	claim := identity.Claims(set, 0)[0]
+	claim.UID, claim.ResourceVersion = "claim-uid", "70"
+	for sentence, test := range map[string]struct {
+		action plan.UpdateClaim
+		want   string
+	}{
+		"a size": {plan.UpdateClaim{Size: new(quantity.MustParse("2Gi"))},
+			`{"metadata":{"resourceVersion":"70","uid":"claim-uid"},"spec":{"resources":{"requests":{"storage":"2Gi"}}}}`},
+		"attributes": {plan.UpdateClaim{AttributesClass: "gold"},
+			`{"metadata":{"resourceVersion":"70","uid":"claim-uid"},"spec":{"volumeAttributesClassName":"gold"}}`},
+		"labels and annotations": {plan.UpdateClaim{Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"}},
+			`{"metadata":{"annotations":{"c":"d"},"labels":{"a":"b"},"resourceVersion":"70","uid":"claim-uid"}}`},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			term, host := newTestTerm(t, set, claim)
+			test.action.Claim = targetOf(claim)
+			if done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{test.action}}}); len(done.failures) > 0 {
+				t.Fatalf("changing the claim: %v", done.failures)
+			}
+			patch, ok := writesTo(host)[0].(clienttesting.PatchAction)
+			if !ok || string(patch.GetPatch()) != test.want {
+				t.Errorf("got %v, want the patch %s", writesTo(host), test.want)
 			}
 		})
 	}

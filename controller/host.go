@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -158,13 +159,16 @@ func versionOf(object metav1.Object, err error) (string, error) {
 
 // change is what a patch changes. Nil fields stay as they are.
 type change struct {
-	labels map[string]string
+	labels, annotations map[string]string
 	// owners replaces all owner references.
 	owners []metav1.OwnerReference
 	// addOwner and dropOwner leave the other owner references as they are.
 	addOwner  *metav1.OwnerReference
 	dropOwner types.UID
 	revision  *int64
+	// size and attributesClass are those of a claim.
+	size            *quantity.Quantity
+	attributesClass string
 }
 
 // patch is the change as the host understands it, bound to one object at one
@@ -175,6 +179,9 @@ func (c change) patch(object plan.Target) (types.PatchType, []byte, error) {
 	metadata := map[string]any{"uid": object.UID, "resourceVersion": object.ResourceVersion}
 	if c.labels != nil {
 		metadata["labels"] = c.labels
+	}
+	if c.annotations != nil {
+		metadata["annotations"] = c.annotations
 	}
 	switch {
 	case c.owners != nil:
@@ -188,6 +195,16 @@ func (c change) patch(object plan.Target) (types.PatchType, []byte, error) {
 	body := map[string]any{"metadata": metadata}
 	if c.revision != nil {
 		body["revision"] = *c.revision
+	}
+	spec := map[string]any{}
+	if c.size != nil {
+		spec["resources"] = map[string]any{"requests": map[string]any{"storage": c.size}}
+	}
+	if c.attributesClass != "" {
+		spec["volumeAttributesClassName"] = c.attributesClass
+	}
+	if len(spec) > 0 {
+		body["spec"] = spec
 	}
 	patch, err := json.Marshal(body)
 	if err != nil {

@@ -75,9 +75,27 @@ func trimClaim(v view, claim *corev1.PersistentVolumeClaim) any {
 	case !v.has(setsResource, byClaimBase, in(claim, base)):
 		return newUnread(claim)
 	}
-	return &corev1.PersistentVolumeClaim{
+	kept := &corev1.PersistentVolumeClaim{
 		ObjectMeta: trimMeta(&claim.ObjectMeta),
-		Spec:       corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{Requests: claim.Spec.Resources.Requests}},
-		Status:     corev1.PersistentVolumeClaimStatus{Phase: claim.Status.Phase},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			Resources:                 corev1.VolumeResourceRequirements{Requests: claim.Spec.Resources.Requests},
+			StorageClassName:          claim.Spec.StorageClassName,
+			VolumeAttributesClassName: claim.Spec.VolumeAttributesClassName,
+			VolumeMode:                claim.Spec.VolumeMode,
+			AccessModes:               claim.Spec.AccessModes,
+		},
+		Status: corev1.PersistentVolumeClaimStatus{
+			Phase:                            claim.Status.Phase,
+			Capacity:                         claim.Status.Capacity,
+			AllocatedResourceStatuses:        claim.Status.AllocatedResourceStatuses,
+			CurrentVolumeAttributesClassName: claim.Status.CurrentVolumeAttributesClassName,
+			ModifyVolumeStatus:               claim.Status.ModifyVolumeStatus,
+		},
 	}
+	kept.Annotations = claim.Annotations
+	for _, condition := range claim.Status.Conditions {
+		condition.LastProbeTime, condition.LastTransitionTime = metav1.Time{}, metav1.Time{}
+		kept.Status.Conditions = append(kept.Status.Conditions, condition)
+	}
+	return kept
 }

@@ -77,6 +77,9 @@ func trimPod(_ view, pod *corev1.Pod) any {
 			ContainerStatuses:     ailing(pod.Status.ContainerStatuses),
 		},
 	}
+	if made, noted := pod.Annotations[v1.ClaimTemplatesAnnotation]; noted {
+		kept.Annotations = map[string]string{v1.ClaimTemplatesAnnotation: made}
+	}
 	// Of a pod that does not end, it is told what keeps it.
 	if pod.DeletionTimestamp != nil {
 		kept.Finalizers, kept.Spec.NodeName = pod.Finalizers, pod.Spec.NodeName

@@ -132,6 +132,8 @@ func wantedTarget(action plan.Action) plan.Target {
 		return action.Pod
 	case plan.SetClaimOwners:
 		return action.Claim
+	case plan.UpdateClaim:
+		return action.Claim
 	case plan.RaiseRevision:
 		return action.Revision
 	case plan.AdoptRevision:

@@ -52,6 +52,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/out" "$work/proto/k8s.io" "$work/proto/github.com/gogo" "$work/bin"
 ln -s "$PWD" "$work/out/$MOD"
+go mod download k8s.io/api k8s.io/apimachinery github.com/gogo/protobuf
 for m in api apimachinery; do ln -s "$(go list -m -f '{{.Dir}}' k8s.io/$m)" "$work/proto/k8s.io/$m"; done
 ln -s "$(go list -m -f '{{.Dir}}' github.com/gogo/protobuf)" "$work/proto/github.com/gogo/protobuf"
 go build -o "$work/bin/" k8s.io/code-generator/cmd/go-to-protobuf/protoc-gen-gogo golang.org/x/tools/cmd/goimports

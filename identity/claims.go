@@ -5,6 +5,8 @@ package identity
 
 import (
 	"maps"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -20,6 +22,17 @@ func Claims(set *v1.StatefulSet, ordinal int) []*corev1.PersistentVolumeClaim {
 		claims = append(claims, Claim(set, i, ordinal))
 	}
 	return claims
+}
+
+// ClaimTemplates names the claim templates of a set, in the order of their names: what a
+// pod mounts does not depend on theirs.
+func ClaimTemplates(set *v1.StatefulSet) string {
+	names := make([]string, 0, len(set.Spec.VolumeClaimTemplates))
+	for i := range set.Spec.VolumeClaimTemplates {
+		names = append(names, set.Spec.VolumeClaimTemplates[i].Name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
 }
 
 // Claim builds the claim of a member from the template of that index, as Claims does.

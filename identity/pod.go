@@ -47,6 +47,13 @@ func Pod(set *v1.StatefulSet, template *corev1.PodTemplateSpec, revision string,
 	}
 	maps.Copy(pod.Labels, Labels(set.Name, ordinal))
 	pod.Labels[RevisionLabel] = revision
+	if set.Spec.VolumeClaimUpdate != nil {
+		pod.Annotations = maps.Clone(pod.Annotations)
+		if pod.Annotations == nil {
+			pod.Annotations = map[string]string{}
+		}
+		pod.Annotations[v1.ClaimTemplatesAnnotation] = ClaimTemplates(set)
+	}
 	pod.Spec.Hostname = name
 	pod.Spec.Subdomain = set.Spec.ServiceName
 	pod.Spec.Volumes = volumes(set, ordinal, template.Spec.Volumes)

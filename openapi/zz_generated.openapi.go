@@ -362,6 +362,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.StatefulSetSpec{}.OpenAPIModelName():                                 schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref),
 		appsv1.StatefulSetStatus{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref),
 		appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName():                       schema_statefulsetdev_api_apps_v1_StatefulSetUpdateStrategy(ref),
+		appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName():                    schema_statefulsetdev_api_apps_v1_StatefulSetVolumeClaimUpdate(ref),
+		appsv1.VolumeClaimStatus{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_VolumeClaimStatus(ref),
 	}
 }
 
@@ -18347,11 +18349,11 @@ func schema_statefulsetdev_api_apps_v1_PlanAction(ref common.ReferenceCallback) 
 				Properties: map[string]spec.Schema{
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "type says what the action does.\n\nPossible enum values:\n - `\"AdoptPod\"` makes the set the controller of a pod that has none.\n - `\"AdoptRevision\"` makes the set the controller of a revision that has none.\n - `\"CreateClaims\"` creates claims that an existing pod waits for.\n - `\"CreateMember\"` creates the claims that a member lacks, and then its pod.\n - `\"CreateRevision\"` records the set's template.\n - `\"DeletePod\"` removes a pod gracefully.\n - `\"DeleteRevision\"` removes a revision that nothing needs any more.\n - `\"RaiseRevision\"` makes an earlier revision the latest again.\n - `\"ReleasePod\"` gives up a pod that no longer matches the set.\n - `\"RepairPod\"` restores the labels of a pod's identity.\n - `\"SetClaimOwners\"` makes the owner references of a claim follow the retention policy.",
+							Description: "type says what the action does.\n\nPossible enum values:\n - `\"AdoptPod\"` makes the set the controller of a pod that has none.\n - `\"AdoptRevision\"` makes the set the controller of a revision that has none.\n - `\"CreateClaims\"` creates claims that an existing pod waits for.\n - `\"CreateMember\"` creates the claims that a member lacks, and then its pod.\n - `\"CreateRevision\"` records the set's template.\n - `\"DeletePod\"` removes a pod gracefully.\n - `\"DeleteRevision\"` removes a revision that nothing needs any more.\n - `\"RaiseRevision\"` makes an earlier revision the latest again.\n - `\"ReleasePod\"` gives up a pod that no longer matches the set.\n - `\"RepairPod\"` restores the labels of a pod's identity.\n - `\"SetClaimOwners\"` makes the owner references of a claim follow the retention policy.\n - `\"UpdateClaim\"` makes a claim larger, or gives it the attributes, labels and annotations of its template.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
-							Enum:        []interface{}{"AdoptPod", "AdoptRevision", "CreateClaims", "CreateMember", "CreateRevision", "DeletePod", "DeleteRevision", "RaiseRevision", "ReleasePod", "RepairPod", "SetClaimOwners"},
+							Enum:        []interface{}{"AdoptPod", "AdoptRevision", "CreateClaims", "CreateMember", "CreateRevision", "DeletePod", "DeleteRevision", "RaiseRevision", "ReleasePod", "RepairPod", "SetClaimOwners", "UpdateClaim"},
 						},
 					},
 					"ordinal": {
@@ -18999,7 +19001,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "volumeClaimTemplates describe the claims of a member. Member i of the set \"db\" gets, for the template \"data\", the claim \"data-db-i\", created before its pod; a claim of that name that exists already is used as it is. A claim takes the place of a template volume of the same name. Cannot be changed.",
+							Description: "volumeClaimTemplates describe the claims of a member. Member i of the set \"db\" gets, for the template \"data\", the claim \"data-db-i\", created before its pod; a claim of that name that exists already is used as it is. A claim takes the place of a template volume of the same name. Cannot be changed without volumeClaimUpdate. Revisions do not hold them, so undoing an update leaves them.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -19066,12 +19068,18 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 							Format:      "int32",
 						},
 					},
+					"volumeClaimUpdate": {
+						SchemaProps: spec.SchemaProps{
+							Description: "volumeClaimUpdate lets volumeClaimTemplates be changed, and says what becomes of the claims that exist. Without it they cannot be changed, as in apps/v1.",
+							Ref:         ref(appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()),
+						},
+					},
 				},
 				Required: []string{"selector", "template"},
 			},
 		},
 		Dependencies: []string{
-			corev1.PersistentVolumeClaim{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName(), appsv1.StatefulSetOrdinals{}.OpenAPIModelName(), appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(), appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName()},
+			corev1.PersistentVolumeClaim{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName(), appsv1.StatefulSetOrdinals{}.OpenAPIModelName(), appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(), appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName(), appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()},
 	}
 }
 
@@ -19182,6 +19190,24 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							Ref:         ref(appsv1.RolloutStatus{}.OpenAPIModelName()),
 						},
 					},
+					"volumeClaims": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "volumeClaims tell of the claims of members, by template, if spec.volumeClaimUpdate is set.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.VolumeClaimStatus{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"ordinals": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -19205,7 +19231,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 			},
 		},
 		Dependencies: []string{
-			metav1.Time{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName()},
+			metav1.Time{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName(), appsv1.VolumeClaimStatus{}.OpenAPIModelName()},
 	}
 }
 
@@ -19235,5 +19261,101 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetUpdateStrategy(ref common.Refe
 		},
 		Dependencies: []string{
 			appsv1.RollingUpdateStatefulSetStrategy{}.OpenAPIModelName()},
+	}
+}
+
+func schema_statefulsetdev_api_apps_v1_StatefulSetVolumeClaimUpdate(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "StatefulSetVolumeClaimUpdate says how members come to have changed claims.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"policy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "policy is NewClaims or InPlace. With either, a member whose pod does not mount the claims that the templates describe, because one was added or removed, is recreated as for an update of the template: by the update strategy, from the partition on. With InPlace, no more than updateStrategy.rollingUpdate.maxUnavailable members have their claims grown at a time, those of the highest ordinals first. No claim is made smaller, and none is deleted.\n\nPossible enum values:\n - `\"InPlace\"` also changes, of the bound claims of members, what can be changed in place: the requested size, which only grows, the volumeAttributesClassName, and labels and annotations, which are added.\n - `\"NewClaims\"` leaves claims that exist as they are. Those that are created later follow the templates.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"InPlace", "NewClaims"},
+						},
+					},
+				},
+				Required: []string{"policy"},
+			},
+		},
+	}
+}
+
+func schema_statefulsetdev_api_apps_v1_VolumeClaimStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "VolumeClaimStatus tells of the claims that were made from one template.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is that of the template.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"claims": {
+						SchemaProps: spec.SchemaProps{
+							Description: "claims is how many wanted members have such a claim.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"upToDate": {
+						SchemaProps: spec.SchemaProps{
+							Description: "upToDate is how many of them are as the template describes, or larger.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"growing": {
+						SchemaProps: spec.SchemaProps{
+							Description: "growing is how many have been told to change, and have yet to.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"restartRequired": {
+						SchemaProps: spec.SchemaProps{
+							Description: "restartRequired is how many of the growing lack only what the node does: resize the file system. Some volumes need the pod to be recreated for it.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"infeasible": {
+						SchemaProps: spec.SchemaProps{
+							Description: "infeasible is how many of the growing cannot become as they were told to.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"differing": {
+						SchemaProps: spec.SchemaProps{
+							Description: "differing is how many differ from the template in what is not changed in place.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message names a claim that is infeasible or differs, and says how.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "claims", "upToDate"},
+			},
+		},
 	}
 }

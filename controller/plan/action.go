@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -60,6 +61,21 @@ type SetClaimOwners struct {
 	Owners  []metav1.OwnerReference
 }
 
+// UpdateClaim makes a claim larger, or gives it attributes, labels or annotations of its
+// template. What is empty stays as it is.
+type UpdateClaim struct {
+	Ordinal int
+	Claim   Target
+	// From is the size that the claim requests, Size the one that it is to request, nil if
+	// that stays.
+	From resource.Quantity
+	Size *resource.Quantity
+	// AttributesClass is the volumeAttributesClassName that it is to have.
+	AttributesClass string
+	// Labels and Annotations are added to those that it has.
+	Labels, Annotations map[string]string
+}
+
 // RepairPod restores the labels that make a pod the member that its name says.
 type RepairPod struct {
 	Ordinal int
@@ -83,6 +99,7 @@ const (
 	DeleteForUpdate    DeleteReason = "update"
 	DeleteFinished     DeleteReason = "finished" // the pod has failed or succeeded
 	DeleteUnready      DeleteReason = "unready"  // it keeps an update from going on
+	DeleteMisshapen    DeleteReason = "claims"   // it was made with other claim templates
 )
 
 // AdoptPod makes the set the controller of a pod that has none.
@@ -134,6 +151,20 @@ func (a SetClaimOwners) String() string {
 	return fmt.Sprintf("set owners of claim %s to [%s]", a.Claim.Name, strings.Join(owners, " "))
 }
 
+func (a UpdateClaim) String() string {
+	var parts []string
+	if a.Size != nil {
+		parts = append(parts, fmt.Sprintf("grow claim %s from %s to %s", a.Claim.Name, a.From.String(), a.Size.String()))
+	}
+	if a.AttributesClass != "" {
+		parts = append(parts, fmt.Sprintf("set volumeAttributesClassName of claim %s to %s", a.Claim.Name, a.AttributesClass))
+	}
+	if len(a.Labels)+len(a.Annotations) > 0 {
+		parts = append(parts, "add labels and annotations to claim "+a.Claim.Name)
+	}
+	return strings.Join(parts, ", ")
+}
+
 func (a RepairPod) String() string { return "repair labels of pod " + a.Pod.Name }
 
 func (a DeletePod) String() string { return fmt.Sprintf("delete pod %s (%s)", a.Pod.Name, a.Reason) }
@@ -157,6 +188,7 @@ func (a DeleteRevision) String() string { return "delete revision " + a.Revision
 func (CreateMember) action()   {}
 func (CreateClaims) action()   {}
 func (SetClaimOwners) action() {}
+func (UpdateClaim) action()    {}
 func (RepairPod) action()      {}
 func (DeletePod) action()      {}
 func (AdoptPod) action()       {}

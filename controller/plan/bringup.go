@@ -55,7 +55,7 @@ func complete(f *facts, d *draft, m member) {
 			d.each(CreateClaims{Ordinal: m.ordinal, Claims: claims})
 		}
 	}
-	d.each(f.ownClaims(m)...)
+	ownClaims(f, d, m)
 	if isTerminating(m.pod) {
 		return
 	}
@@ -63,7 +63,7 @@ func complete(f *facts, d *draft, m member) {
 		d.each(RepairPod{Ordinal: m.ordinal, Pod: exact(m.pod), Labels: identity.Labels(f.Set.Name, m.ordinal)})
 		d.repairing = true
 	}
-	if !identity.MountsClaims(f.Set, m.ordinal, m.pod) {
+	if !identity.MountsClaims(f.Set, m.ordinal, m.pod) && !f.misshapen(m) {
 		d.blocked(v1.ReasonClaimsNotMounted, "pod %s does not mount the claims of member %d; delete the pod to have it created with them", m.pod.Name, m.ordinal)
 	}
 }

@@ -84,6 +84,16 @@ func (f *facts) isFormer(ref metav1.OwnerReference, m member) bool {
 	return f.refersToSet(ref) && ref.UID != f.Set.UID || f.refersToPod(ref, m) && !f.isPod(ref, m)
 }
 
+// ownClaims plans the owner references of the claims of a wanted member, but for those that
+// are changed otherwise before.
+func ownClaims(f *facts, d *draft, m member) {
+	for _, action := range f.ownClaims(m) {
+		if owners, ok := action.(SetClaimOwners); !ok || !d.changed[owners.Claim.Name] {
+			d.each(action)
+		}
+	}
+}
+
 // ownClaims plans the owner references that the retention policy asks for on the
 // claims of a member. Those that an older set has too are left to it.
 func (f *facts) ownClaims(m member) []Action {

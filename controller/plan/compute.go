@@ -3,6 +3,8 @@
 
 package plan
 
+import "cmp"
+
 // Compute says what to do about a world.
 func Compute(world World) Plan {
 	reads := &reader{known: world.Records}
@@ -10,7 +12,7 @@ func Compute(world World) Plan {
 	d := decide(f, reads)
 	status, requeueAfter := report(f, d)
 	return Plan{
-		First: d.first, Chains: d.chains, Aside: d.aside, Warnings: d.warnings, Status: status, RequeueAfter: requeueAfter, Waiting: d.waitingFor(),
+		First: d.first, Chains: d.chains, Aside: d.aside, Warnings: d.warnings, Status: status, RequeueAfter: requeueAfter, Waiting: cmp.Or(d.waitingFor(), f.growing()),
 		Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable(), PutOff: d.retry > 0, Records: reads.read.with(world.Set.UID, f.endings),
 	}
 }

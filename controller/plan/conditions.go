@@ -84,7 +84,7 @@ func openWork(f *facts, d *draft) *reason {
 			existing++
 		}
 	}
-	word := ""
+	word, growing := "", f.growing()
 	switch {
 	case f.Set.DeletionTimestamp != nil:
 		return &reason{v1.ReasonDeleting, "the set is being deleted"}
@@ -102,12 +102,16 @@ func openWork(f *facts, d *draft) *reason {
 		word = v1.ReasonRemovingMembers
 	case available < wanted:
 		word = v1.ReasonWaitingForMembers
+	case growing != "":
+		word = v1.ReasonGrowingClaims
 	default:
 		return nil
 	}
 	message := fmt.Sprintf("%d of %d members are available", available, wanted)
-	if d.waiting != "" {
-		message += "; " + d.waiting
+	for _, what := range []string{d.waiting, growing} {
+		if what != "" {
+			message += "; " + what
+		}
 	}
 	return &reason{word, message}
 }

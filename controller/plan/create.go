@@ -27,7 +27,7 @@ func create(f *facts, d *draft, m member) {
 		return
 	}
 	d.each(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: identity.Pod(f.Set, template, revision.name, m.ordinal)})
-	d.each(f.ownClaims(m)...)
+	ownClaims(f, d, m)
 	d.wait("pod %s is being created", name)
 }
 
@@ -38,6 +38,10 @@ func templateOf(f *facts, d *draft, m member) (*revision, *corev1.PodTemplateSpe
 	template, err := templateAt(f, d, revision)
 	if err != nil {
 		d.blocked(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", f.podName(m), revision.name, foreignText(err.Error()))
+		return nil, nil
+	}
+	if missing := f.lackingVolume(template); missing != "" {
+		d.blocked(v1.ReasonClaimTemplateInUse, "pod %s cannot be created at revision %s, which mounts %q: neither is that a volume of its template, nor is there a claim template of that name any more; add it again, or bring the member to another revision", f.podName(m), revision.name, missing)
 		return nil, nil
 	}
 	return revision, template

@@ -24,6 +24,8 @@
 //	revisions   record the template; a template seen before becomes the latest again
 //	membership  adopt pods without a controller, release pods that no longer match
 //	recreate    strategy Recreate only: remove old members, wait until all are gone
+//	claims      change claims after their templates, if asked for and as far as that is
+//	            possible in place
 //	unblock     strategy RollingUpdate only, if asked for: replace a member that is not
 //	            ready and not at the revision that it is to have
 //	bring up    each wanted ordinal from the lowest: replace finished pods, create
@@ -31,6 +33,7 @@
 //	scale down  each condemned pod from the highest ordinal: remove it
 //	update      strategy RollingUpdate only: remove pods of an old revision
 //	            from the highest ordinal down to the partition
+//	shape       tell of members that keep the claims of earlier templates
 //	service     tell of members that have the DNS name of an earlier service
 //	history     delete revisions that nobody runs beyond the limit, whatever else the
 //	            host refuses

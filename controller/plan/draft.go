@@ -25,6 +25,9 @@ type draft struct {
 	// replaced is how many pods of the current revision are removed for an update.
 	replaced int32
 
+	// changed are the claims that are changed after their templates.
+	changed map[string]bool
+
 	// unblock is the ordinal of the member that the status is to name as the one that is
 	// replaced out of turn, nil if none was chosen.
 	unblock *int32

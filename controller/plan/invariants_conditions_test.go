@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -115,7 +116,7 @@ func (j *judged) progress() {
 	before, now := j.Set.Status, j.plan.Status
 	moved := before.ObservedGeneration != now.ObservedGeneration || before.Replicas != now.Replicas || before.ReadyReplicas != now.ReadyReplicas ||
 		before.AvailableReplicas != now.AvailableReplicas || before.UpdatedReplicas != now.UpdatedReplicas || before.CurrentReplicas != now.CurrentReplicas ||
-		before.CurrentRevision != now.CurrentRevision || before.UpdateRevision != now.UpdateRevision
+		before.CurrentRevision != now.CurrentRevision || before.UpdateRevision != now.UpdateRevision || fmt.Sprint(claimCounts(before)) != fmt.Sprint(claimCounts(now))
 	switch {
 	case now.LastProgressTime == nil:
 		j.broke("progress", "the status does not say when something has moved")
@@ -129,6 +130,14 @@ func (j *judged) progress() {
 	if late := j.mustProgress() && j.deadline() <= 0; overdue != late {
 		j.broke("progress", "%s are left until the deadline, and the set says %v", j.deadline(), j.says(v1.StatefulSetProgressing))
 	}
+}
+
+// claimCounts are how many claims there are and how many are up to date, by template.
+func claimCounts(status v1.StatefulSetStatus) (counts [][2]int32) {
+	for _, c := range status.VolumeClaims {
+		counts = append(counts, [2]int32{c.Claims, c.UpToDate})
+	}
+	return counts
 }
 
 func (j *judged) readyBefore() corev1.ConditionStatus {

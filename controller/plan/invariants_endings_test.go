@@ -68,7 +68,7 @@ func (e *endings) see(j *judged) {
 func (j *judged) backOff() {
 	for _, action := range planned[DeletePod](j) {
 		last := j.ended[action.Ordinal]
-		if action.Reason != DeleteFinished || last.pod != action.Pod.UID || j.outdated(j.pods[action.Pod.Name]) {
+		if action.Reason != DeleteFinished || last.pod != action.Pod.UID || j.outdated(j.pods[action.Pod.Name]) || j.isMisshapen(action.Ordinal) {
 			continue
 		}
 		if since, pause := j.Now.Sub(last.at), last.pause(); since >= 0 && since < pause {

@@ -204,6 +204,19 @@ func (f evidence) notDesired() (lacks []string) {
 	for _, ordinal := range f.surplus() {
 		lacks = append(lacks, fmt.Sprintf("member %d is not wanted", ordinal))
 	}
+	for _, ordinal := range f.ordinals {
+		if pod := f.member(ordinal); f.isMisshapen(ordinal) && pod.DeletionTimestamp == nil {
+			lacks = append(lacks, fmt.Sprintf("member %d mounts %v", ordinal, mounts(pod)))
+		}
+	}
+	if f.growsInPlace() {
+		f.eachClaim(func(_ int, template, claim *corev1.PersistentVolumeClaim) {
+			want, has := template.Spec.Resources.Requests.Storage(), claim.Status.Capacity.Storage()
+			if untold, under := lag(template, claim); f.free(claim) && (len(untold) > 0 || under || !has.IsZero() && has.Cmp(*want) < 0) {
+				lacks = append(lacks, fmt.Sprintf("claim %s is not as its template", claim.Name))
+			}
+		})
+	}
 	return lacks
 }
 

@@ -69,7 +69,7 @@ func (j *judged) createsInOrder() {
 	}
 	scaled := len(creates)
 	for _, action := range planned[DeletePod](j) {
-		if action.Reason != DeleteForUpdate {
+		if !forUpdate(action) {
 			scaled++
 		}
 	}
@@ -104,7 +104,7 @@ func (j *judged) recreatesAtOnce() {
 	}
 	steps := 0
 	for _, step := range j.plan.Steps() {
-		if slices.ContainsFunc(step, func(action Action) bool { a, ok := action.(DeletePod); return ok && a.Reason == DeleteForUpdate }) {
+		if slices.ContainsFunc(step, func(action Action) bool { a, ok := action.(DeletePod); return ok && forUpdate(a) }) {
 			steps++
 		}
 	}
@@ -117,7 +117,7 @@ func (j *judged) recreatesAtOnce() {
 // that an ordered set takes its members out of service in order.
 func (j *judged) chains() {
 	for _, chain := range j.plan.Chains {
-		update := !slices.ContainsFunc(chain, func(action Action) bool { a, ok := action.(DeletePod); return !ok || a.Reason != DeleteForUpdate })
+		update := !slices.ContainsFunc(chain, func(action Action) bool { a, ok := action.(DeletePod); return !ok || !forUpdate(a) })
 		if inOrder := update && j.ordered() && j.strategy() == v1.RollingUpdateStatefulSetStrategyType; len(chain) > 1 && !inOrder {
 			j.broke("chains", "one refusal would hold up the rest of %v", chain)
 		}
@@ -167,7 +167,9 @@ func (j *judged) deletes() {
 		case DeleteFinished:
 			ok = pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 		case DeleteForUpdate:
-			ok = j.mayUpdate(pod, ordinal)
+			ok = j.mayUpdate(pod, ordinal) && pod.Labels["controller-revision-hash"] != j.plan.Status.UpdateRevision
+		case DeleteMisshapen:
+			ok = j.mayUpdate(pod, ordinal) && j.isMisshapen(ordinal)
 		case DeleteUnready:
 			ok = j.mayUnblock(pod, ordinal)
 		}
@@ -177,9 +179,14 @@ func (j *judged) deletes() {
 	}
 }
 
+// forUpdate reports whether a pod is removed because it is otherwise than a new one would be.
+func forUpdate(action DeletePod) bool {
+	return action.Reason == DeleteForUpdate || action.Reason == DeleteMisshapen
+}
+
 // mayUpdate reports whether the strategy lets an update remove a pod at all.
 func (j *judged) mayUpdate(pod *corev1.Pod, ordinal int) bool {
-	if pod.Labels["controller-revision-hash"] == j.plan.Status.UpdateRevision {
+	if pod.Labels["controller-revision-hash"] == j.plan.Status.UpdateRevision && !j.isMisshapen(ordinal) {
 		return false
 	}
 	switch j.strategy() {
@@ -200,7 +207,7 @@ func (j *judged) deletesInOrder() {
 	}
 	removals := slices.DeleteFunc(planned[DeletePod](j), func(a DeletePod) bool { return a.Ordinal == j.named() })
 	for i, action := range removals {
-		if action.Reason == DeleteForUpdate {
+		if forUpdate(action) {
 			continue
 		}
 		if i > 0 {
@@ -237,7 +244,7 @@ func (j *judged) updateBudget() {
 		}
 	}
 	for _, action := range planned[DeletePod](j) {
-		if action.Reason != DeleteForUpdate {
+		if !forUpdate(action) {
 			continue
 		}
 		if j.ordered() {
@@ -251,7 +258,7 @@ func (j *judged) updateBudget() {
 		j.broke("budget", "%d serving members are taken away for an update, %d of %d are missing, and %d may be", len(taken), missing, len(j.ordinals), j.maxUnavailable())
 	}
 	for _, ordinal := range j.ordinals {
-		if pod := j.member(ordinal); ordinal > lowest && j.serves(ordinal) && !taken[ordinal] && j.mayUpdate(pod, ordinal) {
+		if pod := j.member(ordinal); ordinal > lowest && j.serves(ordinal) && !taken[ordinal] && j.mayUpdate(pod, ordinal) && (j.ordered() || j.untold(ordinal) == "") {
 			j.broke("update order", "member %d is updated before member %d", lowest, ordinal)
 		}
 	}

@@ -34,6 +34,9 @@ var invariants = []func(*judged){
 	(*judged).unblocking,
 	(*judged).createdClaims,
 	(*judged).claimOwners,
+	(*judged).growth,
+	(*judged).shape,
+	(*judged).growthTold,
 	(*judged).revisionsKept,
 	(*judged).revisionsMade,
 	(*judged).counters,
@@ -147,6 +150,8 @@ func backwards(world World) World {
 // is; the kind is empty for an action that only creates.
 func targetOf(action Action) (kind string, at Target) {
 	switch a := action.(type) {
+	case UpdateClaim:
+		return "claim", a.Claim
 	case SetClaimOwners:
 		return "claim", a.Claim
 	case RepairPod:

@@ -77,7 +77,7 @@ func (j *judged) strandedSince(pod *corev1.Pod, ordinal int) (time.Time, bool) {
 	const revision = "controller-revision-hash"
 	updated := j.plan.Status.UpdateRevision
 	since, unready := unreadySince(pod)
-	if !unready || pod.Labels[revision] == j.goal(ordinal) {
+	if !unready || pod.Labels[revision] == j.goal(ordinal) && !j.isMisshapen(ordinal) {
 		return time.Time{}, false
 	}
 	for _, other := range j.ordinals {
@@ -85,7 +85,7 @@ func (j *judged) strandedSince(pod *corev1.Pod, ordinal int) (time.Time, bool) {
 		if peer == nil || peer.Labels[revision] != updated || pod.Labels[revision] != j.currentRevision(updated) {
 			continue
 		}
-		if _, ails := unreadySince(peer); ails {
+		if _, ails := unreadySince(peer); ails && !(j.followsTemplates() && j.mountsOtherwise(peer, other)) {
 			return time.Time{}, false
 		}
 	}

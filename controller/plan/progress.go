@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +25,7 @@ func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.
 		before.Replicas == status.Replicas && before.ReadyReplicas == status.ReadyReplicas &&
 		before.AvailableReplicas == status.AvailableReplicas &&
 		before.CurrentReplicas == status.CurrentReplicas && before.UpdatedReplicas == status.UpdatedReplicas &&
+		slices.EqualFunc(before.VolumeClaims, status.VolumeClaims, func(a, b v1.VolumeClaimStatus) bool { return a.Claims == b.Claims && a.UpToDate == b.UpToDate }) &&
 		before.CurrentRevision == status.CurrentRevision && before.UpdateRevision == status.UpdateRevision
 	if before.LastProgressTime == nil || !same || begins {
 		return &metav1.Time{Time: f.Now.Truncate(time.Second)}

@@ -31,9 +31,9 @@ var kinds = weighted([]kind{
 	{1, "nothing"}, {10, "look"}, {6, "ready"}, {5, "gone"}, {2, "gc"}, {2, "unready"}, {2, "kill"}, {2, "wait"}, {1, "converge"},
 	{3, "stale"}, {1, "crash"}, {1, "refuse"}, {1, "allow"},
 	{1, "fail"}, {1, "succeed"}, {1, "evict"}, {1, "orphan"}, {1, "orphanrevisions"}, {1, "steal"}, {1, "unlabel"}, {1, "mislabel"},
-	{1, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
+	{2, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
-	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {1, "policy"}, {1, "service"}, {2, "reserved"}, {1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
+	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {1, "policy"}, {1, "service"}, {2, "reserved"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
 
 type kind struct {
@@ -61,7 +61,10 @@ var settings = map[string][]string{
 	"historyLimit":    {"10", "0", "1", "2"},
 	"strategy":        {"RollingUpdate", "OnDelete", "Recreate"},
 	"policy":          {"OrderedReady", "Parallel"},
-	"claims":          {"www", "www,log"},
+	"claims":          {"www", "www,log", "www:2Gi", "www:3Gi,log", "log:1Gi::gold", "www:2Gi::gold,log:2Gi"},
+	"claimLabel":      {"gold", "silver"},
+
+	"volumeClaimUpdate": {"InPlace", "NewClaims", "InPlace", "none"},
 
 	"replaceUnreadyAfterSeconds": {"0", "20", "none"},
 	"service":                    {"nginx", "other", ""},
@@ -93,7 +96,7 @@ func drawSet() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "reserved"} {
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "reserved", "volumeClaimUpdate"} {
 			if n := number.Draw(t, field); n%2 == 1 {
 				args = append(args, field+"="+choice(settings[field], n/2))
 			}
@@ -108,6 +111,9 @@ func choice(from []string, n int) string { return from[n%len(from)] }
 // it could happen to.
 func (s *stage) commandFor(e event) []string {
 	if values, ok := settings[e.Kind]; ok {
+		if (e.Kind == "claims" || e.Kind == "claimLabel") && s.set.Spec.VolumeClaimUpdate == nil {
+			return nil // the server refuses it
+		}
 		return []string{"set", e.Kind + "=" + choice(values, e.Value)}
 	}
 	switch e.Kind {
@@ -116,9 +122,9 @@ func (s *stage) commandFor(e event) []string {
 	case "look", "gc", "allow", "orphanrevisions", "hold", "unhold":
 		return []string{e.Kind}
 	case "converge":
-		// With refusals, with pods that do not start, or while the set is held, a run is not
-		// fair.
-		if len(s.refuse) > 0 || s.set.Annotations != nil || s.ails() {
+		// With refusals, with pods that do not start or mount otherwise than they should, or
+		// while the set is held, a run is not fair.
+		if len(s.refuse) > 0 || s.set.Annotations != nil || s.ails() || s.shapeless() {
 			return nil
 		}
 		return append([]string{e.Kind}, pace(e.Value)...)
@@ -129,7 +135,7 @@ func (s *stage) commandFor(e event) []string {
 	case "crash":
 		return []string{e.Kind, fmt.Sprint(e.Value % 4)}
 	case "refuse":
-		what := []string{"create pod", "delete pod", "create claim", "set owners", "pod web-1", "pod web-0", "revision"}
+		what := []string{"create pod", "delete pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0", "revision"}
 		return []string{e.Kind, choice(what, e.Value) + ": no"}
 	case "deleteset":
 		// A deleted set does nothing any more, so it should not happen often.
@@ -142,7 +148,7 @@ func (s *stage) commandFor(e event) []string {
 			return nil
 		}
 		return []string{e.Kind}
-	case "bind", "killclaim", "dropclaim", "stealclaim":
+	case "bind", "nodepending", "killclaim", "dropclaim", "stealclaim":
 		return s.claimCommand(e)
 	default:
 		return s.podCommand(e)
@@ -155,6 +161,7 @@ func (s *stage) claimCommand(e event) []string {
 	for _, name := range slices.Sorted(maps.Keys(s.claims)) {
 		claim := s.claims[name]
 		if e.Kind == "bind" && claim.Status.Phase != corev1.ClaimBound ||
+			e.Kind == "nodepending" && claim.Status.Capacity.Storage().Cmp(*claim.Spec.Resources.Requests.Storage()) < 0 && claim.Status.Phase == corev1.ClaimBound ||
 			e.Kind == "dropclaim" && !s.mounted(name) ||
 			e.Kind == "killclaim" && claim.DeletionTimestamp == nil ||
 			e.Kind == "stealclaim" && metav1.GetControllerOfNoCopy(claim) == nil {
@@ -224,6 +231,9 @@ func (s *stage) live(fields []string, inPeace bool, events []event) {
 	s.happen("allow")
 	s.happen("unhold")
 	s.heal()
+	if names := s.shapelessPods(); len(names) > 0 {
+		s.happen("kill", names...)
+	}
 	s.happen("converge", pace(events[0].Value)...)
 	if taken := blockers(s.world()); len(taken) > 0 && s.set.DeletionTimestamp == nil {
 		s.happen("kill", taken...)
@@ -234,7 +244,7 @@ func (s *stage) live(fields []string, inPeace bool, events []event) {
 // ails reports whether there are pods that do not start, or may be.
 func (s *stage) ails() bool {
 	for _, pod := range s.pods {
-		if pod.Spec.Containers[0].Image == badImage {
+		if s.cannotStart(pod) {
 			return true
 		}
 	}
@@ -263,7 +273,7 @@ func (s *stage) heal() {
 	f := gather(s.world())
 	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
 		replaced := f.wanted(f.ordinalOf(name)) && f.strategy() == v1.RollingUpdateStatefulSetStrategyType
-		if pod := s.pods[name]; pod.DeletionTimestamp == nil && pod.Spec.Containers[0].Image == badImage && !replaced {
+		if pod := s.pods[name]; pod.DeletionTimestamp == nil && s.cannotStart(pod) && !replaced {
 			s.happen("kill", name)
 		}
 	}

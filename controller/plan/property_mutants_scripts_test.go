@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // TestMutantsAreFoundByScripts is TestMutantsAreFound for what random events lead to too
@@ -21,6 +24,18 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 		"keeps history when a member is refused": {"history-limit-refused", mutant{"history", func(_ World, p Plan) Plan {
 			p.First, p.Chains, p.Aside = slices.Concat(p.First, slices.Concat(p.Chains...), slices.Concat(p.Aside...)), nil, nil
 			return p
+		}}},
+		"creates members that mount what is gone": {"claims-template-removed", mutant{"volume", func(w World, p Plan) Plan {
+			w.Set = w.Set.DeepCopy()
+			if update := w.Set.Spec.VolumeClaimUpdate; update != nil && len(w.Set.Spec.VolumeClaimTemplates) == 1 {
+				w.Set.Spec.VolumeClaimUpdate = nil
+				p = doing(p, Compute(w))
+			}
+			return each(func(a CreateMember) []Action {
+				a.Pod = a.Pod.DeepCopy()
+				a.Pod.Annotations = map[string]string{v1.ClaimTemplatesAnnotation: identity.ClaimTemplates(w.Set)}
+				return []Action{a}
+			})(w, p)
 		}}},
 		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
 	} {

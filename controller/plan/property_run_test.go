@@ -158,8 +158,8 @@ func (c coverage) expect(t *testing.T) {
 	for what, n := range c {
 		t.Logf("%9d %s", n, what)
 	}
-	for _, action := range []Action{CreateMember{}, CreateClaims{}, SetClaimOwners{}, RepairPod{}, AdoptPod{}, ReleasePod{},
-		DeletePod{Reason: DeleteForScaleDown}, DeletePod{Reason: DeleteForUpdate}, DeletePod{Reason: DeleteFinished}, DeletePod{Reason: DeleteUnready},
+	for _, action := range []Action{CreateMember{}, CreateClaims{}, SetClaimOwners{}, UpdateClaim{}, RepairPod{}, AdoptPod{}, ReleasePod{},
+		DeletePod{Reason: DeleteForScaleDown}, DeletePod{Reason: DeleteForUpdate}, DeletePod{Reason: DeleteFinished}, DeletePod{Reason: DeleteUnready}, DeletePod{Reason: DeleteMisshapen},
 		CreateRevision{}, AdoptRevision{}, RaiseRevision{}, DeleteRevision{}} {
 		if c[nameOf(action)] == 0 {
 			t.Errorf("no sequence led to %s", nameOf(action))

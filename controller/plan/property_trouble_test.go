@@ -22,7 +22,8 @@ import (
 //
 // "evict" ends a pod as the collector of pods on lost nodes does, with its
 // conditions left as they were; "orphanrevisions" is what an orphaning deletion of an
-// earlier set does to revisions; "bind" happens to claims; "stealclaim" gives a claim
+// earlier set does to revisions; "bind" happens to claims, and "grown", "nodepending" and
+// "infeasible" to those that are to grow; "stealclaim" gives a claim
 // another controller; "newset" puts a new set of the same name in the place of a
 // deleted one; "gc" lets the garbage collector work; "stale pods 2" computes and
 // carries out a plan of a world whose pods (claims, revisions, all) are as they
@@ -37,8 +38,13 @@ func (s *stage) trouble(name string, args []string) {
 		}
 	case "bind":
 		s.each(args, func(claim string) {
-			s.changeClaim(claim, func(claim *corev1.PersistentVolumeClaim) { claim.Status.Phase = corev1.ClaimBound })
+			s.changeClaim(claim, func(claim *corev1.PersistentVolumeClaim) {
+				claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.Resources.Requests
+				claim.Status.CurrentVolumeAttributesClassName = claim.Spec.VolumeAttributesClassName
+			})
 		})
+	case "grown", "nodepending", "infeasible":
+		s.each(args, func(claim string) { s.resize(claim, name) })
 	case "rival":
 		s.rivals = map[string]string{args[0]: args[1]}
 	case "norival":
@@ -109,6 +115,7 @@ func (s *stage) converge(slowly bool) {
 		}
 		acted = s.happened(s.kubelet()) || acted
 		acted = s.happened(s.collect()) || acted
+		acted = s.happened(s.provision()) || acted
 		if !acted && p.RequeueAfter > 0 {
 			acted = true
 			s.now = s.now.Add(p.RequeueAfter)

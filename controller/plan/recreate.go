@@ -21,8 +21,8 @@ func removeOld(f *facts, d *draft) verdict {
 			continue
 		}
 		old++
-		if !isTerminating(m.pod) {
-			d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForUpdate})
+		if !isTerminating(m.pod) && returnable(f, d, m) {
+			d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: f.whyUpdated(m)})
 		}
 	}
 	if old > 0 {

@@ -14,7 +14,7 @@ import (
 // rollOut removes pods of an old revision, from the highest ordinal down to the
 // partition, as long as no more than maxUnavailable members are unavailable. They
 // come back at the new revision when they are gone. In an ordered set one that cannot be
-// removed holds up those below it.
+// removed, or not yet, holds up those below it.
 func rollOut(f *facts, d *draft) verdict {
 	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || d.repairing {
 		return proceed
@@ -25,7 +25,11 @@ func rollOut(f *facts, d *draft) verdict {
 		if _, how := f.target(m); how != recreate {
 			continue
 		}
+		held := f.reached(m) && !isTerminating(m.pod) && (!returnable(f, d, m) || awaitsClaims(f, d, m))
 		switch {
+		case held && f.ordered:
+			budget = 0
+		case held:
 		case !f.reached(m):
 			removals = append(removals, removeUnready(f, d, m)...)
 		case !isReady(m.pod) || isTerminating(m.pod):
@@ -56,11 +60,25 @@ func replaceBroken(f *facts, d *draft, m member) []Action {
 }
 
 func replaceMember(f *facts, d *draft, m member) Action {
-	if revisionOf(m.pod) == f.current.name {
-		d.replaced++
+	why := f.whyUpdated(m)
+	if why == DeleteMisshapen {
+		d.wait("pod %s is being replaced by one that mounts the claims of the present templates", m.pod.Name)
+	} else {
+		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.update.name)
+		if revisionOf(m.pod) == f.current.name {
+			d.replaced++
+		}
 	}
-	d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.update.name)
-	return DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForUpdate}
+	return DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: why}
+}
+
+// whyUpdated says what the pod of a member that is to be recreated has otherwise than it is
+// to have.
+func (f *facts) whyUpdated(m member) DeleteReason {
+	if revisionOf(m.pod) == f.goal(m).name {
+		return DeleteMisshapen
+	}
+	return DeleteForUpdate
 }
 
 // maxUnavailable is how many members may be unavailable during an update, at

@@ -35,10 +35,12 @@ func rules() []rule {
 		{name: "revisions", apply: recordTemplate},
 		{name: "membership", apply: keepMembership},
 		{name: "recreate", apply: removeOld},
+		{name: "claims", apply: updateClaims},
 		{name: "unblock", apply: unblock},
 		{name: "bring up", apply: bringUp},
 		{name: "scale down", apply: scaleDown},
 		{name: "update", apply: rollOut},
+		{name: "shape", apply: tellShape, aside: true},
 		{name: "service", apply: tellService, aside: true},
 		{name: "history", apply: truncateHistory, aside: true},
 	}

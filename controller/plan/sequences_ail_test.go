@@ -23,6 +23,8 @@ func (s *stage) ail(name string, args []string) bool {
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
 				Reason: corev1.PodReasonUnschedulable, Message: strings.Join(args[1:], " "), LastTransitionTime: metav1.Time{Time: s.now}}}
 		})
+	case "unmount":
+		s.changePod(args[0], func(pod *corev1.Pod) { pod.Spec.Volumes = nil })
 	case "waiting":
 		s.container(args, corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: args[2]}}})
 	case "ended":

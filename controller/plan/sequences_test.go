@@ -206,6 +206,9 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 	if rollout := status.Rollout; rollout != nil {
 		fmt.Fprintf(&s.log, "  replacing member %d out of turn at %s\n", *rollout.Unblocking, rollout.Revision)
 	}
+	for _, c := range status.VolumeClaims {
+		fmt.Fprintf(&s.log, "  claims %s\n", countsOf(c))
+	}
 	for _, c := range status.Conditions {
 		if tells(status.Conditions, c) {
 			fmt.Fprintf(&s.log, "  %s=%s %s: %s\n", c.Type, c.Status, c.Reason, c.Message)
@@ -214,6 +217,23 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 	if p.RequeueAfter > 0 && p.RequeueAfter < farLook {
 		fmt.Fprintf(&s.log, "  look again in %s\n", p.RequeueAfter)
 	}
+}
+
+// countsOf tells how far the claims of a template are, without what is not so of any.
+func countsOf(c v1.VolumeClaimStatus) string {
+	text := fmt.Sprintf("%s: %d, %d up to date", c.Name, c.Claims, c.UpToDate)
+	for _, count := range []struct {
+		n    int32
+		what string
+	}{{c.Growing, "growing"}, {c.RestartRequired, "awaiting their nodes"}, {c.Infeasible, "infeasible"}, {c.Differing, "differing"}} {
+		if count.n > 0 {
+			text += fmt.Sprintf(", %d %s", count.n, count.what)
+		}
+	}
+	if c.Message != "" {
+		text += "; " + c.Message
+	}
+	return text
 }
 
 // tells reports whether a condition says more than those before it: Ready always

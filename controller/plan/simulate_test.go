@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -91,14 +92,20 @@ func (h *host) configure(settings []string) {
 		case "image":
 			spec.Template.Spec.Containers[0].Image = value
 		case "claims":
-			spec.VolumeClaimTemplates = nil
+			spec.VolumeClaimTemplates = claimTemplates(value)
+		case "claimLabel":
+			for i := range spec.VolumeClaimTemplates {
+				spec.VolumeClaimTemplates[i].Labels = map[string]string{"tier": value}
+			}
+		case "volumeClaimUpdate":
+			spec.VolumeClaimUpdate = nil
+			if value != "none" {
+				spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.VolumeClaimUpdatePolicyType(value)}
+			}
+		case "mounts":
+			spec.Template.Spec.Containers[0].VolumeMounts = nil
 			for name := range strings.SplitSeq(value, ",") {
-				spec.VolumeClaimTemplates = append(spec.VolumeClaimTemplates, corev1.PersistentVolumeClaim{
-					ObjectMeta: metav1.ObjectMeta{Name: name},
-					Spec: corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{
-						Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
-					}},
-				})
+				spec.Template.Spec.Containers[0].VolumeMounts = append(spec.Template.Spec.Containers[0].VolumeMounts, corev1.VolumeMount{Name: name})
 			}
 		case "strategy":
 			spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.StatefulSetUpdateStrategyType(value)}
@@ -133,6 +140,24 @@ func (h *host) configure(settings []string) {
 	if !apiequality.Semantic.DeepEqual(before.Spec, h.set.Spec) {
 		h.set.Generation++
 	}
+}
+
+// claimTemplates reads templates such as www or www:2Gi:fast:gold, with the class of the
+// storage and that of the attributes; without a size, 1Gi.
+func claimTemplates(text string) (templates []corev1.PersistentVolumeClaim) {
+	for part := range strings.SplitSeq(text, ",") {
+		words := append(strings.Split(part, ":"), "", "", "")
+		template := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: words[0]}}
+		template.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(cmp.Or(words[1], "1Gi"))}
+		if words[2] != "" {
+			template.Spec.StorageClassName = &words[2]
+		}
+		if words[3] != "" {
+			template.Spec.VolumeAttributesClassName = &words[3]
+		}
+		templates = append(templates, template)
+	}
+	return templates
 }
 
 func (h *host) ordinals() *v1.StatefulSetOrdinals {

@@ -55,14 +55,19 @@ func (s *Simulated) Do(action Action) error {
 		return s.createClaims(a.Claims)
 	case SetClaimOwners:
 		return hit(s, s.Claims, a.Claim, func(claim *corev1.PersistentVolumeClaim) { claim.OwnerReferences = a.Owners })
+	case UpdateClaim:
+		return hit(s, s.Claims, a.Claim, func(claim *corev1.PersistentVolumeClaim) {
+			if a.Size != nil {
+				claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: *a.Size}
+			}
+			if a.AttributesClass != "" {
+				claim.Spec.VolumeAttributesClassName = &a.AttributesClass
+			}
+			claim.Labels, claim.Annotations = merged(claim.Labels, a.Labels), merged(claim.Annotations, a.Annotations)
+		})
 	case RepairPod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) {
-			labels := maps.Clone(pod.Labels)
-			if labels == nil {
-				labels = map[string]string{}
-			}
-			maps.Copy(labels, a.Labels)
-			pod.Labels = labels
+			pod.Labels = merged(pod.Labels, a.Labels)
 		})
 	case DeletePod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: s.Now} })
@@ -86,6 +91,14 @@ func (s *Simulated) Do(action Action) error {
 	default:
 		return fmt.Errorf("no rule to simulate %T", action)
 	}
+}
+
+// merged are values with others on top.
+func merged(values, more map[string]string) map[string]string {
+	all := make(map[string]string, len(values)+len(more))
+	maps.Copy(all, values)
+	maps.Copy(all, more)
+	return all
 }
 
 func (s *Simulated) createClaims(claims []*corev1.PersistentVolumeClaim) error {

@@ -40,6 +40,7 @@ func counted(f *facts, d *draft) v1.StatefulSetStatus {
 		UpdateRevision:     f.update.name,
 		Conditions:         append([]v1.StatefulSetCondition(nil), f.Set.Status.Conditions...),
 		Rollout:            rolloutOf(f, d),
+		VolumeClaims:       volumeClaims(f),
 	}
 	if ordinals := f.Set.Spec.Ordinals; ordinals != nil && len(ordinals.Reserved) > 0 {
 		status.Ordinals = f.roster.Ranges()

@@ -55,6 +55,8 @@ type facts struct {
 	unreached int
 	// updateAils is true if a member at the update revision is broken.
 	updateAils bool
+	// claimTemplates names the claim templates, if members follow them.
+	claimTemplates string
 	// stranded are the members whose pods are broken and not at the revision that they are
 	// to have, and that no other rule replaces.
 	stranded []member
@@ -73,6 +75,9 @@ func survey(world World, reads *reader) *facts {
 	selector, err := metav1.LabelSelectorAsSelector(world.Set.Spec.Selector)
 	if err != nil {
 		f.badSelector, selector = err, labels.Nothing()
+	}
+	if world.Set.Spec.VolumeClaimUpdate != nil {
+		f.claimTemplates = identity.ClaimTemplates(world.Set)
 	}
 	f.sortMembers(selector)
 	f.findRevisions(selector, reads)

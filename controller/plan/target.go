@@ -20,7 +20,7 @@ const (
 func (f *facts) target(m member) (*revision, method) {
 	goal := f.goal(m)
 	switch {
-	case m.pod == nil, revisionOf(m.pod) == goal.name, f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
+	case m.pod == nil, revisionOf(m.pod) == goal.name && !f.misshapen(m), f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
 		return goal, keep
 	case f.reached(m), f.isReplacedBelowPartition(m):
 		return goal, recreate

@@ -92,25 +92,28 @@ func (f *facts) tellReplaced(d *draft, m member) {
 
 // standingOf says what the revision of a stranded member is to the set.
 func (f *facts) standingOf(m member) string {
-	switch revisionOf(m.pod) {
-	case f.current.name:
+	switch at := revisionOf(m.pod); {
+	case at == f.goal(m).name:
+		return "and was created with other claim templates"
+	case at == f.current.name:
 		return "which the update replaces"
-	case f.update.name:
+	case at == f.update.name:
 		return "which the partition keeps from it"
 	default:
 		return "which was superseded"
 	}
 }
 
-// isStranded reports whether a member has a pod that is broken and not at the revision that
-// the member is to have, so that waiting for it leads nowhere. One at the current revision
-// may still come back, and is not taken to an update that has already broken another.
+// isStranded reports whether a member has a pod that is broken and not at the revision, or
+// not with the claims, that the member is to have, so that waiting for it leads nowhere. One
+// at the current revision may still come back, and is not taken to an update that has already
+// broken another.
 func (f *facts) isStranded(m member) bool {
 	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || m.pod == nil || !isBroken(m.pod) {
 		return false
 	}
 	at := revisionOf(m.pod)
-	return at != f.goal(m).name && (at != f.current.name || !f.updateAils)
+	return (at != f.goal(m).name || f.reached(m) && f.misshapen(m)) && (at != f.current.name || !f.updateAils)
 }
 
 // isBroken reports whether a pod is to serve and does not.
@@ -145,7 +148,7 @@ func (f *facts) replacesUnready() bool {
 // Parallel set replaces its members from the partition on anyhow.
 func (f *facts) findStranded() {
 	f.updateAils = slices.ContainsFunc(f.members, func(m member) bool {
-		return m.pod != nil && isBroken(m.pod) && revisionOf(m.pod) == f.update.name
+		return m.pod != nil && isBroken(m.pod) && revisionOf(m.pod) == f.update.name && !f.misshapen(m)
 	})
 	for _, m := range f.members {
 		if f.isStranded(m) && (f.ordered || !f.reached(m)) {

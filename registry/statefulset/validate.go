@@ -34,13 +34,14 @@ func Validate(set *appsv1.StatefulSet) field.ErrorList {
 // ValidateUpdate says what is wrong with a change of a set. What did not change is
 // not looked at again: a set that was stored under milder rules can still be scaled,
 // and deleted if it has finalizers. The template must fit to the selector and the
-// claims, so it is looked at when one of them has changed, though they must not.
+// claims, so it is looked at when one of them has changed.
 func ValidateUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
 	spec, path := &set.Spec, field.NewPath("spec")
 	errs := validateMutable(spec, path)
 	if spec.ServiceName != old.Spec.ServiceName {
 		errs = append(errs, validateServiceName(spec.ServiceName, path.Child("serviceName"))...)
 	}
+	errs = append(errs, validateClaimUpdate(spec, &old.Spec, path.Child("volumeClaimTemplates"))...)
 	if templateConcerned(spec, &old.Spec) {
 		errs = append(errs, validateTemplate(spec, path.Child("template"))...)
 	}
@@ -59,6 +60,7 @@ func validateMutable(spec *appsv1.StatefulSetSpec, path *field.Path) field.Error
 	errs := validateManagementPolicy(spec.PodManagementPolicy, path.Child("podManagementPolicy"))
 	errs = append(errs, validateUpdateStrategy(&spec.UpdateStrategy, path.Child("updateStrategy"))...)
 	errs = append(errs, validateRetention(spec.PersistentVolumeClaimRetentionPolicy, path.Child("persistentVolumeClaimRetentionPolicy"))...)
+	errs = append(errs, validateClaimUpdatePolicy(spec.VolumeClaimUpdate, path.Child("volumeClaimUpdate"))...)
 	errs = append(errs, validateOrdinals(spec, path.Child("ordinals"))...)
 	return append(errs, validateSelector(spec.Selector, path.Child("selector"))...)
 }

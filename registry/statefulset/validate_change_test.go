@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
@@ -79,8 +80,36 @@ func TestAChange(t *testing.T) {
 			change: settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Name = "tmp" }),
 			want: []string{
 				`spec.template.spec.containers[0].volumeMounts[0].name: Not found: "www"`,
-				"spec.volumeClaimTemplates: Invalid value: null: field is immutable",
+				"spec.volumeClaimTemplates: Forbidden: set spec.volumeClaimUpdate to change it",
 			},
+		},
+		"of a claim template whose set says what becomes of the claims": {
+			change: func(set *appsv1.StatefulSet) {
+				set.Spec.VolumeClaimUpdate = &appsv1.StatefulSetVolumeClaimUpdate{Policy: appsv1.InPlaceVolumeClaimUpdatePolicyType}
+				set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("20Gi")
+			},
+		},
+		"of claim templates into ones that cannot be": {
+			change: func(set *appsv1.StatefulSet) {
+				set.Spec.VolumeClaimUpdate = &appsv1.StatefulSetVolumeClaimUpdate{Policy: appsv1.NewClaimsVolumeClaimUpdatePolicyType}
+				set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("0")
+				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, set.Spec.VolumeClaimTemplates[0])
+			},
+			want: []string{
+				`spec.volumeClaimTemplates[0].spec.resources[storage]: Invalid value: "0": must be greater than zero`,
+				`spec.volumeClaimTemplates[1].metadata.name: Duplicate value: "www"`,
+				`spec.volumeClaimTemplates[1].spec.resources[storage]: Invalid value: "0": must be greater than zero`,
+			},
+		},
+		"of what becomes of claims into a word that means nothing": {
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
+				s.VolumeClaimUpdate = &appsv1.StatefulSetVolumeClaimUpdate{Policy: "Shrink"}
+			}),
+			want: []string{`spec.volumeClaimUpdate.policy: Unsupported value: "Shrink": supported values: "InPlace", "NewClaims"`},
+		},
+		"of what becomes of claims into nothing": {
+			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.VolumeClaimUpdate = &appsv1.StatefulSetVolumeClaimUpdate{} }),
+			want:   []string{"spec.volumeClaimUpdate.policy: Required value"},
 		},
 		"of the selector": {
 			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {

@@ -5,13 +5,17 @@ package statefulset
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	appsv1 "statefulset.dev/api/apps/v1"
 )
 
 const claimKind = "PersistentVolumeClaim"
@@ -27,6 +31,26 @@ func validateClaimTemplates(templates []corev1.PersistentVolumeClaim, path *fiel
 		errs = append(errs, validateClaimSpec(&template.Spec, itemPath.Child("spec"))...)
 	}
 	return errs
+}
+
+// validateClaimUpdate lets claim templates change where that means something.
+func validateClaimUpdate(spec, old *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+	switch {
+	case equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.VolumeClaimTemplates):
+		return nil
+	case spec.VolumeClaimUpdate == nil:
+		return field.ErrorList{field.Forbidden(path, "set spec.volumeClaimUpdate to change it")}
+	default:
+		return validateClaimTemplates(spec.VolumeClaimTemplates, path)
+	}
+}
+
+func validateClaimUpdatePolicy(update *appsv1.StatefulSetVolumeClaimUpdate, path *field.Path) field.ErrorList {
+	valid := []appsv1.VolumeClaimUpdatePolicyType{appsv1.InPlaceVolumeClaimUpdatePolicyType, appsv1.NewClaimsVolumeClaimUpdatePolicyType}
+	if update == nil || update.Policy == "" || slices.Contains(valid, update.Policy) { // none is refused by the tag
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(path.Child("policy"), update.Policy, valid)}
 }
 
 func validateClaimSpec(spec *corev1.PersistentVolumeClaimSpec, path *field.Path) field.ErrorList {

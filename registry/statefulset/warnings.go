@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	appsv1 "statefulset.dev/api/apps/v1"
@@ -58,23 +57,14 @@ func warnings(ctx context.Context, set, old *appsv1.StatefulSet, services Servic
 	}
 	if old != nil {
 		texts = append(texts, reserving(set, old)...)
+		texts = append(texts, reshaping(set, old)...)
 	}
 	return texts
 }
 
 // unmounted warns of claims that are made for every member and that no container uses.
 func unmounted(spec *appsv1.StatefulSetSpec) []string {
-	used := sets.New[string]()
-	for _, containers := range [][]corev1.Container{spec.Template.Spec.InitContainers, spec.Template.Spec.Containers} {
-		for i := range containers {
-			for _, mount := range containers[i].VolumeMounts {
-				used.Insert(mount.Name)
-			}
-			for _, device := range containers[i].VolumeDevices {
-				used.Insert(device.Name)
-			}
-		}
-	}
+	used := mountedNames(&spec.Template.Spec)
 	var texts []string
 	count := 0
 	for i := range spec.VolumeClaimTemplates {

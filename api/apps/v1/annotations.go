@@ -13,3 +13,8 @@ func Held(set *StatefulSet) (why string, held bool) {
 	why, held = set.Annotations[HoldAnnotation]
 	return why, held
 }
+
+// ClaimTemplatesAnnotation is on the pods of a set that has spec.volumeClaimUpdate. It names
+// the claim templates that the pod was created with, so that a pod that mounts otherwise
+// because somebody changes pods at admission is not recreated over and over.
+const ClaimTemplatesAnnotation = GroupName + "/claim-templates"

@@ -34,6 +34,8 @@ const (
 	ReasonRemovingMembers = "RemovingMembers"
 	// ReasonUpdating: members are being replaced at the present revision.
 	ReasonUpdating = "Updating"
+	// ReasonGrowingClaims: claims of members have yet to become as their templates describe.
+	ReasonGrowingClaims = "GrowingClaims"
 	// ReasonWaitingForMembers: every member has a pod, and not all are available.
 	ReasonWaitingForMembers = "WaitingForMembers"
 	// ReasonMembersAvailable: the set is as its spec wants it.
@@ -70,6 +72,11 @@ const (
 	ReasonClaimShared = "ClaimShared"
 	// ReasonClaimsNotMounted: a pod does not mount the claims of its member.
 	ReasonClaimsNotMounted = "ClaimsNotMounted"
+	// ReasonClaimGrowthRefused: a claim cannot become as its template describes.
+	ReasonClaimGrowthRefused = "ClaimGrowthRefused"
+	// ReasonClaimTemplateInUse: a member is to be created at a revision that mounts what is
+	// neither a claim template nor a volume.
+	ReasonClaimTemplateInUse = "ClaimTemplateInUse"
 	// ReasonRevisionUnreadable: the record of a revision cannot be read.
 	ReasonRevisionUnreadable = "RevisionUnreadable"
 )

@@ -92,10 +92,10 @@ type StatefulSetSpec struct {
 	// volumeClaimTemplates describe the claims of a member. Member i of the set
 	// "db" gets, for the template "data", the claim "data-db-i", created before
 	// its pod; a claim of that name that exists already is used as it is. A claim
-	// takes the place of a template volume of the same name. Cannot be changed.
+	// takes the place of a template volume of the same name. Cannot be changed without
+	// volumeClaimUpdate. Revisions do not hold them, so undoing an update leaves them.
 	// +optional
 	// +k8s:optional
-	// +k8s:immutable
 	// +k8s:eachVal=+k8s:opaqueType
 	// +listType=atomic
 	VolumeClaimTemplates []corev1.PersistentVolumeClaim `json:"volumeClaimTemplates,omitempty" protobuf:"bytes,4,rep,name=volumeClaimTemplates"`
@@ -149,6 +149,12 @@ type StatefulSetSpec struct {
 	// +k8s:optional
 	// +k8s:minimum=1
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty" protobuf:"varint,1000,opt,name=progressDeadlineSeconds"`
+
+	// volumeClaimUpdate lets volumeClaimTemplates be changed, and says what becomes of
+	// the claims that exist. Without it they cannot be changed, as in apps/v1.
+	// +optional
+	// +k8s:optional
+	VolumeClaimUpdate *StatefulSetVolumeClaimUpdate `json:"volumeClaimUpdate,omitempty" protobuf:"bytes,1001,opt,name=volumeClaimUpdate"`
 }
 
 // DefaultProgressDeadlineSeconds stands for spec.progressDeadlineSeconds where a set

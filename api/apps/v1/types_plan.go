@@ -117,6 +117,9 @@ const (
 	// PlanSetClaimOwners makes the owner references of a claim follow the retention
 	// policy.
 	PlanSetClaimOwners PlanActionType = "SetClaimOwners"
+	// PlanUpdateClaim makes a claim larger, or gives it the attributes, labels and annotations
+	// of its template.
+	PlanUpdateClaim PlanActionType = "UpdateClaim"
 	// PlanRepairPod restores the labels of a pod's identity.
 	PlanRepairPod PlanActionType = "RepairPod"
 	// PlanDeletePod removes a pod gracefully.

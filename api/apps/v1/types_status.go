@@ -64,6 +64,12 @@ type StatefulSetStatus struct {
 	// +optional
 	Rollout *RolloutStatus `json:"rollout,omitempty" protobuf:"bytes,1001,opt,name=rollout"`
 
+	// volumeClaims tell of the claims of members, by template, if spec.volumeClaimUpdate is
+	// set.
+	// +optional
+	// +listType=atomic
+	VolumeClaims []VolumeClaimStatus `json:"volumeClaims,omitempty" protobuf:"bytes,1002,rep,name=volumeClaims"`
+
 	// ordinals are the ordinals of the members that spec wants, if some are reserved.
 	// +optional
 	// +listType=atomic

@@ -87,3 +87,13 @@ func (in StatefulSetStatus) OpenAPIModelName() string {
 func (in StatefulSetUpdateStrategy) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.StatefulSetUpdateStrategy"
 }
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in StatefulSetVolumeClaimUpdate) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.StatefulSetVolumeClaimUpdate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in VolumeClaimStatus) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.VolumeClaimStatus"
+}

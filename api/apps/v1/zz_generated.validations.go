@@ -280,10 +280,6 @@ func Validate_StatefulSetSpec(
 			}
 			// call field-attached validations
 			earlyReturn := false
-			if e := validate.Immutable(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
-				errs = append(errs, e...)
-				earlyReturn = true
-			}
 			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
 				earlyReturn = true
 			}
@@ -420,6 +416,36 @@ func Validate_StatefulSetSpec(
 		errs = append(errs, fn(fldPath.Child("progressDeadlineSeconds"), obj.ProgressDeadlineSeconds, oldVal, oldObj != nil)...)
 	}
 
+	{ // field StatefulSetSpec.VolumeClaimUpdate
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *StatefulSetVolumeClaimUpdate,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_StatefulSetVolumeClaimUpdate(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *StatefulSetSpec) *StatefulSetVolumeClaimUpdate {
+				return oldObj.VolumeClaimUpdate
+			})
+		errs = append(errs, fn(fldPath.Child("volumeClaimUpdate"), obj.VolumeClaimUpdate, oldVal, oldObj != nil)...)
+	}
+
 	return errs
 }
 
@@ -459,6 +485,44 @@ func Validate_StatefulSetUpdateStrategy(
 				return oldObj.RollingUpdate
 			})
 		errs = append(errs, fn(fldPath.Child("rollingUpdate"), obj.RollingUpdate, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_StatefulSetVolumeClaimUpdate validates an instance of StatefulSetVolumeClaimUpdate according
+// to declarative validation rules in the API schema.
+func Validate_StatefulSetVolumeClaimUpdate(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *StatefulSetVolumeClaimUpdate) (errs field.ErrorList) {
+
+	{ // field StatefulSetVolumeClaimUpdate.Policy
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *VolumeClaimUpdatePolicyType,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *StatefulSetVolumeClaimUpdate) *VolumeClaimUpdatePolicyType {
+				return &oldObj.Policy
+			})
+		errs = append(errs, fn(fldPath.Child("policy"), &obj.Policy, oldVal, oldObj != nil)...)
 	}
 
 	return errs

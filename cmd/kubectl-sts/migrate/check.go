@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -36,6 +37,9 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 	}
 	if m.back {
 		if err := refuseHoles(s.ours); err != nil {
+			return err
+		}
+		if err := refuseMisshapen(s.ours, s.pods); err != nil {
 			return err
 		}
 	}
@@ -85,6 +89,28 @@ func refuseHoles(set *v1.StatefulSet) error {
 	}
 	return fmt.Errorf("ordinal %d is reserved: apps/v1 would create %s and remove %s; scale the set or move its members first, so that no ordinal below the highest is reserved",
 		hole, identity.PodName(set.Name, hole), identity.PodName(set.Name, highest))
+}
+
+// refuseMisshapen refuses a set whose members have yet to mount the claims of changed
+// templates: apps/v1 would leave them as they are, and give others other claims.
+func refuseMisshapen(set *v1.StatefulSet, pods []corev1.Pod) error {
+	if set == nil || set.Spec.VolumeClaimUpdate == nil {
+		return nil
+	}
+	for i := range pods {
+		name, ordinal, named := identity.ParsePodName(pods[i].Name)
+		if !named || name != set.Name || !metav1.IsControlledBy(&pods[i], set) || identity.MountsClaims(set, ordinal, &pods[i]) {
+			continue
+		}
+		for j := range set.Spec.VolumeClaimTemplates {
+			one := set.DeepCopy()
+			one.Spec.VolumeClaimTemplates = set.Spec.VolumeClaimTemplates[j : j+1]
+			if !identity.MountsClaims(one, ordinal, &pods[i]) {
+				return fmt.Errorf("%s does not mount claim %s yet; wait until the set has recreated it, or delete it", pods[i].Name, identity.ClaimName(set.Spec.VolumeClaimTemplates[j].Name, set.Name, ordinal))
+			}
+		}
+	}
+	return nil
 }
 
 func refuseExtraFields(stored []byte) error {

@@ -10,10 +10,12 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 func TestMetadataThatGoesAlong(t *testing.T) {
@@ -108,6 +110,30 @@ func TestASetWithHolesIsNotMoved(t *testing.T) {
 			set := ourSet("")
 			set.Name, set.Spec.Replicas, set.Spec.Ordinals = "web", new(int32(3)), test.ordinals
 			err := refuseHoles(set)
+			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestASetWhoseMembersLackClaimsIsNotMoved(t *testing.T) {
+	set := ourSet("")
+	set.Name, set.UID = "web", "ours"
+	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+	before := *identity.Pod(set, &set.Spec.Template, "web-1", 1)
+	set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "log"}})
+	set.Spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.NewClaimsVolumeClaimUpdatePolicyType}
+	after := *identity.Pod(set, &set.Spec.Template, "web-1", 0)
+	for sentence, test := range map[string]struct {
+		pods []corev1.Pod
+		want string
+	}{
+		"all mount what they should": {[]corev1.Pod{after}, ""},
+		"one was created before":     {[]corev1.Pod{after, before}, "web-1 does not mount claim log-web-1 yet"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			err := refuseMisshapen(set, test.pods)
 			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}

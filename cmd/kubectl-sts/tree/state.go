@@ -197,9 +197,12 @@ func claimPhase(claim *corev1.PersistentVolumeClaim) string {
 		return "missing"
 	case claim.DeletionTimestamp != nil:
 		return "Terminating"
-	default:
-		return string(claim.Status.Phase)
 	}
+	asked, has := claim.Spec.Resources.Requests.Storage(), claim.Status.Capacity.Storage()
+	if !has.IsZero() && has.Cmp(*asked) < 0 {
+		return fmt.Sprintf("%s growing to %s", has, asked)
+	}
+	return string(claim.Status.Phase)
 }
 
 // history describes the revisions, the latest first.

@@ -92,6 +92,9 @@ func describe(action plan.Action) v1.PlanAction {
 	case plan.SetClaimOwners:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanSetClaimOwners, ordinal(a.Ordinal), []string{a.Claim.Name}
 		shown.Message = "the retention policy asks for it"
+	case plan.UpdateClaim:
+		shown.Type, shown.Ordinal, shown.Claims = v1.PlanUpdateClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
+		shown.Message = "its template describes it so"
 	case plan.RepairPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
 	case plan.DeletePod:
@@ -118,6 +121,8 @@ func reasonToDelete(reason plan.DeleteReason) string {
 		return "the set does not want the member any more"
 	case plan.DeleteForUpdate:
 		return "it does not run the present revision"
+	case plan.DeleteMisshapen:
+		return "it does not mount the claims of the present templates"
 	case plan.DeleteUnready:
 		return "it is not ready, and not at the revision that it is to have"
 	default:

@@ -27,16 +27,21 @@ type host struct {
 	writes  int
 	// found is the size of the world.
 	found int
-	// broken are the pods that do not start.
+	// broken are the pods that do not start, stuck the claims that cannot become as they
+	// are told to.
 	broken map[types.UID]bool
+	stuck  map[string]bool
 }
 
 func newHost(world plan.World) *host {
-	h := &host{rivals: world.Rivals, broken: map[types.UID]bool{}}
+	h := &host{rivals: world.Rivals, broken: map[types.UID]bool{}, stuck: map[string]bool{}}
 	h.Simulated = &plan.Simulated{Set: world.Set.DeepCopy(), Now: world.Now, Write: h.write, Trim: pending,
 		Pods: byName(world.Pods), Claims: byName(world.Claims), Revisions: byName(world.Revisions)}
 	for _, pod := range world.Pods {
 		h.broken[pod.UID] = plan.CannotStart(pod)
+	}
+	for _, claim := range world.Claims {
+		h.stuck[claim.Name] = cannotGrow(claim)
 	}
 	h.found = h.size()
 	h.writes = max(newest(world.Pods), newest(world.Claims), newest(world.Revisions))
@@ -149,6 +154,7 @@ func (h *host) react(p plan.Plan) []string {
 		}
 	}
 	happened = append(happened, h.collect()...)
+	happened = append(happened, h.grow()...)
 	if len(p.All())+len(happened) == 0 && (p.PutOff || p.Status.AvailableReplicas < p.Status.ReadyReplicas) && p.RequeueAfter > 0 {
 		h.Now = h.Now.Add(p.RequeueAfter)
 		happened = append(happened, p.RequeueAfter.String()+" pass")

@@ -1,0 +1,166 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// updateClaims changes the claims of members after their templates, as far as that can be
+// done in place. A claim that is full may be what keeps its member from becoming ready, so
+// nobody's health is waited for. No more members than may be unavailable have their claims
+// grown at a time, those of the highest ordinals first: what goes wrong with one volume
+// may go wrong with all.
+func updateClaims(f *facts, d *draft) verdict {
+	if !f.updatesClaims() {
+		return proceed
+	}
+	budget := f.maxUnavailable()
+	for _, m := range f.members {
+		if slices.ContainsFunc(f.claimStates(m), claimState.underWay) {
+			budget--
+		}
+	}
+	for _, m := range slices.Backward(f.members) {
+		states := f.claimStates(m)
+		begun := slices.ContainsFunc(states, claimState.underWay)
+		if !begun && slices.ContainsFunc(states, claimState.lacksWork) {
+			budget--
+		}
+		for _, s := range states {
+			tellInfeasible(d, s)
+			if change, any := s.due(budget >= 0); any {
+				change.Ordinal = m.ordinal
+				d.change(change)
+			}
+		}
+	}
+	return proceed
+}
+
+// change plans the change of a claim. Nothing else is planned for that claim then: it
+// would be decided on another version of it.
+func (d *draft) change(action UpdateClaim) {
+	if d.changed == nil {
+		d.changed = map[string]bool{}
+	}
+	d.changed[action.Claim.Name] = true
+	d.each(action)
+}
+
+// tellInfeasible says that a claim cannot become as its template describes, and how to give
+// that up: as long as the template asks for it, so does the controller.
+func tellInfeasible(d *draft, s claimState) {
+	if s.infeasible != "" {
+		d.blocked(v1.ReasonClaimGrowthRefused, "claim %s cannot become as its template describes: %s; to give that up, change the template back, and then the claim: kubectl -n %s patch pvc %s -p '%s'",
+			s.claim.Name, s.infeasible, s.claim.Namespace, s.claim.Name, s.undo())
+	}
+}
+
+// growing says how far the first claim has come that is not yet as it is to be; empty if all
+// are.
+func (f *facts) growing() string {
+	if !f.updatesClaims() {
+		return ""
+	}
+	for _, m := range slices.Backward(f.members) {
+		for _, s := range f.claimStates(m) {
+			if text := s.standing(); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// updatesClaims reports whether claims that exist follow their templates.
+func (f *facts) updatesClaims() bool {
+	update := f.Set.Spec.VolumeClaimUpdate
+	return update != nil && update.Policy == v1.InPlaceVolumeClaimUpdatePolicyType
+}
+
+// claimStates are those of the member's claims that may be changed.
+func (f *facts) claimStates(m member) (states []claimState) {
+	for i := range f.Set.Spec.VolumeClaimTemplates {
+		if claim := f.claimOf(m, i); claim != nil && f.mayChange(claim, m, i) {
+			states = append(states, compareClaim(&f.Set.Spec.VolumeClaimTemplates[i], claim))
+		}
+	}
+	return states
+}
+
+// mayChange reports whether a claim is the set's to change: it is in use, and nobody else
+// controls or deletes it. The host lets nobody change one that is not bound.
+func (f *facts) mayChange(claim *corev1.PersistentVolumeClaim, m member, template int) bool {
+	return claim.Status.Phase == corev1.ClaimBound && claim.DeletionTimestamp == nil &&
+		f.Rivals[f.Set.Spec.VolumeClaimTemplates[template].Name] == "" && !f.ofFormerOwner(claim, m) && !f.hasOtherController(claim, m)
+}
+
+// awaitsClaims reports whether a member is not updated yet, because its claims have not been
+// told to change: the pod that it has may be the only one that runs on them as they are.
+func awaitsClaims(f *facts, d *draft, m member) bool {
+	if !f.updatesClaims() {
+		return false
+	}
+	for _, s := range f.claimStates(m) {
+		if s.lacks() {
+			d.wait("pod %s is not replaced before claim %s has been told to become as its template describes", m.pod.Name, s.claim.Name)
+			return true
+		}
+	}
+	return false
+}
+
+// volumeClaims tell, by template, how far the claims of members are as it describes.
+func volumeClaims(f *facts) []v1.VolumeClaimStatus {
+	if f.Set.Spec.VolumeClaimUpdate == nil {
+		return nil
+	}
+	var all []v1.VolumeClaimStatus
+	for i := range f.Set.Spec.VolumeClaimTemplates {
+		template := &f.Set.Spec.VolumeClaimTemplates[i]
+		status := v1.VolumeClaimStatus{Name: template.Name}
+		for _, m := range f.members {
+			if claim := f.claimOf(m, i); claim != nil {
+				f.countClaim(&status, compareClaim(template, claim), f.mayChange(claim, m, i))
+			}
+		}
+		all = append(all, status)
+	}
+	return all
+}
+
+func (f *facts) countClaim(status *v1.VolumeClaimStatus, s claimState, mayChange bool) {
+	status.Claims++
+	differs := s.differs
+	if differs == "" && s.lacks() && (!f.updatesClaims() || !mayChange) {
+		differs = s.lacking()
+	}
+	say := func(count *int32, what string) {
+		*count++
+		if status.Message == "" {
+			status.Message = fmt.Sprintf("claim %s: %s", s.claim.Name, what)
+		}
+	}
+	if s.infeasible != "" {
+		say(&status.Infeasible, s.infeasible)
+	}
+	if s.restart {
+		status.RestartRequired++
+	}
+	switch {
+	case differs != "":
+		say(&status.Differing, differs)
+	case s.lacks():
+	case s.underWay() || s.grows:
+		status.Growing++
+	default:
+		status.UpToDate++
+	}
+}

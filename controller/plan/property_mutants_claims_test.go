@@ -1,0 +1,116 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// claimMutants are wrong in how claims and members follow the claim templates.
+func claimMutants() map[string]mutant {
+	as := func(change func(*v1.StatefulSet)) func(World, Plan) Plan {
+		return func(w World, p Plan) Plan {
+			w.Set = w.Set.DeepCopy()
+			change(w.Set)
+			return doing(p, Compute(w))
+		}
+	}
+	inPlace := func(set *v1.StatefulSet) {
+		set.Spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.InPlaceVolumeClaimUpdatePolicyType}
+	}
+	return map[string]mutant{
+		"grows claims that nobody asked to be grown": {"growth not asked for", as(func(set *v1.StatefulSet) {
+			if set.Spec.VolumeClaimUpdate != nil {
+				inPlace(set)
+			}
+		})},
+		"grows the claims of all members at once": {"growth budget", as(func(set *v1.StatefulSet) {
+			if set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType {
+				set.Spec.UpdateStrategy.RollingUpdate = &v1.RollingUpdateStatefulSetStrategy{MaxUnavailable: new(intstr.FromInt32(1000))}
+			}
+		})},
+		"makes claims smaller": {"request falls", grows(func(f evidence, _, claim *corev1.PersistentVolumeClaim) bool { return f.free(claim) })},
+		"grows claims that are not bound, or of others": {"claim of others", grows(func(f evidence, template, claim *corev1.PersistentVolumeClaim) bool {
+			untold, _ := lag(template, claim)
+			return !f.free(claim) && len(untold) > 0
+		})},
+		"writes to claims that are as they should be": {"idle growth", func(w World, p Plan) Plan {
+			f := gather(w)
+			if !f.growsInPlace() {
+				return p
+			}
+			f.eachClaim(func(ordinal int, template, claim *corev1.PersistentVolumeClaim) {
+				if untold, _ := lag(template, claim); f.free(claim) && len(untold) == 0 {
+					p = also(p, UpdateClaim{Ordinal: ordinal, Claim: exact(claim), Labels: map[string]string{"tier": "gold"}})
+				}
+			})
+			return p
+		}},
+		"forgets to grow claims":         {"converge", each(func(UpdateClaim) []Action { return nil })},
+		"forgets the labels of claims":   {"converge", each(func(a UpdateClaim) []Action { return only(a, a.Size != nil || a.AttributesClass != "") })},
+		"grows claims without a version": {"exact", each(func(a UpdateClaim) []Action { a.Claim.ResourceVersion = ""; return []Action{a} })},
+		"updates before claims have been told": {"update before growth", as(func(set *v1.StatefulSet) {
+			if set.Spec.VolumeClaimUpdate != nil {
+				set.Spec.VolumeClaimUpdate.Policy = v1.NewClaimsVolumeClaimUpdatePolicyType
+			}
+		})},
+		"does not note the templates in pods": {"noted templates", each(func(a CreateMember) []Action {
+			a.Pod = a.Pod.DeepCopy()
+			delete(a.Pod.Annotations, v1.ClaimTemplatesAnnotation)
+			return []Action{a}
+		})},
+		"notes the templates in pods of other sets": {"noted templates", as(func(set *v1.StatefulSet) {
+			if set.Spec.VolumeClaimUpdate == nil {
+				set.Spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.NewClaimsVolumeClaimUpdatePolicyType}
+			}
+		})},
+		"recreates members that mount what they should": {"reason to delete", func(w World, p Plan) Plan {
+			f := gather(w)
+			for _, ordinal := range f.ordinals {
+				if pod := f.member(ordinal); f.followsTemplates() && pod != nil && pod.DeletionTimestamp == nil && !isRemoved(p, pod) && !f.mountsOtherwise(pod, ordinal) {
+					p = also(p, DeletePod{Ordinal: ordinal, Pod: exact(pod), Reason: DeleteMisshapen})
+				}
+			}
+			return p
+		}},
+		"leaves members with the claims of earlier templates": {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteMisshapen) })},
+		"reshapes all members at once": {"budget", func(w World, p Plan) Plan {
+			f := gather(w)
+			for _, ordinal := range f.ordinals {
+				if pod := f.member(ordinal); f.followsTemplates() && f.strategy() == v1.RollingUpdateStatefulSetStrategyType && f.rolls(ordinal) &&
+					pod != nil && pod.DeletionTimestamp == nil && !isRemoved(p, pod) && f.mountsOtherwise(pod, ordinal) {
+					p = also(p, DeletePod{Ordinal: ordinal, Pod: exact(pod), Reason: DeleteMisshapen})
+				}
+			}
+			return p
+		}},
+		"counts claims as grown that are not": {"claims told", func(_ World, p Plan) Plan {
+			for i := range p.Status.VolumeClaims {
+				p.Status.VolumeClaims[i].UpToDate = p.Status.VolumeClaims[i].Claims
+			}
+			return p
+		}},
+	}
+}
+
+// grows changes the size of claims that are chosen.
+func grows(which func(f evidence, template, claim *corev1.PersistentVolumeClaim) bool) func(World, Plan) Plan {
+	return func(w World, p Plan) Plan {
+		f := gather(w)
+		if !f.growsInPlace() {
+			return p
+		}
+		size := resource.MustParse("1Mi")
+		f.eachClaim(func(ordinal int, template, claim *corev1.PersistentVolumeClaim) {
+			if which(f, template, claim) {
+				p = also(p, UpdateClaim{Ordinal: ordinal, Claim: exact(claim), Size: &size})
+			}
+		})
+		return p
+	}
+}

@@ -1,0 +1,88 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// misshapen reports whether a member has a pod that was made with other claim templates
+// than the set has now, and that the set asks to have changed. Of a pod that was made
+// before the set asked for it, that is told from what it mounts.
+func (f *facts) misshapen(m member) bool {
+	if f.Set.Spec.VolumeClaimUpdate == nil || m.pod == nil || isTerminating(m.pod) || !f.roster.Contains(m.ordinal) {
+		return false
+	}
+	if made, noted := m.pod.Annotations[v1.ClaimTemplatesAnnotation]; noted {
+		return made != f.claimTemplates
+	}
+	return !identity.MountsClaims(f.Set, m.ordinal, m.pod) || f.mountsRemoved(m)
+}
+
+// mountsRemoved reports whether a pod mounts a claim that is of the kind that a template
+// makes, and that neither a template nor the pod template has any more.
+func (f *facts) mountsRemoved(m member) bool {
+	return slices.ContainsFunc(m.pod.Spec.Volumes, func(volume corev1.Volume) bool {
+		claim := volume.PersistentVolumeClaim
+		return claim != nil && claim.ClaimName == identity.ClaimName(volume.Name, f.Set.Name, m.ordinal) &&
+			!hasClaimTemplate(f.Set, volume.Name) && !hasVolume(&f.Set.Spec.Template.Spec, volume.Name)
+	})
+}
+
+func hasClaimTemplate(set *v1.StatefulSet, name string) bool {
+	return slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(template corev1.PersistentVolumeClaim) bool { return template.Name == name })
+}
+
+func hasVolume(spec *corev1.PodSpec, name string) bool {
+	return slices.ContainsFunc(spec.Volumes, func(volume corev1.Volume) bool { return volume.Name == name })
+}
+
+// lackingVolume is what a template mounts and neither has as a volume nor gets as a claim;
+// empty if there is no such thing. Only where claim templates may be removed does an
+// earlier revision come to that.
+func (f *facts) lackingVolume(template *corev1.PodTemplateSpec) string {
+	if f.Set.Spec.VolumeClaimUpdate == nil {
+		return ""
+	}
+	for _, containers := range [][]corev1.Container{template.Spec.InitContainers, template.Spec.Containers} {
+		for i := range containers {
+			for _, name := range mountedBy(&containers[i]) {
+				if !hasClaimTemplate(f.Set, name) && !hasVolume(&template.Spec, name) {
+					return name
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func mountedBy(container *corev1.Container) (names []string) {
+	for _, mount := range container.VolumeMounts {
+		names = append(names, mount.Name)
+	}
+	for _, device := range container.VolumeDevices {
+		names = append(names, device.Name)
+	}
+	return names
+}
+
+// tellShape tells of members that do not mount the claims of the templates and are not
+// recreated for it. The words are the same for any number of them.
+func tellShape(f *facts, d *draft) verdict {
+	if f.Set.Spec.VolumeClaimUpdate == nil {
+		return proceed
+	}
+	for _, m := range f.members {
+		if _, how := f.target(m); how == keep && f.misshapen(m) {
+			d.warn(v1.ReasonClaimsNotMounted, "members keep the claims that they mount until they are recreated, as %s does", f.podName(m))
+			break
+		}
+	}
+	return proceed
+}

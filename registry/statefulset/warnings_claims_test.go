@@ -1,0 +1,45 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/settest"
+)
+
+func TestWarningsOfChangedClaimTemplates(t *testing.T) {
+	size := func(text string) func(*appsv1.StatefulSet) {
+		return func(set *appsv1.StatefulSet) {
+			set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(text)}
+		}
+	}
+	for sentence, test := range map[string]struct {
+		from, to func(*appsv1.StatefulSet)
+		want     string // empty for none
+	}{
+		"are not given for a larger size": {size("1Gi"), size("2Gi"), ""},
+		"are given for a smaller size": {size("2Gi"), size("1Gi"),
+			"spec.volumeClaimTemplates[0].spec.resources[storage]: 1Gi is less than before (2Gi): claims that exist keep their size"},
+		"are given for another class": {size("1Gi"), settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.StorageClassName = ptr.To("fast") }),
+			`spec.volumeClaimTemplates[0].spec.storageClassName: "fast" is for new claims: claims that exist keep their class`},
+		"are given for a removed template that the pods mount": {size("1Gi"), func(set *appsv1.StatefulSet) {
+			set.Spec.VolumeClaimTemplates = nil
+			set.Spec.Template.Spec.Containers[0].VolumeMounts = nil
+		}, `spec.volumeClaimTemplates: "www" was removed, and members that are recreated at a revision that mounts it cannot be created; its claims stay`},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			got := warnings(t.Context(), settest.Changed(test.to), settest.Changed(test.from), services{"nginx": true})
+			if text := strings.Join(got, "\n"); text != test.want {
+				t.Errorf("got %q, want %q", text, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,78 @@
+//go:build e2e
+
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/test/harness"
+)
+
+// TestLifeOfTheExampleWithGrowingClaims creates the example, has its disks grown one by one
+// by the part of the provisioner that KWOK does not play, and adds a disk to each member.
+func TestLifeOfTheExampleWithGrowingClaims(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	content, err := os.ReadFile("../../artifacts/examples/claims.yaml")
+	if err != nil {
+		t.Fatalf("reading the example: %v", err)
+	}
+	pods := watchPods(t, ns)
+	kubectlApply(t, string(content), "-n", ns)
+	waitReady(t, ns, "db", 3)
+	mark := pods.mark()
+
+	larger := strings.Replace(string(content), "storage: 1Gi", "storage: 2Gi", 1)
+	_, proposal, _ := strings.Cut(larger, "---\n")
+	said, err := planCommand(t, ns, proposal, "-f", "-")
+	if want := "grow claim data-db-2 from 1Gi to 2Gi"; err != nil || !strings.Contains(said, want) {
+		t.Errorf("kubectl sts plan says %v, %s, want a line with %q", err, said, want)
+	}
+	kubectlApply(t, larger, "-n", ns)
+	for _, name := range []string{"data-db-2", "data-db-1", "data-db-0"} {
+		grow(t, ns, name, "2Gi")
+	}
+	set := waitReady(t, ns, "db", 3)
+	if got := set.Status.VolumeClaims; len(got) != 1 || got[0].Name != "data" || got[0].Claims != 3 || got[0].UpToDate != 3 {
+		t.Errorf("status.volumeClaims are %+v, want data with 3 claims, all up to date", got)
+	}
+	pods.expect(t, mark)
+
+	mark = pods.mark()
+	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p", `[{"op": "add", "path": "/spec/volumeClaimTemplates/-", "value":
+		{"metadata": {"name": "log"}, "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "my-storage-class", "resources": {"requests": {"storage": "1Gi"}}}}}]`)
+	pods.expect(t, mark, "deleted db-2", "added db-2", "deleted db-1", "added db-1", "deleted db-0", "added db-0")
+	waitReady(t, ns, "db", 3)
+	if claims := claimUIDs(t, ns); len(claims) != 6 || claims["log-db-0"] == "" {
+		t.Errorf("claims are %v, want data and log of three members", claims)
+	}
+}
+
+// grow waits until a claim has been told to grow, and plays the resizer.
+func grow(t *testing.T, ns, name, size string) {
+	t.Helper()
+	claims := suite.Host.CoreV1().PersistentVolumeClaims(ns)
+	harness.Eventually(t, "claim "+name+" is told to grow", func(ctx context.Context) error {
+		claim, err := claims.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if asked := claim.Spec.Resources.Requests.Storage(); asked.String() != size {
+			return fmt.Errorf("it asks for %s, want %s", asked, size)
+		}
+		claim.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}
+		_, err = claims.UpdateStatus(ctx, claim, metav1.UpdateOptions{})
+		return err
+	})
+}
