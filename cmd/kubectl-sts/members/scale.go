@@ -21,6 +21,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
 // WithRemoval adds to kubectl's command "scale" the flag that removes members by name. The
@@ -61,19 +62,15 @@ func remove(cmd *cobra.Command, args, names []string, getter genericclioptions.R
 	if err != nil {
 		return err
 	}
-	config, err := getter.ToRESTConfig()
+	aim, err := target.Of(getter)
 	if err != nil {
-		return fmt.Errorf("reading the kubeconfig: %w", err)
+		return err
 	}
-	namespace, _, err := getter.ToRawKubeConfigLoader().Namespace()
+	sets, err := aim.Sets()
 	if err != nil {
-		return fmt.Errorf("reading the namespace: %w", err)
+		return err
 	}
-	clients, err := versioned.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("building a client: %w", err)
-	}
-	s := &scaler{sets: clients, namespace: namespace, dryRun: dryRun}
+	s := &scaler{sets: sets, namespace: aim.Namespace, dryRun: dryRun}
 	left, err := s.remove(cmd.Context(), name, names)
 	if err != nil {
 		return err
