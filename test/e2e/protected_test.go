@@ -7,6 +7,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -86,6 +87,50 @@ func TestLifeOfTheProtectedExample(t *testing.T) {
 	})
 }
 
+// TestTheExampleIsTornDownInOrder ends the example member by member, with its claims.
+func TestTheExampleIsTornDownInOrder(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	pods := watchPods(t, ns)
+	protectedExample(t, ns)
+	before := waitReady(t, ns, "db", 3)
+	mark := pods.mark()
+
+	const name = "statefulset.apps.statefulset.dev/db: "
+	out, err := tryPlugin(t, "delete", "--ordered", "db", "-n", ns)
+	if want := "error: nothing was changed: set " + ns + `/db is protected ("the orders of the shop"): remove annotation apps.statefulset.dev/protect first` + "\n"; err == nil || out != want {
+		t.Errorf("of the protected set kubectl sts says %q with %v, want %q and an error", out, err, want)
+	}
+	kubectl(t, "annotate", kind, "db", "-n", ns, "apps.statefulset.dev/protect-")
+	for mode, mark := range map[string]string{"client": "dry run", "server": "server dry run"} {
+		want := name + "3 members: db-2, db-1, db-0\n" +
+			name + "claims that are deleted with their members, because whenScaled is Delete: data-db-0, data-db-1, data-db-2\n" +
+			name + "scaled to 0 (" + mark + ")\n" +
+			`statefulset.apps.statefulset.dev "db" deleted from ` + ns + " namespace (" + mark + ")\n"
+		if got := plugin(t, "delete", "--ordered", "db", "-n", ns, "--dry-run="+mode); got != want {
+			t.Errorf("with --dry-run=%s kubectl sts says\n%s\nwant\n%s", mode, got, want)
+		}
+	}
+	if after := waitReady(t, ns, "db", 3); after.Generation != before.Generation {
+		t.Errorf("after dry runs the generation is %d, want %d", after.Generation, before.Generation)
+	}
+
+	out = plugin(t, "delete", "--ordered", "db", "-n", ns, "--timeout=1m")
+	if begin, end := name+"3 members: db-2, db-1, db-0\n", `gone, 0 left`+"\n"+`statefulset.apps.statefulset.dev "db" deleted from `+ns+" namespace\n"; !strings.HasPrefix(out, begin) || !strings.HasSuffix(out, end) {
+		t.Errorf("kubectl sts says\n%s\nwant it to begin with\n%s\nand to end with\n%s", out, begin, end)
+	}
+	pods.expect(t, mark, "deleted db-2", "deleted db-1", "deleted db-0")
+	if _, err := suite.Sets.AppsV1().StatefulSets(ns).Get(t.Context(), "db", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("getting the set: %v, want not found", err)
+	}
+	harness.Eventually(t, "the claims are gone", func(context.Context) error {
+		if claims := claimUIDs(t, ns); len(claims) > 0 {
+			return fmt.Errorf("there are %v", claims)
+		}
+		return nil
+	})
+}
+
 // TestANamespaceWaitsForItsProtectedSet deletes the namespace of the example.
 func TestANamespaceWaitsForItsProtectedSet(t *testing.T) {
 	t.Parallel()
@@ -113,9 +158,12 @@ func TestANamespaceWaitsForItsProtectedSet(t *testing.T) {
 	kubectl(t, "annotate", kind, "db", "-n", ns, "apps.statefulset.dev/protect-")
 	harness.Eventually(t, "the namespace is gone", func(ctx context.Context) error {
 		_, err := suite.Host.CoreV1().Namespaces().Get(ctx, ns, metav1.GetOptions{})
+		if err == nil {
+			return errors.New("it is still there")
+		}
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return fmt.Errorf("getting it: %v", err)
+		return err
 	})
 }

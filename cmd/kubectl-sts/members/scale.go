@@ -104,11 +104,17 @@ func setName(args []string) (string, error) {
 	if name == "" {
 		return "", errors.New("--remove needs the name of one set, as in statefulset/web")
 	}
-	plain, _, _ := strings.Cut(strings.ToLower(kind), ".")
-	if !slices.Contains([]string{"statefulset", "statefulsets", "sts", "sset"}, plain) {
-		return "", fmt.Errorf("--remove is for statefulsets, and %q is no name of these", kind)
+	if !isKind(kind) {
+		return "", fmt.Errorf("--remove is for statefulsets of %s, and %q is no name of these", v1.GroupName, kind)
 	}
 	return name, nil
+}
+
+// isKind reports whether a word names our sets. With the group of the built-in ones it does not.
+func isKind(word string) bool {
+	plain, group, _ := strings.Cut(strings.ToLower(word), ".")
+	return slices.Contains([]string{"statefulset", "statefulsets", "sts", "sset"}, plain) &&
+		slices.Contains([]string{"", v1.GroupName, v1.SchemeGroupVersion.Version + "." + v1.GroupName}, group)
 }
 
 type scaler struct {
