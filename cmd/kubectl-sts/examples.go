@@ -124,7 +124,10 @@ func exampleOf(command string) (string, bool) {
 			kubectl sts delete statefulset/db
 
 			# Delete a set, and leave its members running
-			kubectl sts delete statefulset/db --cascade=orphan`,
+			kubectl sts delete statefulset/db --cascade=orphan
+
+			# Remove the members of a set in order, and delete it then
+			kubectl sts delete --ordered db`,
 	}[command]
 	return templates.Examples(example), ok
 }

@@ -87,7 +87,7 @@ func stockCommands(cluster genericclioptions.RESTClientGetter, factory cmdutil.F
 				replace.NewCmdReplace(factory, shown),
 				label.NewCmdLabel(factory, shown),
 				annotate.NewCmdAnnotate(kubectl, factory, shown),
-				delete.NewCmdDelete(factory, shown),
+				members.WithOrder(delete.NewCmdDelete(factory, shown), cluster, terminal.Guard(streams)),
 				wait.NewCmdWait(factory, shown),
 			},
 		},

@@ -162,11 +162,19 @@ func (r *PlanREST) merged(ctx context.Context, name string, proposal, stored *ap
 	if isScale(proposal) {
 		set := stored.DeepCopy()
 		set.Spec.Replicas = proposal.Spec.Replicas
-		return set, rest.BeforeUpdate(r.strategy, ctx, set, stored)
+		return set, r.beforeUpdate(ctx, set, stored)
 	}
 	set := &appsv1.StatefulSet{TypeMeta: stored.TypeMeta, ObjectMeta: *stored.ObjectMeta.DeepCopy(), Status: *stored.Status.DeepCopy()}
 	set.Labels, set.Annotations, set.Spec = proposal.Labels, proposal.Annotations, proposal.Spec
-	return set, rest.BeforeUpdate(r.strategy, ctx, set, stored)
+	return set, r.beforeUpdate(ctx, set, stored)
+}
+
+// beforeUpdate says what a write of the set would be refused for.
+func (r *PlanREST) beforeUpdate(ctx context.Context, set, stored *appsv1.StatefulSet) error {
+	if err := rest.BeforeUpdate(r.strategy, ctx, set, stored); err != nil {
+		return err
+	}
+	return refuseEmptying(set, stored)
 }
 
 // asWriteOfSet makes the rules apply that a write of the set itself would meet.

@@ -57,7 +57,7 @@ func (r *ScaleREST) Get(ctx context.Context, name string, options *metav1.GetOpt
 // forceAllowCreate says.
 func (r *ScaleREST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	set, _, err := r.store.Update(ctx, name, scaledSet{name, info},
-		createValidation, admitScaleUpdate(updateValidation), false, options)
+		createValidation, unlessEmptied(admitScaleUpdate(updateValidation)), false, options)
 	if err != nil {
 		return nil, false, explainTooLarge(err)
 	}

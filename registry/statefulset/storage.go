@@ -59,7 +59,7 @@ func (r *REST) Create(ctx context.Context, obj runtime.Object, admit rest.Valida
 // Update changes a set into one that the host finds no fault in, or creates it: server-side
 // apply comes this way too.
 func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, admitCreate rest.ValidateObjectFunc, admitUpdate rest.ValidateObjectUpdateFunc, mayCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	set, created, err := r.Store.Update(ctx, name, info, r.preflight.AfterCreate(admitCreate), r.preflight.AfterUpdate(admitUpdate), mayCreate, options)
+	set, created, err := r.Store.Update(ctx, name, info, r.preflight.AfterCreate(admitCreate), unlessEmptied(r.preflight.AfterUpdate(admitUpdate)), mayCreate, options)
 	return set, created, explainTooLarge(err)
 }
 

@@ -59,7 +59,7 @@ func warnings(ctx context.Context, set, old *appsv1.StatefulSet, services Servic
 		texts = append(texts, reserving(set, old)...)
 		texts = append(texts, reshaping(set, old)...)
 	}
-	return texts
+	return append(texts, misleading(set, old)...)
 }
 
 // unmounted warns of claims that are made for every member and that no container uses.

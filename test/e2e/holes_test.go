@@ -47,16 +47,23 @@ func TestLifeOfTheExampleWithHoles(t *testing.T) {
 	expectOrdinals(t, set)
 }
 
-// plugin runs kubectl sts.
+// plugin runs kubectl sts, and fails the test if that fails.
 func plugin(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "../../bin/kubectl-sts", args...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+suite.Kubeconfig())
-	output, err := cmd.CombinedOutput()
+	output, err := tryPlugin(t, args...)
 	if err != nil {
 		t.Fatalf("kubectl sts %v: %v\n%s", args, err, output)
 	}
-	return string(output)
+	return output
+}
+
+// tryPlugin runs kubectl sts.
+func tryPlugin(t *testing.T, args ...string) (output string, err error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "../../bin/kubectl-sts", args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+suite.Kubeconfig())
+	all, err := cmd.CombinedOutput()
+	return string(all), err
 }
 
 func expectOrdinals(t *testing.T, set *v1.StatefulSet, want ...v1.OrdinalRange) {

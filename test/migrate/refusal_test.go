@@ -116,6 +116,18 @@ func TestASetIsNotMoved(t *testing.T) {
 		expectRefusal(t, r, "apps/v1 does not have these fields of the set: spec.progressDeadlineSeconds", "web", "--back")
 		migrate(t, r.namespace, "web", "--back", "--drop-extra-fields")
 	})
+	t.Run("back when it is protected, until that ends", func(t *testing.T) {
+		t.Parallel()
+		r := run{namespace: namespace(t)}
+		set := web(1)
+		set.Annotations[v1.ProtectAnnotation] = "prod"
+		create(t, r.namespace, set)
+		waitReady(t, r.namespace, 1, 1)
+		migrate(t, r.namespace, "web")
+		expectRefusal(t, r, `set `+r.namespace+`/web is protected ("prod"): remove annotation apps.statefulset.dev/protect first`, "web", "--back")
+		patchOurs(t, r.namespace, `{"metadata":{"annotations":{"apps.statefulset.dev/protect":null}}}`)
+		migrate(t, r.namespace, "web", "--back")
+	})
 }
 
 func TestAutoscalersArePointedOut(t *testing.T) {

@@ -3,6 +3,12 @@
 
 package v1
 
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
 // HoldAnnotation holds a set: as long as a set has it, whatever its value, the
 // controller writes nothing to the host for the set, and keeps the revisions and
 // the collision count that its status names. The value says to people why.
@@ -18,3 +24,32 @@ func Held(set *StatefulSet) (why string, held bool) {
 // the claim templates that the pod was created with, so that a pod that mounts otherwise
 // because somebody changes pods at admission is not recreated over and over.
 const ClaimTemplatesAnnotation = GroupName + "/claim-templates"
+
+// ProtectAnnotation protects a set: as long as the stored set has it, whatever its value, the set
+// cannot be deleted and spec.replicas cannot become 0. The value says to people why.
+const ProtectAnnotation = GroupName + "/protect"
+
+// mostOfReason is how much of a reason is repeated to a user.
+const mostOfReason = 100
+
+// Protected reports whether a set, or its metadata, is protected, and what the annotation says
+// why. A set whose deletion has begun is not: it goes on.
+func Protected(set metav1.Object) (why string, protected bool) {
+	why, protected = set.GetAnnotations()[ProtectAnnotation]
+	if set.GetDeletionTimestamp() != nil {
+		return why, false
+	}
+	return why, protected
+}
+
+// ExplainProtection says that a set is protected, why, and what to do.
+func ExplainProtection(set metav1.Object) string {
+	why, reason := set.GetAnnotations()[ProtectAnnotation], ""
+	if runes := []rune(why); len(runes) > mostOfReason {
+		why = string(runes[:mostOfReason]) + "..."
+	}
+	if why != "" {
+		reason = fmt.Sprintf(" (%q)", why)
+	}
+	return fmt.Sprintf("set %s/%s is protected%s: remove annotation %s first", set.GetNamespace(), set.GetName(), reason, ProtectAnnotation)
+}

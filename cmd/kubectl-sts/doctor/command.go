@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
 // patience bounds one run.
@@ -64,24 +65,21 @@ func NewCommand(getter genericclioptions.RESTClientGetter, streams genericioopti
 }
 
 func (e *examiner) connect(getter genericclioptions.RESTClientGetter, everywhere bool) error {
-	config, err := getter.ToRESTConfig()
+	aim, err := target.Of(getter)
 	if err != nil {
-		return fmt.Errorf("reading the kubeconfig: %w", err)
+		return err
 	}
-	if e.namespace, _, err = getter.ToRawKubeConfigLoader().Namespace(); err != nil {
-		return fmt.Errorf("reading the namespace: %w", err)
-	}
-	if everywhere {
+	if e.namespace = aim.Namespace; everywhere {
 		e.namespace = metav1.NamespaceAll
 	}
-	if e.host, err = kubernetes.NewForConfig(config); err != nil {
+	if e.host, err = kubernetes.NewForConfig(aim.Config); err != nil {
 		return fmt.Errorf("building a client: %w", err)
 	}
-	if e.dynamic, err = dynamic.NewForConfig(config); err != nil {
+	if e.dynamic, err = dynamic.NewForConfig(aim.Config); err != nil {
 		return fmt.Errorf("building a client: %w", err)
 	}
-	if e.sets, err = versioned.NewForConfig(config); err != nil {
-		return fmt.Errorf("building a client: %w", err)
+	if e.sets, err = aim.Sets(); err != nil {
+		return err
 	}
 	e.now = time.Now()
 	return nil

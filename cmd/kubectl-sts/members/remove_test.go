@@ -48,7 +48,9 @@ func TestNamesOfASet(t *testing.T) {
 		"a type and a name": {[]string{"statefulset", "web"}, "web"},
 		"both in one":       {[]string{"sset/web"}, "web"},
 		"the name alone":    {[]string{"web"}, "web"},
+		"the whole type":    {[]string{"statefulset.v1.apps.statefulset.dev/web"}, "web"},
 		"another type":      {[]string{"deployment/web"}, ""},
+		"the built-in type": {[]string{"statefulsets.apps/web"}, ""},
 		"several":           {[]string{"statefulset", "web", "db"}, ""},
 		"none":              {nil, ""},
 	} {

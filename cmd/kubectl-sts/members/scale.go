@@ -21,6 +21,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
 // WithRemoval adds to kubectl's command "scale" the flag that removes members by name. The
@@ -61,19 +62,15 @@ func remove(cmd *cobra.Command, args, names []string, getter genericclioptions.R
 	if err != nil {
 		return err
 	}
-	config, err := getter.ToRESTConfig()
+	aim, err := target.Of(getter)
 	if err != nil {
-		return fmt.Errorf("reading the kubeconfig: %w", err)
+		return err
 	}
-	namespace, _, err := getter.ToRawKubeConfigLoader().Namespace()
+	sets, err := aim.Sets()
 	if err != nil {
-		return fmt.Errorf("reading the namespace: %w", err)
+		return err
 	}
-	clients, err := versioned.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("building a client: %w", err)
-	}
-	s := &scaler{sets: clients, namespace: namespace, dryRun: dryRun}
+	s := &scaler{sets: sets, namespace: aim.Namespace, dryRun: dryRun}
 	left, err := s.remove(cmd.Context(), name, names)
 	if err != nil {
 		return err
@@ -107,11 +104,17 @@ func setName(args []string) (string, error) {
 	if name == "" {
 		return "", errors.New("--remove needs the name of one set, as in statefulset/web")
 	}
-	plain, _, _ := strings.Cut(strings.ToLower(kind), ".")
-	if !slices.Contains([]string{"statefulset", "statefulsets", "sts", "sset"}, plain) {
-		return "", fmt.Errorf("--remove is for statefulsets, and %q is no name of these", kind)
+	if !isKind(kind) {
+		return "", fmt.Errorf("--remove is for statefulsets of %s, and %q is no name of these", v1.GroupName, kind)
 	}
 	return name, nil
+}
+
+// isKind reports whether a word names our sets. With the group of the built-in ones it does not.
+func isKind(word string) bool {
+	plain, group, _ := strings.Cut(strings.ToLower(word), ".")
+	return slices.Contains([]string{"statefulset", "statefulsets", "sts", "sset"}, plain) &&
+		slices.Contains([]string{"", v1.GroupName, v1.SchemeGroupVersion.Version + "." + v1.GroupName}, group)
 }
 
 type scaler struct {

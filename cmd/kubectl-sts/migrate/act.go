@@ -26,7 +26,9 @@ func (c cluster) act(ctx context.Context, next step, s situation) error {
 		return c.createOurs(ctx, s, metav1.CreateOptions{})
 	case createTheirs:
 		return c.createTheirs(ctx, s, metav1.CreateOptions{})
-	case discardOurs, deleteOurs:
+	case discardOurs:
+		return c.discard(ctx, s.ours)
+	case deleteOurs:
 		return c.sets.AppsV1().StatefulSets(s.ours.Namespace).Delete(ctx, s.ours.Name, orphaning(s.ours))
 	case deleteTheirs:
 		return c.host.AppsV1().StatefulSets(s.theirs.Namespace).Delete(ctx, s.theirs.Name, orphaning(s.theirs))
@@ -67,7 +69,7 @@ func (c cluster) createOurs(ctx context.Context, s situation, options metav1.Cre
 		return err
 	}
 	if len(options.DryRun) == 0 {
-		if err := c.sets.AppsV1().StatefulSets(set.Namespace).Delete(ctx, created.Name, orphaning(created)); err != nil {
+		if err := c.discard(ctx, created); err != nil {
 			return fmt.Errorf("removing the new set, which is not what the apps/v1 set is: %w", err)
 		}
 	}

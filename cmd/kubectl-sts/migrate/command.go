@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
 // NewCommand is the command that moves sets from apps/v1 to ours, and back. The getter
@@ -75,13 +77,11 @@ func (m *mover) complete(getter genericclioptions.RESTClientGetter, names []stri
 		return fmt.Errorf("--timeout must be more than zero, is %s", m.patience)
 	}
 	m.names = names
-	config, err := getter.ToRESTConfig()
+	aim, err := target.Of(getter)
 	if err != nil {
-		return fmt.Errorf("reading the kubeconfig: %w", err)
+		return err
 	}
-	if m.namespace, _, err = getter.ToRawKubeConfigLoader().Namespace(); err != nil {
-		return fmt.Errorf("reading the kubeconfig: %w", err)
-	}
-	m.cluster, err = connect(config)
+	m.namespace = aim.Namespace
+	m.cluster, err = connect(aim.Config)
 	return err
 }

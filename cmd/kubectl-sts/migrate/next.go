@@ -113,7 +113,7 @@ func begin(s situation) (step, error) {
 func prepareOurs(s situation) (step, error) {
 	_, from := courseOf(s.ours)
 	switch {
-	case from != s.theirs.UID || !sameSpec(s.theirs, s.ours):
+	case from != s.theirs.UID || !sameSpec(s.theirs, s.ours) || protected(s.theirs) && !protected(s.ours):
 		return discardOurs, nil
 	case !s.heldIsSeen():
 		return awaitHold, nil
@@ -150,6 +150,9 @@ func back(s situation) (step, error) {
 		return awaitOurEnd, nil
 	case s.ours.DeletionTimestamp != nil:
 		return done, fmt.Errorf("the set of %s is being deleted; wait until it is gone", v1.GroupName)
+	case protected(s.ours):
+		// Asked before every step: the one that deletes the set comes when there are two sets.
+		return done, refuseProtected(s.ours, course)
 	case course == arriving:
 		return forth(s)
 	case course == stopped:

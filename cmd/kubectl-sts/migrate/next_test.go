@@ -131,6 +131,14 @@ func TestNextStep(t *testing.T) {
 		"back: pods are not adopted yet":            {back, situation{theirs: theirSet(), pods: members("")}, awaitTheirs, ""},
 		"back: all is adopted":                      {back, situation{theirs: theirSet(), pods: members(theirUID)}, done, ""},
 		"back, while a move to ours is not over":    {back, situation{ours: ourSet(arriving), pods: members("")}, endHold, ""},
+		"back: the set is protected":                {back, situation{ours: ourSet("", protectedOurs), pods: members(ourUID)}, done, protectedOnly},
+		"back: the set is protected on the way":     {back, situation{theirs: theirSet(), ours: ourSet(leavingMark, protectedOurs), pods: members(ourUID)}, done, protectedOnly + "; or undo the move with --undo"},
+		"back: protected, in the middle of forth":   {back, situation{ours: ourSet(arriving, protectedOurs), pods: members("")}, done, protectedOnly},
+		"back: protected, but on its way out":       {back, situation{theirs: theirSet(), ours: ourSet(leavingMark, protectedOurs, going)}, awaitOurEnd, ""},
+		"a protected set moves with its protection": {forth, situation{theirs: theirSet(protectedTheirs), ours: ourSet(arriving, protectedOurs), pods: members(theirUID)}, deleteTheirs, ""},
+		"the protection was not moved along":        {forth, situation{theirs: theirSet(protectedTheirs), ours: ourSet(arriving), pods: members(theirUID)}, discardOurs, ""},
+		"undo: ours is protected as theirs is":      {undo, situation{theirs: theirSet(protectedTheirs), ours: ourSet(arriving, protectedOurs)}, discardOurs, ""},
+		"undo back: ours is protected":              {undo, situation{theirs: theirSet(), ours: ourSet(leavingMark, protectedOurs)}, deleteTheirs, ""},
 		"undo: ours takes over, theirs is there":    {undo, situation{theirs: theirSet(), ours: ourSet(arriving)}, discardOurs, ""},
 		"undo: the retention was changed":           {undo, situation{theirs: theirSet(retainingTheirs), ours: ourSet(arriving, deletingOurs)}, restoreClaims, ""},
 		"undo: ours is on its way out":              {undo, situation{theirs: theirSet(), ours: ourSet(arriving, going)}, awaitOurEnd, ""},
@@ -148,6 +156,15 @@ func TestNextStep(t *testing.T) {
 			}
 		})
 	}
+}
+
+const protectedOnly = `a move to apps/v1 deletes the set, and set shop/web is protected ("prod"): remove annotation apps.statefulset.dev/protect first`
+
+func protectedOurs(set *v1.StatefulSet) {
+	metav1.SetMetaDataAnnotation(&set.ObjectMeta, v1.ProtectAnnotation, "prod")
+}
+func protectedTheirs(set *appsv1.StatefulSet) {
+	metav1.SetMetaDataAnnotation(&set.ObjectMeta, v1.ProtectAnnotation, "prod")
 }
 
 func deleting(set *appsv1.StatefulSet) {

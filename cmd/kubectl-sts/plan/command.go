@@ -14,6 +14,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
 // request is what the command line asks for.
@@ -68,17 +69,13 @@ func (r *request) complete(getter genericclioptions.RESTClientGetter, args []str
 	if r.output != "" && r.output != "yaml" && r.output != "json" {
 		return fmt.Errorf("--output is %q, must be yaml or json", r.output)
 	}
-	config, err := getter.ToRESTConfig()
+	aim, err := target.Of(getter)
 	if err != nil {
-		return fmt.Errorf("reading the kubeconfig: %w", err)
+		return err
 	}
-	if r.namespace, _, err = getter.ToRawKubeConfigLoader().Namespace(); err != nil {
-		return fmt.Errorf("reading the namespace: %w", err)
-	}
-	if r.sets, err = versioned.NewForConfig(config); err != nil {
-		return fmt.Errorf("building a client: %w", err)
-	}
-	return nil
+	r.namespace = aim.Namespace
+	r.sets, err = aim.Sets()
+	return err
 }
 
 func (r *request) run(ctx context.Context, args []string, streams genericiooptions.IOStreams) error {

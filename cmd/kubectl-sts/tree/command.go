@@ -5,7 +5,6 @@ package tree
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -16,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
 // NewCommand is the command that shows a set as a tree. The getter must lead to the
@@ -48,17 +49,13 @@ instead, until the set is deleted.`,
 }
 
 func show(ctx context.Context, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams, name string, watch bool) error {
-	config, err := getter.ToRESTConfig()
+	aim, err := target.Of(getter)
 	if err != nil {
-		return fmt.Errorf("reading the kubeconfig: %w", err)
-	}
-	namespace, _, err := getter.ToRawKubeConfigLoader().Namespace()
-	if err != nil {
-		return fmt.Errorf("reading the kubeconfig: %w", err)
+		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	source, err := open(ctx, config, namespace, name)
+	source, err := open(ctx, aim.Config, aim.Namespace, name)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // most is how many sets are named.
@@ -31,6 +33,8 @@ func (r *run) inTheWay(s situation) error {
 		return errors.New("nothing was changed, because there are sets:\n" + list(s.sets) +
 			"Say what is to become of them:\n  kubectl sts uninstall --delete-sets     # delete them with their pods\n" +
 			"  kubectl sts uninstall --orphan-members  # let their pods run on without owner")
+	case len(protected(s.sets)) > 0:
+		return fmt.Errorf("nothing was changed, because there are sets that must not be deleted:\n  %s", strings.Join(protected(s.sets), "\n  "))
 	case r.orphanMembers && leaving(s.sets) != "":
 		return fmt.Errorf("nothing was changed: set %s is being deleted with its members already, which --orphan-members cannot keep", leaving(s.sets))
 	}
@@ -45,6 +49,21 @@ func leaving(sets []metav1.PartialObjectMetadata) string {
 		}
 	}
 	return ""
+}
+
+// protected says of sets that the server would refuse to delete them. Asked before anything is
+// deleted, since the sets that come before a protected one would be gone by then.
+func protected(sets []metav1.PartialObjectMetadata) []string {
+	var texts []string
+	for i := range sets {
+		if _, protected := v1.Protected(&sets[i]); protected {
+			texts = append(texts, v1.ExplainProtection(&sets[i]))
+		}
+	}
+	if more := len(texts) - most; more > 0 {
+		texts = append(texts[:most], fmt.Sprintf("and %d more", more))
+	}
+	return texts
 }
 
 // list counts sets by namespace and names the first of all.

@@ -79,6 +79,10 @@ func TestNothingIsChangedWhileSomethingIsInTheWay(t *testing.T) {
 			prepare: func(i *installation) { i.forbid("delete", "apiservices", "clusterroles") }, change: deleteSets,
 			want: []string{"permission is missing to: delete apiservices.apiregistration.k8s.io/v1.apps.statefulset.dev, delete clusterroles.rbac.authorization.k8s.io/statefulset-apiserver"},
 		},
+		"a set that is protected": {prepare: protectDB, change: deleteSets, want: []string{isProtected}},
+		"a set that is protected, and pods that are to stay": {
+			prepare: protectDB, change: func(r *run) { r.orphanMembers = true }, want: []string{isProtected},
+		},
 		"a set that is being deleted with its pods": {
 			prepare: func(i *installation) {
 				set := partial("StatefulSet", v1.SchemeGroupVersion.String(), "shop", "db")
@@ -102,6 +106,14 @@ func TestNothingIsChangedWhileSomethingIsInTheWay(t *testing.T) {
 			i.mustBeUntouched(t)
 		})
 	}
+}
+
+const isProtected = `set shop/db is protected ("prod"): remove annotation apps.statefulset.dev/protect first`
+
+func protectDB(i *installation) {
+	set := partial("StatefulSet", v1.SchemeGroupVersion.String(), "shop", "db")
+	set.Annotations = map[string]string{v1.ProtectAnnotation: "prod"}
+	_ = i.objects.Tracker().Update(v1.SchemeGroupVersion.WithResource("statefulsets"), set, "shop")
 }
 
 func (i *installation) fail(resource string, err error) {
