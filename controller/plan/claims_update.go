@@ -27,7 +27,7 @@ func updateClaims(f *facts, d *draft) verdict {
 			budget--
 		}
 	}
-	for _, m := range slices.Backward(f.members) {
+	for m := range f.inUpdateOrder() {
 		states := f.claimStates(m)
 		begun := slices.ContainsFunc(states, claimState.underWay)
 		if !begun && slices.ContainsFunc(states, claimState.lacksWork) {
@@ -69,7 +69,7 @@ func (f *facts) growing() string {
 	if !f.updatesClaims() {
 		return ""
 	}
-	for _, m := range slices.Backward(f.members) {
+	for m := range f.inUpdateOrder() {
 		for _, s := range f.claimStates(m) {
 			if text := s.standing(); text != "" {
 				return text

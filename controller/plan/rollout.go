@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"iter"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -21,7 +22,7 @@ func rollOut(f *facts, d *draft) verdict {
 	}
 	budget := f.maxUnavailable() - (f.roster.Len() - f.available)
 	var removals []Action
-	for _, m := range slices.Backward(f.members) {
+	for m := range f.inUpdateOrder() {
 		if _, how := f.target(m); how != recreate {
 			continue
 		}
@@ -45,6 +46,18 @@ func rollOut(f *facts, d *draft) verdict {
 		d.each(removals...)
 	}
 	return proceed
+}
+
+// inUpdateOrder are the wanted members in the order in which they are changed: the highest
+// ordinal first.
+func (f *facts) inUpdateOrder() iter.Seq[member] {
+	return func(yield func(member) bool) {
+		for _, m := range slices.Backward(f.members) {
+			if !yield(m) {
+				return
+			}
+		}
+	}
 }
 
 // replaceBroken removes an old pod that serves nobody anyhow: that costs no budget,
