@@ -34,6 +34,7 @@ var invariants = []func(*judged){
 	(*judged).unblocking,
 	(*judged).createdClaims,
 	(*judged).claimOwners,
+	(*judged).pausing,
 	(*judged).growth,
 	(*judged).shape,
 	(*judged).growthTold,

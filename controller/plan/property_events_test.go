@@ -33,7 +33,7 @@ var kinds = weighted([]kind{
 	{1, "fail"}, {1, "succeed"}, {1, "evict"}, {1, "orphan"}, {1, "orphanrevisions"}, {1, "steal"}, {1, "unlabel"}, {1, "mislabel"},
 	{2, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
-	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {1, "policy"}, {1, "service"}, {2, "reserved"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
+	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {1, "policy"}, {1, "service"}, {2, "reserved"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
 
 type kind struct {
@@ -66,6 +66,7 @@ var settings = map[string][]string{
 
 	"volumeClaimUpdate": {"InPlace", "NewClaims", "InPlace", "none"},
 
+	"paused":                     {"true", "false"},
 	"replaceUnreadyAfterSeconds": {"0", "20", "none"},
 	"service":                    {"nginx", "other", ""},
 	"reserved":                   {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
@@ -96,7 +97,7 @@ func drawSet() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "reserved", "volumeClaimUpdate"} {
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "reserved", "volumeClaimUpdate", "paused"} {
 			if n := number.Draw(t, field); n%2 == 1 {
 				args = append(args, field+"="+choice(settings[field], n/2))
 			}
@@ -111,6 +112,9 @@ func choice(from []string, n int) string { return from[n%len(from)] }
 // it could happen to.
 func (s *stage) commandFor(e event) []string {
 	if values, ok := settings[e.Kind]; ok {
+		if e.Kind == "paused" && s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+			return nil
+		}
 		if (e.Kind == "claims" || e.Kind == "claimLabel") && s.set.Spec.VolumeClaimUpdate == nil {
 			return nil // the server refuses it
 		}
@@ -123,8 +127,8 @@ func (s *stage) commandFor(e event) []string {
 		return []string{e.Kind}
 	case "converge":
 		// With refusals, with pods that do not start or mount otherwise than they should, or
-		// while the set is held, a run is not fair.
-		if len(s.refuse) > 0 || s.set.Annotations != nil || s.ails() || s.shapeless() {
+		// while the set is held or its update paused, a run is not fair.
+		if len(s.refuse) > 0 || s.set.Annotations != nil || s.ails() || s.shapeless() || gather(s.world()).isPaused() {
 			return nil
 		}
 		return append([]string{e.Kind}, pace(e.Value)...)
@@ -230,6 +234,9 @@ func (s *stage) live(fields []string, inPeace bool, events []event) {
 	}
 	s.happen("allow")
 	s.happen("unhold")
+	if gather(s.world()).isPaused() {
+		s.happen("set", "paused=false")
+	}
 	s.heal()
 	if names := s.shapelessPods(); len(names) > 0 {
 		s.happen("kill", names...)

@@ -37,6 +37,8 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 				return []Action{a}
 			})(w, p)
 		}}},
+		"creates members of a pause as they were":             {"paused-midway", mutant{"paused creation", onTracked(createsAsBefore)}},
+		"forgets who is superseded":                           {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
 		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -64,6 +64,13 @@ type RollingUpdateStatefulSetStrategy struct {
 	// +k8s:optional
 	// +k8s:minimum=0
 	ReplaceUnreadyAfterSeconds *int32 `json:"replaceUnreadyAfterSeconds,omitempty" protobuf:"varint,1000,opt,name=replaceUnreadyAfterSeconds"`
+
+	// paused stops an update: no member is recreated for it, out of turn neither. Members
+	// are still created, at the revision that they had: a member that the update has
+	// reached at the new one, any other at the one before. Scaling goes on, and so does the
+	// growth of claims.
+	// +optional
+	Paused bool `json:"paused,omitempty" protobuf:"varint,1001,opt,name=paused"`
 }
 
 // IsExtension reports whether only fields are set that apps/v1 does not have, and at

@@ -85,6 +85,7 @@ func Validate_RollingUpdateStatefulSetStrategy(
 		errs = append(errs, fn(fldPath.Child("replaceUnreadyAfterSeconds"), obj.ReplaceUnreadyAfterSeconds, oldVal, oldObj != nil)...)
 	}
 
+	// field RollingUpdateStatefulSetStrategy.Paused has no validation
 	return errs
 }
 
