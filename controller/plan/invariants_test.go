@@ -37,6 +37,7 @@ var invariants = []func(*judged){
 	(*judged).revisionsKept,
 	(*judged).revisionsMade,
 	(*judged).counters,
+	(*judged).listedOrdinals,
 	(*judged).conditions,
 	(*judged).oneWord,
 	(*judged).available,

@@ -22,6 +22,8 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 			p.First, p.Chains, p.Aside = slices.Concat(p.First, slices.Concat(p.Chains...), slices.Concat(p.Aside...)), nil, nil
 			return p
 		}}},
+		"creates by a partition of ordinals":                  {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},
+		"takes percentages of ordinals":                       {"reserved-percent", mutant{"budget", budgetsOrdinals}},
 		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
 	} {
 		t.Run(name, func(t *testing.T) {

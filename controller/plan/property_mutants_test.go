@@ -83,6 +83,7 @@ func TestMutantsAreFound(t *testing.T) {
 	setFlag(t, "rapid.shrinktime", "0s")
 	all := mutants()
 	maps.Copy(all, unblockMutants())
+	maps.Copy(all, holesMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			found := &catcher{TB: t}
