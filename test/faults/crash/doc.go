@@ -31,7 +31,7 @@
 //
 // FAULTS_SEEDS is how many seeds TestSeveralControllers plays (8), FAULTS_PAUSES how often
 // TestPausedLeader stops a leader (30), FAULTS_SCENARIOS how many scenarios every test plays
-// (all). With -test.short there is TestCrashAroundEveryWriteOurs alone, with four scenarios.
+// (all); FAULTS_NAMED is a part of the names of those that are played. With -test.short there is TestCrashAroundEveryWriteOurs alone, with four scenarios.
 // With FAULTS_TABLE each test appends its row to that file. What is known to break without a
 // fault of the controller is in collector_test.go.
 package crash
