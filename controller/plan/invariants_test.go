@@ -41,6 +41,7 @@ var invariants = []func(*judged){
 	(*judged).revisionsKept,
 	(*judged).revisionsMade,
 	(*judged).counters,
+	(*judged).listedOrdinals,
 	(*judged).conditions,
 	(*judged).oneWord,
 	(*judged).available,

@@ -33,7 +33,9 @@ var kinds = weighted([]kind{
 	{1, "fail"}, {1, "succeed"}, {1, "evict"}, {1, "orphan"}, {1, "orphanrevisions"}, {1, "steal"}, {1, "unlabel"}, {1, "mislabel"},
 	{2, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
-	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {1, "policy"}, {1, "service"}, {2, "reserved"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
+	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {1, "policy"}, {1, "service"},
+	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"},
+	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
 
 type kind struct {
@@ -126,12 +128,16 @@ func (s *stage) commandFor(e event) []string {
 	case "look", "gc", "allow", "orphanrevisions", "hold", "unhold":
 		return []string{e.Kind}
 	case "converge":
-		// With refusals, with pods that do not start or mount otherwise than they should, or
-		// while the set is held or its update paused, a run is not fair.
-		if len(s.refuse) > 0 || s.set.Annotations != nil || s.ails() || s.shapeless() || gather(s.world()).isPaused() {
+		if !s.isFair() {
 			return nil
 		}
 		return append([]string{e.Kind}, pace(e.Value)...)
+	case "remove":
+		// A set that waits for a name of somebody else has more to do.
+		if !s.isFair() || s.set.DeletionTimestamp != nil || len(blockers(s.world())) > 0 {
+			return nil
+		}
+		return on(e, s.removable())
 	case "wait":
 		return []string{e.Kind, choice([]string{"10s", "3s", "30s"}, e.Value)}
 	case "stale":

@@ -39,6 +39,8 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 		}}},
 		"creates members of a pause as they were":             {"paused-midway", mutant{"paused creation", onTracked(createsAsBefore)}},
 		"forgets who is superseded":                           {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
+		"creates by a partition of ordinals":                  {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},
+		"takes percentages of ordinals":                       {"reserved-percent", mutant{"budget", budgetsOrdinals}},
 		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
 	} {
 		t.Run(name, func(t *testing.T) {

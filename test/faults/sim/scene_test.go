@@ -78,26 +78,14 @@ func ordinalOf(name string) int {
 	return n
 }
 
-// wanted are the wanted ordinals in ascending order, found by walking.
-func wanted(set *v1.StatefulSet) (ordinals []int) {
-	var spec v1.StatefulSetOrdinals
-	if set.Spec.Ordinals != nil {
-		spec = *set.Spec.Ordinals
-	}
-	for ordinal := spec.Start; len(ordinals) < int(*set.Spec.Replicas); ordinal++ {
-		if !slices.ContainsFunc(spec.Reserved, func(r v1.OrdinalRange) bool { return r.First <= ordinal && ordinal <= r.End() }) {
-			ordinals = append(ordinals, int(ordinal))
-		}
-	}
-	return ordinals
+func isWanted(set *v1.StatefulSet, ordinal int) bool {
+	return slices.Contains(scenarios.Wanted(set), ordinal)
 }
-
-func isWanted(set *v1.StatefulSet, ordinal int) bool { return slices.Contains(wanted(set), ordinal) }
 
 // reached reports whether an update may change a wanted member.
 func reached(set *v1.StatefulSet, ordinal int) bool {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
-	return rolling == nil || rolling.Partition == nil || slices.Index(wanted(set), ordinal) >= int(*rolling.Partition)
+	return rolling == nil || rolling.Partition == nil || slices.Index(scenarios.Wanted(set), ordinal) >= int(*rolling.Partition)
 }
 
 // replacedOutOfTurn reports whether the status says that a member is being replaced, which
