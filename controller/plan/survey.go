@@ -57,6 +57,9 @@ type facts struct {
 	updateAils bool
 	// claimTemplates names the claim templates, if members follow them.
 	claimTemplates string
+	// claimStates say how the claims of members, by ordinal, stand to their templates, if
+	// they are to follow them.
+	claimStates map[int][]claimState
 	// stranded are the members whose pods are broken and not at the revision that they are
 	// to have, and that no other rule replaces.
 	stranded []member
@@ -87,6 +90,7 @@ func survey(world World, reads *reader) *facts {
 	f.freezeRevisions()
 	f.countUnreached()
 	f.findReleased()
+	f.compareClaims()
 	f.findStranded()
 	f.findUnblocking()
 	f.countEndings()

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"statefulset.dev/test/harness"
 )
@@ -70,6 +71,11 @@ func grow(t *testing.T, ns, name, size string) {
 		}
 		if asked := claim.Spec.Resources.Requests.Storage(); asked.String() != size {
 			return fmt.Errorf("it asks for %s, want %s", asked, size)
+		}
+		// First the volume: the cluster gives a bound claim the size of its volume.
+		larger := fmt.Sprintf(`{"spec":{"capacity":{"storage":%q}}}`, size)
+		if _, err := suite.Host.CoreV1().PersistentVolumes().Patch(ctx, claim.Spec.VolumeName, types.MergePatchType, []byte(larger), metav1.PatchOptions{}); err != nil {
+			return err
 		}
 		claim.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}
 		_, err = claims.UpdateStatus(ctx, claim, metav1.UpdateOptions{})

@@ -134,11 +134,16 @@ func reason(set *v1.StatefulSet, pod *corev1.Pod) string {
 		return "condemned"
 	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
 		return "finished"
-	case imageOf(&pod.Spec) != imageOf(&set.Spec.Template.Spec) && position >= partition(set):
+	case (imageOf(&pod.Spec) != imageOf(&set.Spec.Template.Spec) || scenarios.MountsOtherwise(set, pod)) && position >= partition(set) && !isPaused(set):
 		return "outdated"
 	default:
 		return ""
 	}
+}
+
+func isPaused(set *v1.StatefulSet) bool {
+	rolling := set.Spec.UpdateStrategy.RollingUpdate
+	return rolling != nil && rolling.Paused
 }
 
 // unfaithful finds pods whose revision was not there when they were created, or says

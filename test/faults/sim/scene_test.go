@@ -84,8 +84,7 @@ func isWanted(set *v1.StatefulSet, ordinal int) bool {
 
 // reached reports whether an update may change a wanted member.
 func reached(set *v1.StatefulSet, ordinal int) bool {
-	rolling := set.Spec.UpdateStrategy.RollingUpdate
-	return rolling == nil || rolling.Partition == nil || slices.Index(scenarios.Wanted(set), ordinal) >= int(*rolling.Partition)
+	return scenarios.IsReached(set, ordinal)
 }
 
 // replacedOutOfTurn reports whether the status says that a member is being replaced, which
@@ -124,7 +123,7 @@ func finished(pod *corev1.Pod) bool {
 }
 
 func outdated(pod *corev1.Pod, set *v1.StatefulSet) bool {
-	return imageOf(pod.Spec) != imageOf(set.Spec.Template.Spec)
+	return imageOf(pod.Spec) != imageOf(set.Spec.Template.Spec) || scenarios.MountsOtherwise(set, pod)
 }
 
 func imageOf(spec corev1.PodSpec) string { return spec.Containers[0].Image }
