@@ -14,7 +14,7 @@ import (
 // isPaused reports whether the set's updates are paused.
 func (f evidence) isPaused() bool {
 	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
-	return f.strategy() == v1.RollingUpdateStatefulSetStrategyType && rolling != nil && rolling.Paused
+	return f.strategy() == v1.RollingUpdateStatefulSetStrategyType && rolling != nil && rolling.Paused != nil && *rolling.Paused
 }
 
 // isTracked reports whether whom an update has reached stands in the status.

@@ -12,7 +12,7 @@ import (
 // paused reports whether no member is to be recreated for an update.
 func (f *facts) paused() bool {
 	strategy := f.Set.Spec.UpdateStrategy
-	return strategy.Type == v1.RollingUpdateStatefulSetStrategyType && strategy.RollingUpdate != nil && strategy.RollingUpdate.Paused
+	return strategy.Type == v1.RollingUpdateStatefulSetStrategyType && strategy.RollingUpdate != nil && strategy.RollingUpdate.IsPaused()
 }
 
 // isTracked reports whether the status keeps whom the update has reached: what is to become

@@ -13,7 +13,7 @@ func pausedMutants() map[string]mutant {
 	unpaused := func(w World) Plan {
 		w.Set = w.Set.DeepCopy()
 		if rolling := w.Set.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
-			rolling.Paused = false
+			rolling.Paused = nil
 		}
 		return Compute(w)
 	}

@@ -119,7 +119,7 @@ func (h *host) configure(settings []string) {
 				h.rolling().ReplaceUnreadyAfterSeconds = new(int32(h.number(value)))
 			}
 		case "paused":
-			h.rolling().Paused = value == "true"
+			h.rolling().Paused = new(value == "true")
 		case "minReadySeconds":
 			spec.MinReadySeconds = int32(h.number(value))
 		case "progressDeadlineSeconds":

@@ -95,7 +95,7 @@ func ungraceful(spec *corev1.PodSpec) []string {
 
 // paused warns of a template that no member is given yet.
 func paused(strategy *appsv1.StatefulSetUpdateStrategy) []string {
-	if strategy.RollingUpdate == nil || !strategy.RollingUpdate.Paused {
+	if strategy.RollingUpdate == nil || !strategy.RollingUpdate.IsPaused() {
 		return nil
 	}
 	return []string{"spec.updateStrategy.rollingUpdate.paused: no member gets the changed template until the update is resumed: kubectl sts rollout resume"}

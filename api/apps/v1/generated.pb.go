@@ -319,16 +319,18 @@ func (m *RollingUpdateStatefulSetStrategy) MarshalToSizedBuffer(dAtA []byte) (in
 	_ = i
 	var l int
 	_ = l
-	i--
-	if m.Paused {
-		dAtA[i] = 1
-	} else {
-		dAtA[i] = 0
+	if m.Paused != nil {
+		i--
+		if *m.Paused {
+			dAtA[i] = 1
+		} else {
+			dAtA[i] = 0
+		}
+		i--
+		dAtA[i] = 0x3e
+		i--
+		dAtA[i] = 0xc8
 	}
-	i--
-	dAtA[i] = 0x3e
-	i--
-	dAtA[i] = 0xc8
 	if m.ReplaceUnreadyAfterSeconds != nil {
 		i = encodeVarintGenerated(dAtA, i, uint64(*m.ReplaceUnreadyAfterSeconds))
 		i--
@@ -1244,7 +1246,9 @@ func (m *RollingUpdateStatefulSetStrategy) Size() (n int) {
 	if m.ReplaceUnreadyAfterSeconds != nil {
 		n += 2 + sovGenerated(uint64(*m.ReplaceUnreadyAfterSeconds))
 	}
-	n += 3
+	if m.Paused != nil {
+		n += 3
+	}
 	return n
 }
 
@@ -1616,7 +1620,7 @@ func (this *RollingUpdateStatefulSetStrategy) String() string {
 		`Partition:` + valueToStringGenerated(this.Partition) + `,`,
 		`MaxUnavailable:` + strings.Replace(fmt.Sprintf("%v", this.MaxUnavailable), "IntOrString", "intstr.IntOrString", 1) + `,`,
 		`ReplaceUnreadyAfterSeconds:` + valueToStringGenerated(this.ReplaceUnreadyAfterSeconds) + `,`,
-		`Paused:` + fmt.Sprintf("%v", this.Paused) + `,`,
+		`Paused:` + valueToStringGenerated(this.Paused) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -2759,7 +2763,8 @@ func (m *RollingUpdateStatefulSetStrategy) Unmarshal(dAtA []byte) error {
 					break
 				}
 			}
-			m.Paused = bool(v != 0)
+			b := bool(v != 0)
+			m.Paused = &b
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])

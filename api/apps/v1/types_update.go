@@ -70,8 +70,11 @@ type RollingUpdateStatefulSetStrategy struct {
 	// reached at the new one, any other at the one before. Scaling goes on, and so does the
 	// growth of claims.
 	// +optional
-	Paused bool `json:"paused,omitempty" protobuf:"varint,1001,opt,name=paused"`
+	Paused *bool `json:"paused,omitempty" protobuf:"varint,1001,opt,name=paused"`
 }
+
+// IsPaused reports whether no member is to be recreated for an update.
+func (r *RollingUpdateStatefulSetStrategy) IsPaused() bool { return r.Paused != nil && *r.Paused }
 
 // IsExtension reports whether only fields are set that apps/v1 does not have, and at
 // least one of them: without them, there would be no such block.

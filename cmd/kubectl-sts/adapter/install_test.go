@@ -106,12 +106,12 @@ func TestPauseAndResumeChangeNothingElse(t *testing.T) {
 		want     string
 	}{
 		"a set without a block gets one": {block(nil), pause, `{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}}}}`},
-		"and loses it again":             {block(&appsv1.RollingUpdateStatefulSetStrategy{Paused: true}), resume, `{"spec":{"updateStrategy":{"rollingUpdate":null}}}`},
+		"and loses it again":             {block(&appsv1.RollingUpdateStatefulSetStrategy{Paused: new(true)}), resume, `{"spec":{"updateStrategy":{"rollingUpdate":null}}}`},
 		"one with a block keeps the rest": {block(&appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &two}), pause,
 			`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}}}}`},
-		"and afterwards, too": {block(&appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &two, Paused: true}), resume,
+		"and afterwards, too": {block(&appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &two, Paused: new(true)}), resume,
 			`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":null}}}}`},
-		"one that is paused is not paused again": {block(&appsv1.RollingUpdateStatefulSetStrategy{Paused: true}), pause, "is already paused"},
+		"one that is paused is not paused again": {block(&appsv1.RollingUpdateStatefulSetStrategy{Paused: new(true)}), pause, "is already paused"},
 		"one that is not paused is not resumed":  {block(nil), resume, "is not paused"},
 		"one of another strategy has no updates to pause": {appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}, pause,
 			"only updates of the strategy RollingUpdate can be paused, and the strategy is OnDelete"},

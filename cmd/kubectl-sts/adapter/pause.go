@@ -26,12 +26,12 @@ func pauser(others polymorphichelpers.ObjectPauserFunc) polymorphichelpers.Objec
 		switch {
 		case strategy.Type != appsv1.RollingUpdateStatefulSetStrategyType:
 			return nil, fmt.Errorf("only updates of the strategy %s can be paused, and the strategy is %s", appsv1.RollingUpdateStatefulSetStrategyType, strategy.Type)
-		case strategy.RollingUpdate != nil && strategy.RollingUpdate.Paused:
+		case strategy.RollingUpdate != nil && strategy.RollingUpdate.IsPaused():
 			return nil, errors.New("is already paused")
 		case strategy.RollingUpdate == nil:
 			strategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{}
 		}
-		strategy.RollingUpdate.Paused = true
+		strategy.RollingUpdate.Paused = new(true)
 		return encoded(set)
 	}
 }
@@ -44,10 +44,10 @@ func resumer(others polymorphichelpers.ObjectPauserFunc) polymorphichelpers.Obje
 			return others(object)
 		}
 		rolling := set.Spec.UpdateStrategy.RollingUpdate
-		if rolling == nil || !rolling.Paused {
+		if rolling == nil || !rolling.IsPaused() {
 			return nil, errors.New("is not paused")
 		}
-		rolling.Paused = false
+		rolling.Paused = nil
 		if equality.Semantic.DeepEqual(*rolling, appsv1.RollingUpdateStatefulSetStrategy{}) {
 			set.Spec.UpdateStrategy.RollingUpdate = nil
 		}

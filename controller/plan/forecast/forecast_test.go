@@ -166,7 +166,7 @@ func TestForecasts(t *testing.T) {
 		"paused": func(t *testing.T) *v1.StatefulSetPlan {
 			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
 				newImage(set)
-				set.Spec.UpdateStrategy.RollingUpdate.Paused = true
+				set.Spec.UpdateStrategy.RollingUpdate.Paused = new(true)
 				set.Spec.Replicas = new(int32(4))
 			}))
 		},

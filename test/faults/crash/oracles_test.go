@@ -143,7 +143,7 @@ func reason(set *v1.StatefulSet, pod *corev1.Pod) string {
 
 func isPaused(set *v1.StatefulSet) bool {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
-	return rolling != nil && rolling.Paused
+	return rolling != nil && rolling.IsPaused()
 }
 
 // unfaithful finds pods whose revision was not there when they were created, or says

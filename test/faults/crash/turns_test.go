@@ -61,6 +61,26 @@ func (j judged) namedBefore(t time.Time, pod *corev1.Pod) bool {
 	})
 }
 
+// changesUntil is how often a user has changed what members are to run or mount, or paused
+// the update or gone on with it, until the set was as it is given.
+func (j judged) changesUntil(set *v1.StatefulSet) int {
+	changes, last := 0, ""
+	for _, r := range j.records {
+		then, ok := r.object.(*v1.StatefulSet)
+		if !ok || then.UID != set.UID || then.Generation > set.Generation {
+			continue
+		}
+		asked := fmt.Sprint(imageOf(&then.Spec.Template.Spec), isPaused(then))
+		for i := range then.Spec.VolumeClaimTemplates {
+			asked += " " + then.Spec.VolumeClaimTemplates[i].Name
+		}
+		if asked != last {
+			changes, last = changes+1, asked
+		}
+	}
+	return changes
+}
+
 // twice finds members that were removed for an update that had removed them before.
 func twice(j judged) []violation {
 	var found []violation
@@ -78,7 +98,7 @@ func twice(j judged) []violation {
 		if at < 0 || slices.ContainsFunc(around, func(set *v1.StatefulSet) bool { return reason(set, pod) == "condemned" }) {
 			continue
 		}
-		update := fmt.Sprintf("%s for %s of set %s", pod.Name, imageOf(&around[at].Spec.Template.Spec), around[at].UID)
+		update := fmt.Sprintf("%s for %s, change %d of set %s", pod.Name, imageOf(&around[at].Spec.Template.Spec), j.changesUntil(around[at]), around[at].UID)
 		if before := removed[update]; before != nil {
 			found = append(found, violation{onceEach, fmt.Sprintf("got pod %s removed with UID %s and %s, and again with UID %s and %s, want it removed once",
 				update, before.UID, imageOf(&before.Spec), pod.UID, imageOf(&pod.Spec))})

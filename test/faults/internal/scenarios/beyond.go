@@ -69,8 +69,8 @@ func IsReached(set *v1.StatefulSet, ordinal int) bool {
 		return false
 	}
 	rollout := set.Status.Rollout
-	if !rolling.Paused || rollout == nil {
-		return !rolling.Paused
+	if !rolling.IsPaused() || rollout == nil {
+		return !rolling.IsPaused()
 	}
 	return slices.ContainsFunc(slices.Concat(rollout.Released, rollout.Superseded), func(r v1.OrdinalRange) bool {
 		return int(r.First) <= ordinal && ordinal <= int(r.End())
