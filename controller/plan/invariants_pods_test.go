@@ -69,7 +69,7 @@ func (j *judged) createsInOrder() {
 	}
 	scaled := len(creates)
 	for _, action := range planned[DeletePod](j) {
-		if !forUpdate(action) {
+		if !forUpdate(action) && action.Ordinal != j.named() {
 			scaled++
 		}
 	}
