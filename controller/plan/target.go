@@ -40,14 +40,15 @@ func (f *facts) goal(m member) *revision {
 // reached reports whether an update is to change the member. Those below the partition
 // it leaves alone, so that losing a pod does not update it early; without a partition,
 // as many of the first of those that have no pod as members still have the current
-// revision, but for one that was removed out of turn to be updated.
+// revision, but for one that was removed out of turn to be updated. Where the set orders
+// its updates, no member is left alone so: their ordinals do not say which it has reached.
 func (f *facts) reached(m member) bool {
 	strategy := f.Set.Spec.UpdateStrategy
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 		return true
 	}
 	rank, _ := f.roster.Rank(m.ordinal)
-	if m.pod == nil && (strategy.RollingUpdate == nil || strategy.RollingUpdate.IsExtension()) {
+	if m.pod == nil && f.updateOrder() == nil && (strategy.RollingUpdate == nil || strategy.RollingUpdate.IsExtension()) {
 		return rank >= f.unreached || f.unblocks(m)
 	}
 	return rank >= f.partition()

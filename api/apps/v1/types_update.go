@@ -64,6 +64,14 @@ type RollingUpdateStatefulSetStrategy struct {
 	// +k8s:optional
 	// +k8s:minimum=0
 	ReplaceUnreadyAfterSeconds *int32 `json:"replaceUnreadyAfterSeconds,omitempty" protobuf:"varint,1000,opt,name=replaceUnreadyAfterSeconds"`
+
+	// order says which members are changed before which: when an update recreates them,
+	// and when their claims grow (volumeClaimUpdate). It does not say which are changed at
+	// all: partition counts members from the first ordinal, whatever their order. Without
+	// it the highest ordinal comes first, as in apps/v1.
+	// +optional
+	// +k8s:optional
+	Order *UpdateOrder `json:"order,omitempty" protobuf:"bytes,1004,opt,name=order"`
 }
 
 // IsExtension reports whether only fields are set that apps/v1 does not have, and at
