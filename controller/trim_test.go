@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/diff"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -45,6 +46,11 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 				{Name: "sidecar", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 0, Reason: "Completed"}}},
 				{Name: "main", LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", Message: "at 10:41"}}},
 			}
+		},
+		"the pod of the leader comes last": func(w *plan.World) {
+			w.Set.Spec.Template.Spec.Containers[0].Image = "main:2"
+			w.Set.Spec.UpdateStrategy.RollingUpdate.Order = &v1.UpdateOrder{Last: []metav1.LabelSelector{{MatchLabels: map[string]string{"role": "leader"}}}}
+			w.Pods[2].Labels["role"] = "leader"
 		},
 		"pods become available later": func(w *plan.World) {
 			w.Set.Spec.MinReadySeconds = 60

@@ -363,6 +363,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.StatefulSetStatus{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref),
 		appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName():                       schema_statefulsetdev_api_apps_v1_StatefulSetUpdateStrategy(ref),
 		appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName():                    schema_statefulsetdev_api_apps_v1_StatefulSetVolumeClaimUpdate(ref),
+		appsv1.UpdateOrder{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_UpdateOrder(ref),
 		appsv1.VolumeClaimStatus{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_VolumeClaimStatus(ref),
 	}
 }
@@ -18618,11 +18619,17 @@ func schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref comm
 							Format:      "",
 						},
 					},
+					"order": {
+						SchemaProps: spec.SchemaProps{
+							Description: "order says which members are changed before which: when an update recreates them, and when their claims grow (volumeClaimUpdate). It does not say which are changed at all: partition counts members from the first ordinal, whatever their order. Without it the highest ordinal comes first, as in apps/v1.",
+							Ref:         ref(appsv1.UpdateOrder{}.OpenAPIModelName()),
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			intstr.IntOrString{}.OpenAPIModelName()},
+			intstr.IntOrString{}.OpenAPIModelName(), appsv1.UpdateOrder{}.OpenAPIModelName()},
 	}
 }
 
@@ -19336,6 +19343,65 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetVolumeClaimUpdate(ref common.R
 				Required: []string{"policy"},
 			},
 		},
+	}
+}
+
+func schema_statefulsetdev_api_apps_v1_UpdateOrder(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "UpdateOrder says which members are changed before which.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"direction": {
+						SchemaProps: spec.SchemaProps{
+							Description: "direction is Descending, as without the field, or Ascending. It orders the members between which first and last make no difference.\n\nPossible enum values:\n - `\"Ascending\"` changes the lowest ordinal first.\n - `\"Descending\"` changes the highest ordinal first, as apps/v1 does.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Ascending", "Descending"},
+						},
+					},
+					"first": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "first are ordinals whose members are changed before all others, in the order of this list: a canary, for example. At most 100 ranges, none of which overlap.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.OrdinalRange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"last": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "last are selectors of members that are changed after all others, as a leader is best handed over once: those that the first selector matches, then those that the second one does, and so on; of several that match, the last counts. They match the labels that a pod has at the time, so that a label that the members move among themselves moves the order with it. A member that is available is not taken from service while one that comes before it by these selectors is outdated or unavailable, whatever maxUnavailable is, and although it is among first. At most 8 selectors, each with at most 16 labels and expressions.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(metav1.LabelSelector{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			metav1.LabelSelector{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName()},
 	}
 }
 

@@ -31,8 +31,8 @@ const firstFormat = 1
 func (r record) NeededFormat() int { return max(r.Format, firstFormat) }
 
 // neededFormat is what a server must know to read an object. A set needs the second format
-// for ordinals that are reserved, and for what unblocks an update: a server that drops the
-// former has other members created and removed.
+// for ordinals that are reserved, and for what unblocks or orders an update: a server that
+// drops the former has other members created and removed.
 func neededFormat(obj runtime.Object) int {
 	set, ok := obj.(*appsv1.StatefulSet)
 	if !ok {
@@ -40,7 +40,7 @@ func neededFormat(obj runtime.Object) int {
 	}
 	ordinals, rolling := set.Spec.Ordinals, set.Spec.UpdateStrategy.RollingUpdate
 	if ordinals != nil && len(ordinals.Reserved) > 0 || len(set.Status.Ordinals) > 0 ||
-		rolling != nil && (rolling.ReplaceUnreadyAfterSeconds != nil || rolling.Paused != nil) || set.Status.Rollout != nil ||
+		rolling != nil && (rolling.ReplaceUnreadyAfterSeconds != nil || rolling.Paused != nil || rolling.Order != nil) || set.Status.Rollout != nil ||
 		set.Spec.VolumeClaimUpdate != nil || len(set.Status.VolumeClaims) > 0 {
 		return 2
 	}

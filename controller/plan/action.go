@@ -88,6 +88,9 @@ type DeletePod struct {
 	Ordinal int
 	Pod     Target
 	Reason  DeleteReason
+	// Turn says why the order of the update has the member now, empty if it is for its
+	// ordinal.
+	Turn string
 }
 
 // DeleteReason says why a pod is removed.

@@ -54,7 +54,14 @@ func worldWith(t tester, replicas int, become func(*host)) World {
 // TestALookAllocatesNothingPerMember bounds what a look at a set costs that needs
 // nothing done: its lists grow with the members, and nothing is made for each.
 func TestALookAllocatesNothingPerMember(t *testing.T) {
-	for sentence, become := range map[string]func(*host){"members are ready": allReady, "members start": func(*host) {}} {
+	for sentence, become := range map[string]func(*host){
+		"members are ready": allReady,
+		"members start":     func(*host) {},
+		"members are in another order": func(h *host) {
+			allReady(h)
+			h.configure([]string{"direction=Ascending", "first=2,0", "last=role=standby/role=leader"})
+		},
+	} {
 		t.Run(sentence, func(t *testing.T) {
 			few, many := worldWith(t, 10, become), worldWith(t, 400, become)
 			least := testing.AllocsPerRun(5, func() { Compute(few) })

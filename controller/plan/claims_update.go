@@ -19,8 +19,8 @@ const mostChanged = mostMissing
 // updateClaims changes the claims of members after their templates, as far as that can be
 // done in place. A claim that is full may be what keeps its member from becoming ready, so
 // nobody's health is waited for. No more members than may be unavailable have their claims
-// grown at a time, those of the highest ordinals first: what goes wrong with one volume
-// may go wrong with all.
+// grown at a time, those of the highest ordinals first, or in the order that the set asks
+// for: what goes wrong with one volume may go wrong with all.
 func updateClaims(f *facts, d *draft) verdict {
 	if !f.updatesClaims() {
 		return proceed

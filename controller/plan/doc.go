@@ -32,7 +32,8 @@
 //	            missing members, complete claims and labels
 //	scale down  each condemned pod from the highest ordinal: remove it
 //	update      strategy RollingUpdate only: remove pods of an old revision
-//	            from the highest ordinal down to the partition
+//	            from the highest ordinal down to the partition, or in the order that
+//	            the set asks for
 //	shape       tell of members that keep the claims of earlier templates
 //	service     tell of members that have the DNS name of an earlier service
 //	history     delete revisions that nobody runs beyond the limit, whatever else the

@@ -4,7 +4,6 @@
 package plan
 
 import (
-	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -54,11 +53,11 @@ func (j *judged) createdRevision() {
 }
 
 // withoutPartition reports whether the set has a rolling update with no word about a
-// partition. A member that it loses may come back at either revision, but for one that was
+// partition, or about an order. A member that it loses may come back at either revision, but for one that was
 // removed to be updated.
 func (j *judged) withoutPartition() bool {
 	rolling := j.Set.Spec.UpdateStrategy.RollingUpdate
-	return j.strategy() == v1.RollingUpdateStatefulSetStrategyType && (rolling == nil || rolling.Partition == nil && rolling.MaxUnavailable == nil)
+	return j.strategy() == v1.RollingUpdateStatefulSetStrategyType && !j.reorders() && (rolling == nil || rolling.Partition == nil && rolling.MaxUnavailable == nil)
 }
 
 // createsInOrder: an ordered set creates one member at a time, and none while one
@@ -70,7 +69,7 @@ func (j *judged) createsInOrder() {
 	}
 	scaled := len(creates)
 	for _, action := range planned[DeletePod](j) {
-		if !forUpdate(action) {
+		if !forUpdate(action) && action.Ordinal != j.named() {
 			scaled++
 		}
 	}
@@ -232,13 +231,13 @@ func (j *judged) allServe(action DeletePod) {
 }
 
 // updateBudget: a rolling update takes no more members from service than the budget
-// has left, the highest ordinals first. An ordered set takes none while any does
+// has left. An ordered set takes none while any does
 // not serve or is surplus.
 func (j *judged) updateBudget() {
 	if j.strategy() != v1.RollingUpdateStatefulSetStrategyType {
 		return
 	}
-	missing, taken, lowest := 0, map[int]bool{}, math.MaxInt
+	missing, taken := 0, map[int]bool{}
 	for _, ordinal := range j.ordinals {
 		if !j.serves(ordinal) {
 			missing++
@@ -252,15 +251,10 @@ func (j *judged) updateBudget() {
 			j.allServe(action)
 		}
 		if j.serves(action.Ordinal) {
-			taken[action.Ordinal], lowest = true, min(lowest, action.Ordinal)
+			taken[action.Ordinal] = true
 		}
 	}
 	if budget := max(j.maxUnavailable()-missing, 0); len(taken) > budget {
 		j.broke("budget", "%d serving members are taken away for an update, %d of %d are missing, and %d may be", len(taken), missing, len(j.ordinals), j.maxUnavailable())
-	}
-	for _, ordinal := range j.ordinals {
-		if pod := j.member(ordinal); ordinal > lowest && j.serves(ordinal) && !taken[ordinal] && j.mayUpdate(pod, ordinal) && (j.ordered() || j.untold(ordinal) == "") {
-			j.broke("update order", "member %d is updated before member %d", lowest, ordinal)
-		}
 	}
 }

@@ -22,6 +22,9 @@ type member struct {
 	// taken is a pod that has the member's name and is not the set's, nil if there
 	// is none. As long as it exists the member cannot be created.
 	taken *corev1.Pod
+	// place and class are what the order of updates makes of the member: a place below 0
+	// comes first, and a class above 0 last.
+	place, class int
 }
 
 func (f *facts) podName(m member) string { return identity.PodName(f.Set.Name, m.ordinal) }

@@ -35,6 +35,7 @@ var kinds = weighted([]kind{
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
 	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {1, "policy"}, {1, "service"},
 	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"},
+	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
 
@@ -68,7 +69,11 @@ var settings = map[string][]string{
 
 	"volumeClaimUpdate": {"InPlace", "NewClaims", "InPlace", "none"},
 
-	"paused":                     {"true", "false"},
+	"paused":    {"true", "false"},
+	"direction": {"Ascending", "Descending", "none"},
+	"first":     {"1", "none", "2,0", "3-4,1", "0-1"},
+	"last":      {"role=leader", "none", "role=standby/role=leader", "role=leader/role=standby", "app=nginx"},
+
 	"replaceUnreadyAfterSeconds": {"0", "20", "none"},
 	"service":                    {"nginx", "other", ""},
 	"reserved":                   {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
@@ -99,7 +104,7 @@ func drawSet() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "reserved", "volumeClaimUpdate", "paused"} {
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused"} {
 			if n := number.Draw(t, field); n%2 == 1 {
 				args = append(args, field+"="+choice(settings[field], n/2))
 			}
@@ -192,7 +197,7 @@ func (s *stage) podCommand(e event) []string {
 		switch e.Kind {
 		case "gone":
 			ok = terminating
-		case "kill":
+		case "kill", "lead", "follow":
 			ok = !terminating
 		case "ready", "unready", "fail", "succeed", "evict":
 			ok = !ended && s.canRun(pod)

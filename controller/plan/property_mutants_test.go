@@ -86,6 +86,7 @@ func TestMutantsAreFound(t *testing.T) {
 	maps.Copy(all, claimMutants())
 	maps.Copy(all, pausedMutants())
 	maps.Copy(all, holesMutants())
+	maps.Copy(all, orderMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			found := &catcher{TB: t}

@@ -142,7 +142,8 @@ func (c coverage) of(compute func(World) Plan) func(World) Plan {
 func nameOf(action Action) string {
 	name := strings.TrimPrefix(fmt.Sprintf("%T", action), "plan.")
 	if a, ok := action.(DeletePod); ok {
-		return name + " " + string(a.Reason)
+		turn, _, _ := strings.Cut(a.Turn, ",")
+		return strings.TrimSpace(name + " " + string(a.Reason) + " " + turn)
 	}
 	return name
 }
@@ -160,6 +161,7 @@ func (c coverage) expect(t *testing.T) {
 	}
 	for _, action := range []Action{CreateMember{}, CreateClaims{}, SetClaimOwners{}, UpdateClaim{}, RepairPod{}, AdoptPod{}, ReleasePod{},
 		DeletePod{Reason: DeleteForScaleDown}, DeletePod{Reason: DeleteForUpdate}, DeletePod{Reason: DeleteFinished}, DeletePod{Reason: DeleteUnready}, DeletePod{Reason: DeleteMisshapen},
+		DeletePod{Reason: DeleteForUpdate, Turn: "first"}, DeletePod{Reason: DeleteForUpdate, Turn: "last"},
 		CreateRevision{}, AdoptRevision{}, RaiseRevision{}, DeleteRevision{}} {
 		if c[nameOf(action)] == 0 {
 			t.Errorf("no sequence led to %s", nameOf(action))

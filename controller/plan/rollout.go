@@ -4,30 +4,27 @@
 package plan
 
 import (
-	"iter"
-	"slices"
-
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
 
 // rollOut removes pods of an old revision, from the highest ordinal down to the
-// partition, as long as no more than maxUnavailable members are unavailable. They
-// come back at the new revision when they are gone. In an ordered set one that cannot be
-// removed, or not yet, holds up those below it.
+// partition or in the order that the set asks for, as long as no more than maxUnavailable
+// members are unavailable. They come back at the new revision when they are gone. In an
+// ordered set one that cannot be removed, or not yet, holds up those after it.
 func rollOut(f *facts, d *draft) verdict {
 	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.paused() || d.repairing {
 		return proceed
 	}
 	budget := f.maxUnavailable() - (f.roster.Len() - f.available)
+	barrier := f.barrier()
 	var removals []Action
 	for m := range f.inUpdateOrder() {
-		if _, how := f.target(m); how != recreate {
+		if _, how := f.target(m); how != recreate || barrier.holds(m) {
 			continue
 		}
-		held := f.reached(m) && !isTerminating(m.pod) && (!returnable(f, d, m) || awaitsClaims(f, d, m))
-		switch {
+		switch held := isHeld(f, d, m); {
 		case held && f.ordered:
 			budget = 0
 		case held:
@@ -40,6 +37,7 @@ func rollOut(f *facts, d *draft) verdict {
 			budget--
 		}
 	}
+	barrier.tell(f, d, budget)
 	if f.ordered {
 		d.inOrder(removals...)
 	} else {
@@ -48,16 +46,10 @@ func rollOut(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// inUpdateOrder are the wanted members in the order in which they are changed: the highest
-// ordinal first.
-func (f *facts) inUpdateOrder() iter.Seq[member] {
-	return func(yield func(member) bool) {
-		for _, m := range slices.Backward(f.members) {
-			if !yield(m) {
-				return
-			}
-		}
-	}
+// isHeld reports whether an outdated pod is kept, because the next one could not be made, or
+// not as it is to be.
+func isHeld(f *facts, d *draft, m member) bool {
+	return f.reached(m) && !isTerminating(m.pod) && (!returnable(f, d, m) || awaitsClaims(f, d, m))
 }
 
 // replaceBroken removes an old pod that serves nobody anyhow: that costs no budget,
@@ -82,7 +74,7 @@ func replaceMember(f *facts, d *draft, m member) Action {
 			d.replaced++
 		}
 	}
-	return DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: why}
+	return DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: why, Turn: f.turnOf(m)}
 }
 
 // whyUpdated says what the pod of a member that is to be recreated has otherwise than it is

@@ -38,7 +38,7 @@ const separator = "----------\n"
 // 10s" lets time pass; "refuse TEXT: ERROR" makes actions fail; "allow" ends that;
 // "hold" and "unhold" set and remove the annotation; "show" prints what is there; move has the
 // commands about sets that come from another group, ail those about pods that do not
-// start, and trouble those that make a run unfair.
+// start, elect those about who leads, and trouble those that make a run unfair.
 func TestSequences(t *testing.T) {
 	files, err := filepath.Glob("testdata/sequences/*.txt")
 	if err != nil || len(files) == 0 {
@@ -156,7 +156,7 @@ func (s *stage) command(name string, args []string) {
 	case "show":
 		s.show()
 	default:
-		if !s.move(name, args) && !s.ail(name, args) {
+		if !s.move(name, args) && !s.ail(name, args) && !s.elect(name, args) {
 			s.trouble(name, args)
 		}
 	}

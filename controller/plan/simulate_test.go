@@ -135,7 +135,9 @@ func (h *host) configure(settings []string) {
 		case "whenScaled":
 			h.retention().WhenScaled = v1.PersistentVolumeClaimRetentionPolicyType(value)
 		default:
-			h.t.Fatalf("unknown setting %q", setting)
+			if !h.order(key, value) {
+				h.t.Fatalf("unknown setting %q", setting)
+			}
 		}
 	}
 	v1.SetObjectDefaults_StatefulSet(h.set)

@@ -30,6 +30,9 @@ type facts struct {
 	roster    identity.Ordinals
 	members   []member
 	condemned []member
+	// line are the wanted members in the order in which an update takes them, nil if that is
+	// the one of apps/v1.
+	line []member
 	// adopt and release are the pods that are to become the set's, and those that are
 	// not to be the set's any more.
 	adopt   []member
@@ -86,6 +89,7 @@ func survey(world World, reads *reader) *facts {
 		f.claimTemplates = identity.ClaimTemplates(world.Set)
 	}
 	f.sortMembers(selector)
+	f.lineUp()
 	f.findRevisions(selector, reads)
 	f.freezeRevisions()
 	f.countUnreached()

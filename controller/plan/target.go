@@ -42,8 +42,9 @@ func (f *facts) goal(m member) *revision {
 // reached reports whether an update is to change the member. Those below the partition
 // it leaves alone, so that losing a pod does not update it early; without a partition,
 // as many of the first of those that have no pod as members still have the current
-// revision, but for one that was removed out of turn to be updated. One that is paused
-// reaches nobody that it has not reached before.
+// revision, but for one that was removed out of turn to be updated. Where the set orders
+// its updates, no member is left alone so: their ordinals do not say which it has reached.
+// An update that is paused reaches nobody that it has not reached before.
 func (f *facts) reached(m member) bool {
 	strategy := f.Set.Spec.UpdateStrategy
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType {
@@ -53,7 +54,7 @@ func (f *facts) reached(m member) bool {
 	if f.isTracked() {
 		return rank >= f.partition() && (f.released[m.ordinal] || f.superseded[m.ordinal] && m.pod == nil)
 	}
-	if m.pod == nil && (strategy.RollingUpdate == nil || strategy.RollingUpdate.IsExtension()) {
+	if m.pod == nil && f.updateOrder() == nil && (strategy.RollingUpdate == nil || strategy.RollingUpdate.IsExtension()) {
 		return rank >= f.unreached || f.unblocks(m)
 	}
 	return rank >= f.partition()

@@ -27,7 +27,7 @@ func validateOrdinals(spec *appsv1.StatefulSetSpec, path *field.Path) field.Erro
 	if len(spec.Ordinals.Reserved) > mostReserved {
 		return nil // refused by the tag
 	}
-	if errs := validateReserved(spec.Ordinals.Reserved, path.Child("reserved")); len(errs) > 0 {
+	if errs := validateRanges(spec.Ordinals.Reserved, path.Child("reserved")); len(errs) > 0 {
 		return errs
 	}
 	highest, wanted := identity.OrdinalsOf(&appsv1.StatefulSet{Spec: *spec}).Last()
@@ -42,10 +42,10 @@ func validateOrdinals(spec *appsv1.StatefulSetSpec, path *field.Path) field.Erro
 		fmt.Sprintf("with %d replicas%s the highest ordinal would be %d; it must be at most %d", ptr.Deref(spec.Replicas, 1), reserved, highest, math.MaxInt32))}
 }
 
-// validateReserved wants ranges of ordinals, apart from each other.
-func validateReserved(reserved []appsv1.OrdinalRange, path *field.Path) field.ErrorList {
+// validateRanges wants ranges of ordinals, apart from each other.
+func validateRanges(ranges []appsv1.OrdinalRange, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i, r := range reserved {
+	for i, r := range ranges {
 		if r.First < 0 {
 			errs = append(errs, atLeastZero(int64(r.First), path.Index(i).Child("first"))...)
 			continue
@@ -55,8 +55,8 @@ func validateReserved(reserved []appsv1.OrdinalRange, path *field.Path) field.Er
 			continue
 		}
 		overlaps := func(other appsv1.OrdinalRange) bool { return other.First <= r.End() && r.First <= other.End() }
-		if at := slices.IndexFunc(reserved[:i], overlaps); at >= 0 {
-			errs = append(errs, field.Invalid(path.Index(i), text(r), fmt.Sprintf("overlaps %s[%d], which is %s", path, at, text(reserved[at]))))
+		if at := slices.IndexFunc(ranges[:i], overlaps); at >= 0 {
+			errs = append(errs, field.Invalid(path.Index(i), text(r), fmt.Sprintf("overlaps %s[%d], which is %s", path, at, text(ranges[at]))))
 		}
 	}
 	return errs

@@ -43,7 +43,7 @@ func validateRollingUpdate(rolling *appsv1.RollingUpdateStatefulSetStrategy, pat
 	if rolling.MaxUnavailable != nil {
 		errs = append(errs, validateMaxUnavailable(*rolling.MaxUnavailable, path.Child("maxUnavailable"))...)
 	}
-	return errs
+	return append(errs, validateOrder(rolling.Order, path.Child("order"))...)
 }
 
 // validateMaxUnavailable accepts a number of at least 1, and 1% to 100%.

@@ -38,6 +38,11 @@ func TestDefaults(t *testing.T) {
 				RollingUpdate: &RollingUpdateStatefulSetStrategy{ReplaceUnreadyAfterSeconds: ptr.To[int32](300)}}},
 			want: func(*StatefulSetSpec) {},
 		},
+		"fill in nothing beside an order, if the type was named": {
+			in: StatefulSetSpec{UpdateStrategy: StatefulSetUpdateStrategy{Type: RollingUpdateStatefulSetStrategyType,
+				RollingUpdate: &RollingUpdateStatefulSetStrategy{Order: &UpdateOrder{}}}},
+			want: func(*StatefulSetSpec) {},
+		},
 		"fill in what apps/v1 makes up for a type that was not named": {
 			in: StatefulSetSpec{UpdateStrategy: StatefulSetUpdateStrategy{
 				RollingUpdate: &RollingUpdateStatefulSetStrategy{ReplaceUnreadyAfterSeconds: ptr.To[int32](300)}}},

@@ -71,6 +71,14 @@ type RollingUpdateStatefulSetStrategy struct {
 	// growth of claims.
 	// +optional
 	Paused *bool `json:"paused,omitempty" protobuf:"varint,1001,opt,name=paused"`
+
+	// order says which members are changed before which: when an update recreates them,
+	// and when their claims grow (volumeClaimUpdate). It does not say which are changed at
+	// all: partition counts members from the first ordinal, whatever their order. Without
+	// it the highest ordinal comes first, as in apps/v1.
+	// +optional
+	// +k8s:optional
+	Order *UpdateOrder `json:"order,omitempty" protobuf:"bytes,1004,opt,name=order"`
 }
 
 // IsPaused reports whether no member is to be recreated for an update.

@@ -94,6 +94,11 @@ func (in StatefulSetVolumeClaimUpdate) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in UpdateOrder) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.UpdateOrder"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in VolumeClaimStatus) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.VolumeClaimStatus"
 }

@@ -86,6 +86,37 @@ func Validate_RollingUpdateStatefulSetStrategy(
 	}
 
 	// field RollingUpdateStatefulSetStrategy.Paused has no validation
+
+	{ // field RollingUpdateStatefulSetStrategy.Order
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *UpdateOrder,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_UpdateOrder(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RollingUpdateStatefulSetStrategy) *UpdateOrder {
+				return oldObj.Order
+			})
+		errs = append(errs, fn(fldPath.Child("order"), obj.Order, oldVal, oldObj != nil)...)
+	}
+
 	return errs
 }
 
@@ -524,6 +555,81 @@ func Validate_StatefulSetVolumeClaimUpdate(
 				return &oldObj.Policy
 			})
 		errs = append(errs, fn(fldPath.Child("policy"), &obj.Policy, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_UpdateOrder validates an instance of UpdateOrder according
+// to declarative validation rules in the API schema.
+func Validate_UpdateOrder(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *UpdateOrder) (errs field.ErrorList) {
+
+	// field UpdateOrder.Direction has no validation
+
+	{ // field UpdateOrder.First
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []OrdinalRange,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 100).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *UpdateOrder) []OrdinalRange {
+				return oldObj.First
+			})
+		errs = append(errs, fn(fldPath.Child("first"), obj.First, oldVal, oldObj != nil)...)
+	}
+
+	{ // field UpdateOrder.Last
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []metav1.LabelSelector,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 8).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *UpdateOrder) []metav1.LabelSelector {
+				return oldObj.Last
+			})
+		errs = append(errs, fn(fldPath.Child("last"), obj.Last, oldVal, oldObj != nil)...)
 	}
 
 	return errs

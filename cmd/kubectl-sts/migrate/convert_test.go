@@ -155,6 +155,9 @@ func TestExtraFields(t *testing.T) {
 		"one in a block that apps/v1 would not have": {func(spec map[string]any) {
 			spec["updateStrategy"] = map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"replaceUnreadyAfterSeconds": 300}}
 		}, []string{"spec.updateStrategy.rollingUpdate"}},
+		"one in a block that apps/v1 has": {func(spec map[string]any) {
+			spec["updateStrategy"].(map[string]any)["rollingUpdate"].(map[string]any)["order"] = map[string]any{"direction": "Ascending", "last": []any{map[string]any{"matchLabels": map[string]any{"role": "leader"}}}}
+		}, []string{"spec.updateStrategy.rollingUpdate.order"}},
 		"two of them, in the order of their name": {func(spec map[string]any) { spec["z"], spec["a"] = 1, 1 }, []string{"spec.a", "spec.z"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -99,6 +99,9 @@ func describe(action plan.Action) v1.PlanAction {
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
 	case plan.DeletePod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, reasonToDelete(a.Reason)
+		if a.Turn != "" {
+			shown.Message += "; " + a.Turn
+		}
 	case plan.AdoptPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanAdoptPod, ordinal(a.Ordinal), a.Pod.Name, "nobody controls it, and it is a member by name and labels"
 	case plan.ReleasePod:

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
@@ -168,6 +169,18 @@ func TestForecasts(t *testing.T) {
 				newImage(set)
 				set.Spec.UpdateStrategy.RollingUpdate.Paused = new(true)
 				set.Spec.Replicas = new(int32(4))
+			}))
+		},
+		"the-leader-last": func(t *testing.T) *v1.StatefulSetPlan {
+			world := settled(t, web())
+			world.Pods[2] = world.Pods[2].DeepCopy()
+			world.Pods[2].Labels["role"] = "leader"
+			return played(t, proposed(world, func(set *v1.StatefulSet) {
+				newImage(set)
+				set.Spec.PodManagementPolicy = v1.ParallelPodManagement
+				set.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = new(intstr.FromInt32(2))
+				set.Spec.UpdateStrategy.RollingUpdate.Order = &v1.UpdateOrder{First: []v1.OrdinalRange{{First: 0}},
+					Last: []metav1.LabelSelector{{MatchLabels: map[string]string{"role": "leader"}}}}
 			}))
 		},
 		"past-a-broken-pod-in-parallel": func(t *testing.T) *v1.StatefulSetPlan {

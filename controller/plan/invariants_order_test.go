@@ -1,0 +1,180 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// asksForOrder is the order of updates that the set asks for, empty if it asks for none.
+func (f evidence) asksForOrder() v1.UpdateOrder {
+	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
+	if f.strategy() != v1.RollingUpdateStatefulSetStrategyType || rolling == nil || rolling.Order == nil {
+		return v1.UpdateOrder{}
+	}
+	return *rolling.Order
+}
+
+// reorders reports whether the set may have to be updated in another order than from the
+// highest ordinal down.
+func (f evidence) reorders() bool {
+	order := f.asksForOrder()
+	return order.Direction == v1.AscendingUpdateDirectionType || len(order.First) > 0 || len(order.Last) > 0
+}
+
+// lateness is how many selectors of those that come last go before the latest that matches
+// the pod of a member, and that one; 0 if none does.
+func (f evidence) lateness(ordinal int) (late int) {
+	pod := f.member(ordinal)
+	for i, selector := range f.asksForOrder().Last {
+		matches := pod != nil && len(selector.MatchExpressions) == 0
+		for key, value := range selector.MatchLabels {
+			matches = matches && pod.Labels[key] == value
+		}
+		if matches {
+			late = i + 1
+		}
+	}
+	return late
+}
+
+// earliness is the position among the ranges that come first, and beyond them if the ordinal
+// is in none.
+func (f evidence) earliness(ordinal int) int {
+	first := f.asksForOrder().First
+	for i := range first {
+		if isReserved(first[i:i+1], ordinal) {
+			return i
+		}
+	}
+	return len(first)
+}
+
+// precedes reports whether one member is to be changed before another.
+func (f evidence) precedes(one, other int) bool {
+	if a, b := f.earliness(one), f.earliness(other); a != b {
+		return a < b
+	}
+	if a, b := f.lateness(one), f.lateness(other); a != b {
+		return a < b
+	}
+	if f.asksForOrder().Direction == v1.AscendingUpdateDirectionType {
+		return one < other
+	}
+	return one > other
+}
+
+// isOutdated reports whether an update has yet to recreate a member.
+func (j *judged) isOutdated(ordinal int) bool {
+	pod := j.member(ordinal)
+	return pod != nil && pod.DeletionTimestamp == nil && j.wanted(ordinal) && j.mayUpdate(pod, ordinal)
+}
+
+// waitsFor is a member that has to be done before one that comes last, -1 if there is none.
+func (j *judged) waitsFor(ordinal int) int {
+	late := j.lateness(ordinal)
+	for _, other := range j.ordinals {
+		if j.lateness(other) < late && (j.isOutdated(other) || !j.serves(other)) {
+			return other
+		}
+	}
+	return -1
+}
+
+// updateOrder: of the members that could be taken from service for an update, those are that
+// come first; and those that come last only when all others are done.
+func (j *judged) updateOrder() {
+	if j.strategy() != v1.RollingUpdateStatefulSetStrategyType {
+		return
+	}
+	taken := map[int]bool{}
+	for _, action := range planned[DeletePod](j) {
+		if forUpdate(action) {
+			taken[action.Ordinal] = true
+		}
+	}
+	for one := range taken {
+		if _, ok := ready(j.member(one)); !ok {
+			continue
+		}
+		if other := j.waitsFor(one); other >= 0 {
+			j.broke("barrier", "member %d is taken while member %d, which comes before it by its labels, is outdated or unavailable", one, other)
+		}
+		for _, other := range j.ordinals {
+			if !taken[other] && j.serves(one) && j.serves(other) && j.isOutdated(other) && j.precedes(other, one) &&
+				j.waitsFor(other) < 0 && (j.ordered() || j.untold(other) == "") {
+				j.broke("update order", "member %d is updated before member %d", one, other)
+			}
+		}
+	}
+	j.orderTold(taken)
+}
+
+// orderTold: where more members might be unavailable, and one is kept only because others
+// come before it, it is said so.
+func (j *judged) orderTold(taken map[int]bool) {
+	free := j.maxUnavailable()
+	for _, ordinal := range j.ordinals {
+		if !j.serves(ordinal) {
+			free--
+		}
+		if taken[ordinal] {
+			free--
+		}
+	}
+	if free <= 0 || j.undecided() || j.Set.DeletionTimestamp != nil || j.ordered() || j.stalls() || j.changesMembership() {
+		return
+	}
+	for _, ordinal := range j.ordinals {
+		if !j.isOutdated(ordinal) || taken[ordinal] || j.waitsFor(ordinal) < 0 {
+			continue
+		}
+		if _, ok := ready(j.member(ordinal)); ok && !strings.Contains(j.plan.Waiting, "is last; waiting for") {
+			j.broke("order told", "member %d waits for member %d, and the plan waits for %q", ordinal, j.waitsFor(ordinal), j.plan.Waiting)
+		}
+	}
+}
+
+// changesMembership reports whether something is made the set's, or no longer so, before
+// which nothing is decided on it.
+func (j *judged) changesMembership() bool {
+	return len(planned[RepairPod](j))+len(planned[AdoptPod](j))+len(planned[ReleasePod](j))+len(planned[AdoptRevision](j)) > 0
+}
+
+// stalls reports whether the plan says that somebody has to do something.
+func (j *judged) stalls() bool {
+	for _, condition := range j.plan.Status.Conditions {
+		if condition.Type == v1.StatefulSetStalled {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// growthOrder: of the members whose claims could be told to grow, those are that come first.
+func (j *judged) growthOrder() {
+	begun, lacks := map[int]bool{}, map[int]bool{}
+	for _, action := range planned[UpdateClaim](j) {
+		if action.Size != nil || action.AttributesClass != "" {
+			begun[action.Ordinal] = true
+		}
+	}
+	j.eachClaim(func(ordinal int, template, claim *corev1.PersistentVolumeClaim) {
+		untold, _ := lag(template, claim)
+		for _, what := range untold {
+			lacks[ordinal] = lacks[ordinal] || j.free(claim) && !strings.HasPrefix(what, "label ")
+		}
+	})
+	for one := range begun {
+		for other := range lacks {
+			if lacks[other] && !begun[other] && j.precedes(other, one) {
+				j.broke("growth order", "the claims of member %d grow before those of member %d", one, other)
+			}
+		}
+	}
+}

@@ -1,0 +1,181 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"sort"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// inUpdateOrder are the wanted members in the order in which they are changed: the highest
+// ordinal first, unless the set asks for another order.
+func (f *facts) inUpdateOrder() iter.Seq[member] {
+	if f.line != nil {
+		return slices.Values(f.line)
+	}
+	return func(yield func(member) bool) {
+		for _, m := range slices.Backward(f.members) {
+			if !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// updateOrder is the order that the set asks for; nil if that is the one of apps/v1.
+func (f *facts) updateOrder() *v1.UpdateOrder {
+	strategy := f.Set.Spec.UpdateStrategy
+	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType || strategy.RollingUpdate == nil || !strategy.RollingUpdate.Order.Reorders() {
+		return nil
+	}
+	return strategy.RollingUpdate.Order
+}
+
+// lineUp puts the wanted members into the order that the set asks for. Who leads may change
+// at any time, so that is read off the labels that pods have now, once in a look.
+func (f *facts) lineUp() {
+	order := f.updateOrder()
+	if order == nil {
+		return
+	}
+	placed, classes := places(order.First), selectors(order.Last)
+	for i := range f.members {
+		m := &f.members[i]
+		m.place = placeOf(placed, m.ordinal)
+		m.class = classOf(classes, *m)
+	}
+	f.line = slices.Clone(f.members)
+	slices.SortFunc(f.line, func(a, b member) int { return compareTurns(a, b, order.Direction) })
+}
+
+// compareTurns says which of two members is changed first, as far as the order alone says so.
+func compareTurns(a, b member, direction v1.UpdateDirectionType) int {
+	upward := cmp.Compare(a.ordinal, b.ordinal)
+	if direction != v1.AscendingUpdateDirectionType {
+		upward = -upward
+	}
+	return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.class, b.class), upward)
+}
+
+// placed is a row of ordinals that come first, and their place among the others of the kind.
+type placed struct{ first, last, place int }
+
+// places are the rows of ordinals that come first, by ordinal.
+func places(first []v1.OrdinalRange) []placed {
+	all := make([]placed, 0, len(first))
+	for i, r := range first {
+		all = append(all, placed{int(r.First), int(r.End()), i - len(first)})
+	}
+	slices.SortFunc(all, func(a, b placed) int { return cmp.Compare(a.first, b.first) })
+	return all
+}
+
+func placeOf(all []placed, ordinal int) int {
+	at := sort.Search(len(all), func(i int) bool { return all[i].first > ordinal }) - 1
+	if at < 0 || ordinal > all[at].last {
+		return 0
+	}
+	return all[at].place
+}
+
+func selectors(last []metav1.LabelSelector) []labels.Selector {
+	all := make([]labels.Selector, 0, len(last))
+	for i := range last {
+		selector, err := metav1.LabelSelectorAsSelector(&last[i])
+		if err != nil {
+			selector = labels.Nothing() // the server lets nobody store such a one
+		}
+		all = append(all, selector)
+	}
+	return all
+}
+
+// classOf is the number of the last selector that matches the member's pod, from 1; 0 if
+// none does.
+func classOf(all []labels.Selector, m member) int {
+	if m.pod == nil {
+		return 0
+	}
+	for i, selector := range slices.Backward(all) {
+		if selector.Matches(labels.Set(m.pod.Labels)) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// turnOf says why a member is changed when it is, if that is not for its ordinal alone.
+func (f *facts) turnOf(m member) string {
+	switch {
+	case m.class > 0:
+		return "last, " + f.mark(m)
+	case m.place < 0:
+		return "first"
+	default:
+		return ""
+	}
+}
+
+// mark is what marks a member as one of those that come last.
+func (f *facts) mark(m member) string {
+	return foreignWord(metav1.FormatLabelSelector(&f.updateOrder().Last[m.class-1]))
+}
+
+// barrier keeps members that come last from being taken as long as one that comes before
+// them is outdated or unavailable: the members behind it are changed when all is well
+// without them, and whatever else the order says.
+type barrier struct {
+	// awaited is the first of the members of the lowest class that is not done.
+	awaited member
+	// held is the first member that is kept, nil if none is.
+	held *member
+}
+
+func (f *facts) barrier() *barrier {
+	b := &barrier{awaited: member{class: math.MaxInt}}
+	if f.line == nil {
+		return b
+	}
+	for _, m := range f.line {
+		if m.class >= b.awaited.class {
+			continue
+		}
+		if _, how := f.target(m); how == recreate || f.unavailable(m) {
+			b.awaited = m
+		}
+	}
+	return b
+}
+
+// holds reports whether a member that is to be recreated is kept. One that is broken is not:
+// it serves nobody anyhow.
+func (b *barrier) holds(m member) bool {
+	if m.class <= b.awaited.class || !isReady(m.pod) || isTerminating(m.pod) {
+		return false
+	}
+	if b.held == nil {
+		b.held = &m
+	}
+	return true
+}
+
+// tell says who is kept, for whom, beside what is waited for otherwise. If the budget is used
+// up, that is not what keeps it.
+func (b *barrier) tell(f *facts, d *draft, budget int) {
+	if b.held == nil || budget <= 0 {
+		return
+	}
+	if d.waiting != "" {
+		d.waiting += "; "
+	}
+	d.waiting += f.podName(*b.held) + " (" + f.mark(*b.held) + ") is last; waiting for " + f.podName(b.awaited)
+}
