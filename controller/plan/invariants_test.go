@@ -32,6 +32,8 @@ var invariants = []func(*judged){
 	(*judged).deletesInOrder,
 	(*judged).updateBudget,
 	(*judged).unblocking,
+	(*judged).replaced,
+	(*judged).replacements,
 	(*judged).createdClaims,
 	(*judged).claimOwners,
 	(*judged).growth,

@@ -33,7 +33,7 @@ var kinds = weighted([]kind{
 	{1, "fail"}, {1, "succeed"}, {1, "evict"}, {1, "orphan"}, {1, "orphanrevisions"}, {1, "steal"}, {1, "unlabel"}, {1, "mislabel"},
 	{2, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
-	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {1, "policy"}, {1, "service"}, {2, "reserved"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
+	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {1, "policy"}, {1, "service"}, {2, "reserved"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
 
 type kind struct {
@@ -184,6 +184,8 @@ func (s *stage) podCommand(e event) []string {
 			ok = terminating
 		case "kill":
 			ok = !terminating
+		case "replace":
+			ok = s.canAsk(name)
 		case "ready", "unready", "fail", "succeed", "evict":
 			ok = !ended && s.canRun(pod)
 		case "orphan", "steal":

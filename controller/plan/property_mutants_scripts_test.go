@@ -37,6 +37,7 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 				return []Action{a}
 			})(w, p)
 		}}},
+		"replaces another pod of the member":                  {"replace-other-pod", mutant{"reason to delete", replacesAnother}},
 		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
 	} {
 		t.Run(name, func(t *testing.T) {

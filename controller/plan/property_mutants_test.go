@@ -84,6 +84,7 @@ func TestMutantsAreFound(t *testing.T) {
 	all := mutants()
 	maps.Copy(all, unblockMutants())
 	maps.Copy(all, claimMutants())
+	maps.Copy(all, replaceMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			found := &catcher{TB: t}

@@ -159,7 +159,7 @@ func (c coverage) expect(t *testing.T) {
 		t.Logf("%9d %s", n, what)
 	}
 	for _, action := range []Action{CreateMember{}, CreateClaims{}, SetClaimOwners{}, UpdateClaim{}, RepairPod{}, AdoptPod{}, ReleasePod{},
-		DeletePod{Reason: DeleteForScaleDown}, DeletePod{Reason: DeleteForUpdate}, DeletePod{Reason: DeleteFinished}, DeletePod{Reason: DeleteUnready}, DeletePod{Reason: DeleteMisshapen},
+		DeletePod{Reason: DeleteForScaleDown}, DeletePod{Reason: DeleteForUpdate}, DeletePod{Reason: DeleteFinished}, DeletePod{Reason: DeleteUnready}, DeletePod{Reason: DeleteMisshapen}, DeletePod{Reason: DeleteAsked},
 		CreateRevision{}, AdoptRevision{}, RaiseRevision{}, DeleteRevision{}} {
 		if c[nameOf(action)] == 0 {
 			t.Errorf("no sequence led to %s", nameOf(action))

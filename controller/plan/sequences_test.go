@@ -36,6 +36,7 @@ const separator = "----------\n"
 // plan; "settle" lets a willing kubelet work until nothing is left to do; "ready",
 // "unready", "fail", "succeed", "kill" and "gone" happen to the pods named; "wait
 // 10s" lets time pass; "refuse TEXT: ERROR" makes actions fail; "allow" ends that;
+// "replace" asks for the pods named to be replaced, as a forced request does;
 // "hold" and "unhold" set and remove the annotation; "show" prints what is there; move has the
 // commands about sets that come from another group, ail those about pods that do not
 // start, and trouble those that make a run unfair.
@@ -108,6 +109,8 @@ func (s *stage) command(name string, args []string) {
 	switch name {
 	case "set":
 		s.configure(args)
+	case "replace":
+		s.each(args, s.ask)
 	case "look":
 		s.lookAndTell()
 	case "settle":
@@ -205,6 +208,9 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 		status.AvailableReplicas, status.CurrentReplicas, cmp.Or(status.CurrentRevision, "none"), status.UpdatedReplicas, cmp.Or(status.UpdateRevision, "none"))
 	if rollout := status.Rollout; rollout != nil {
 		fmt.Fprintf(&s.log, "  replacing member %d out of turn at %s\n", *rollout.Unblocking, rollout.Revision)
+	}
+	for _, request := range status.Replacements {
+		fmt.Fprintf(&s.log, "  member %d is to be replaced\n", request.Ordinal)
 	}
 	for _, c := range status.VolumeClaims {
 		fmt.Fprintf(&s.log, "  claims %s\n", countsOf(c))
