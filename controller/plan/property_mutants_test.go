@@ -87,6 +87,7 @@ func TestMutantsAreFound(t *testing.T) {
 	maps.Copy(all, pausedMutants())
 	maps.Copy(all, holesMutants())
 	maps.Copy(all, orderMutants())
+	maps.Copy(all, replaceMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			found := &catcher{TB: t}

@@ -183,6 +183,15 @@ func TestForecasts(t *testing.T) {
 					Last: []metav1.LabelSelector{{MatchLabels: map[string]string{"role": "leader"}}}}
 			}))
 		},
+		"replaced": func(t *testing.T) *v1.StatefulSetPlan {
+			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
+				for _, pod := range settled(t, web()).Pods {
+					if pod.Name == "web-1" {
+						set.Status.Replacements = []v1.MemberReplacement{{Ordinal: 1, PodUID: pod.UID}}
+					}
+				}
+			}))
+		},
 		"past-a-broken-pod-in-parallel": func(t *testing.T) *v1.StatefulSetPlan {
 			return played(t, proposed(breakPod(settled(t, web()), "web-1"), func(set *v1.StatefulSet) {
 				newImage(set)
