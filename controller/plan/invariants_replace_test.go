@@ -25,7 +25,7 @@ func (f evidence) asked(pod *corev1.Pod) bool {
 // has left, those with the highest ordinals first. An ordered set takes none while any does
 // not serve. Only what is not ready goes without regard to others.
 func (j *judged) replaced() {
-	missing, taken, lowest, any := 0, map[int]bool{}, -1, false
+	missing, taken, latest, any := 0, map[int]bool{}, -1, false
 	for _, ordinal := range j.ordinals {
 		if !j.serves(ordinal) {
 			missing++
@@ -48,8 +48,8 @@ func (j *judged) replaced() {
 		if j.serves(action.Ordinal) {
 			taken[action.Ordinal] = true
 		}
-		if lowest < 0 || action.Ordinal < lowest {
-			lowest = action.Ordinal
+		if latest < 0 || j.precedes(latest, action.Ordinal) {
+			latest = action.Ordinal
 		}
 	}
 	if !any {
@@ -59,8 +59,8 @@ func (j *judged) replaced() {
 		j.broke("replace budget", "%d serving members are taken away, %d of %d are missing, and %d may be", len(taken), missing, len(j.ordinals), j.maxUnavailable())
 	}
 	for _, ordinal := range j.ordinals {
-		if ordinal > lowest && j.serves(ordinal) && j.asked(j.member(ordinal)) && !taken[ordinal] {
-			j.broke("replace order", "member %d is replaced before member %d", lowest, ordinal)
+		if j.precedes(ordinal, latest) && j.serves(ordinal) && j.asked(j.member(ordinal)) && !taken[ordinal] {
+			j.broke("replace order", "member %d is replaced before member %d", latest, ordinal)
 		}
 	}
 }
