@@ -34,6 +34,7 @@ var invariants = []func(*judged){
 	(*judged).unblocking,
 	(*judged).replaced,
 	(*judged).replacements,
+	(*judged).rate,
 	(*judged).createdClaims,
 	(*judged).claimOwners,
 	(*judged).growth,

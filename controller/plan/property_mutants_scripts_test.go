@@ -37,6 +37,11 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 				return []Action{a}
 			})(w, p)
 		}}},
+		"never frees the rate": {"rate-never-starts", mutant{"rate unused", func(w World, p Plan) Plan {
+			w.Set = w.Set.DeepCopy()
+			w.Set.Spec.ProgressDeadlineSeconds = new(int32(1_000_000))
+			return doing(p, Compute(w))
+		}}},
 		"replaces another pod of the member":                  {"replace-other-pod", mutant{"reason to delete", replacesAnother}},
 		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
 	} {

@@ -85,6 +85,7 @@ func TestMutantsAreFound(t *testing.T) {
 	maps.Copy(all, unblockMutants())
 	maps.Copy(all, claimMutants())
 	maps.Copy(all, replaceMutants())
+	maps.Copy(all, rateMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			found := &catcher{TB: t}

@@ -118,6 +118,11 @@ func (h *host) configure(settings []string) {
 			if value != "none" {
 				h.rolling().ReplaceUnreadyAfterSeconds = new(int32(h.number(value)))
 			}
+		case "rate":
+			spec.ScaleStrategy = nil
+			if value != "none" {
+				spec.ScaleStrategy = &v1.StatefulSetScaleStrategy{MaxUnavailable: new(intstr.Parse(value))}
+			}
 		case "minReadySeconds":
 			spec.MinReadySeconds = int32(h.number(value))
 		case "progressDeadlineSeconds":
