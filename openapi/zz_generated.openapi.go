@@ -361,6 +361,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(): schema_statefulsetdev_api_apps_v1_StatefulSetPersistentVolumeClaimRetentionPolicy(ref),
 		appsv1.StatefulSetPlan{}.OpenAPIModelName():                                 schema_statefulsetdev_api_apps_v1_StatefulSetPlan(ref),
 		appsv1.StatefulSetReplacement{}.OpenAPIModelName():                          schema_statefulsetdev_api_apps_v1_StatefulSetReplacement(ref),
+		appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName():                        schema_statefulsetdev_api_apps_v1_StatefulSetScaleStrategy(ref),
 		appsv1.StatefulSetSpec{}.OpenAPIModelName():                                 schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref),
 		appsv1.StatefulSetStatus{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref),
 		appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName():                       schema_statefulsetdev_api_apps_v1_StatefulSetUpdateStrategy(ref),
@@ -19120,6 +19121,27 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetReplacement(ref common.Referen
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_StatefulSetScaleStrategy(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "StatefulSetScaleStrategy says how fast members come and go.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"maxUnavailable": {
+						SchemaProps: spec.SchemaProps{
+							Description: "maxUnavailable is how many members of a Parallel set may be starting at a time, and how many may be going in a scale-down, as a number or as a percentage of replicas, rounded down to no less than 1. Members are created, the lowest ordinals first, as long as fewer have a pod that is not available and younger than spec.progressDeadlineSeconds, and removed, the highest first, as long as fewer are terminating. Without it all are at the same time. An OrderedReady set creates and removes one at a time, and ignores it.",
+							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			intstr.IntOrString{}.OpenAPIModelName()},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -19227,12 +19249,18 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 							Ref:         ref(appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()),
 						},
 					},
+					"scaleStrategy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "scaleStrategy bounds how many members of a Parallel set start, or go, at a time. Without it all do, as in apps/v1.",
+							Ref:         ref(appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName()),
+						},
+					},
 				},
 				Required: []string{"selector", "template"},
 			},
 		},
 		Dependencies: []string{
-			corev1.PersistentVolumeClaim{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName(), appsv1.StatefulSetOrdinals{}.OpenAPIModelName(), appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(), appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName(), appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()},
+			corev1.PersistentVolumeClaim{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName(), appsv1.StatefulSetOrdinals{}.OpenAPIModelName(), appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(), appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName(), appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName(), appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()},
 	}
 }
 

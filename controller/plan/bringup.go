@@ -29,7 +29,7 @@ func bringUp(f *facts, d *draft) verdict {
 func bringUpMember(f *facts, d *draft, m member) bool {
 	switch {
 	case m.pod == nil:
-		create(f, d, m)
+		createInTurn(f, d, m)
 		return false
 	case isFinished(m.pod):
 		if until, pauses := f.pauses(m); pauses {

@@ -31,7 +31,8 @@
 //	asked       in an ordered set, remove broken pods that somebody has asked to have replaced
 //	bring up    each wanted ordinal from the lowest: replace finished pods, create
 //	            missing members, complete claims and labels
-//	scale down  each condemned pod from the highest ordinal: remove it
+//	scale down  each condemned pod from the highest ordinal: remove it; of a Parallel set
+//	            that asks for it, only so many members start, and go, at a time
 //	update      strategy RollingUpdate only: remove pods of an old revision
 //	            from the highest ordinal down to the partition, or in the order that
 //	            the set asks for

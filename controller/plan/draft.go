@@ -32,6 +32,9 @@ type draft struct {
 	// replaced out of turn, nil if none was chosen.
 	unblock *int32
 
+	// started is how many members are created.
+	started int
+
 	// retry is how long it takes until something may be done that was put off, zero if
 	// nothing was.
 	retry time.Duration

@@ -35,6 +35,7 @@ var invariants = []func(*judged){
 	(*judged).unblocking,
 	(*judged).replaced,
 	(*judged).replacements,
+	(*judged).rate,
 	(*judged).createdClaims,
 	(*judged).claimOwners,
 	(*judged).pausing,

@@ -40,10 +40,7 @@ func overdue(f *facts, status *v1.StatefulSetStatus, open *reason) (why *reason,
 	if open == nil || open.word == v1.ReasonPaused || f.held || f.Set.DeletionTimestamp != nil {
 		return nil, 0
 	}
-	deadline := time.Duration(v1.DefaultProgressDeadlineSeconds) * time.Second
-	if seconds := f.Set.Spec.ProgressDeadlineSeconds; seconds != nil {
-		deadline = time.Duration(*seconds) * time.Second
-	}
+	deadline := f.progressDeadline()
 	if left := status.LastProgressTime.Add(deadline).Sub(f.Now); left > 0 {
 		return nil, left
 	}

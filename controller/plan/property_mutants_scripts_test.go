@@ -37,10 +37,15 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 				return []Action{a}
 			})(w, p)
 		}}},
-		"creates members of a pause as they were":             {"paused-midway", mutant{"paused creation", onTracked(createsAsBefore)}},
-		"forgets who is superseded":                           {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
-		"creates by a partition of ordinals":                  {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},
-		"takes percentages of ordinals":                       {"reserved-percent", mutant{"budget", budgetsOrdinals}},
+		"creates members of a pause as they were": {"paused-midway", mutant{"paused creation", onTracked(createsAsBefore)}},
+		"forgets who is superseded":               {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
+		"creates by a partition of ordinals":      {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},
+		"takes percentages of ordinals":           {"reserved-percent", mutant{"budget", budgetsOrdinals}},
+		"never frees the rate": {"rate-never-starts", mutant{"rate unused", func(w World, p Plan) Plan {
+			w.Set = w.Set.DeepCopy()
+			w.Set.Spec.ProgressDeadlineSeconds = new(int32(1_000_000))
+			return doing(p, Compute(w))
+		}}},
 		"replaces another pod of the member":                  {"replace-other-pod", mutant{"reason to delete", replacesAnother}},
 		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
 		"takes the leader before its standbys":                {"order-classes", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { slices.Reverse(o.Last) })}},

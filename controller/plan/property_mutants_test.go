@@ -88,6 +88,7 @@ func TestMutantsAreFound(t *testing.T) {
 	maps.Copy(all, holesMutants())
 	maps.Copy(all, orderMutants())
 	maps.Copy(all, replaceMutants())
+	maps.Copy(all, rateMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			found := &catcher{TB: t}

@@ -20,9 +20,7 @@ import (
 func scaleDown(f *facts, d *draft) verdict {
 	ready := claimsOfCondemned(f, d)
 	if !f.ordered {
-		for _, m := range ready {
-			condemn(d, m)
-		}
+		removeInTurn(f, d, ready)
 		return proceed
 	}
 	if len(f.condemned) == 0 {

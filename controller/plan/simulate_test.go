@@ -120,6 +120,11 @@ func (h *host) configure(settings []string) {
 			}
 		case "paused":
 			h.rolling().Paused = new(value == "true")
+		case "rate":
+			spec.ScaleStrategy = nil
+			if value != "none" {
+				spec.ScaleStrategy = &v1.StatefulSetScaleStrategy{MaxUnavailable: new(intstr.Parse(value))}
+			}
 		case "minReadySeconds":
 			spec.MinReadySeconds = int32(h.number(value))
 		case "progressDeadlineSeconds":

@@ -4,6 +4,8 @@
 package plan
 
 import (
+	"time"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,6 +58,10 @@ type facts struct {
 	// unreached is the number of members that an update without a partition has yet to
 	// reach.
 	unreached int
+	// starting is how many members of a set that bounds it are on their way to become
+	// available, startingFor how long the first of them still counts so.
+	starting    int
+	startingFor time.Duration
 	// updateAils is true if a member at the update revision is broken.
 	updateAils bool
 	// claimTemplates names the claim templates, if members follow them.
@@ -95,6 +101,7 @@ func survey(world World, reads *reader) *facts {
 	f.countUnreached()
 	f.findReleased()
 	f.compareClaims()
+	f.countStarting()
 	f.findStranded()
 	f.findUnblocking()
 	f.countEndings()

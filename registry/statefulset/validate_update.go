@@ -41,13 +41,14 @@ func validateRollingUpdate(rolling *appsv1.RollingUpdateStatefulSetStrategy, pat
 		errs = atLeastZero(int64(*rolling.Partition), path.Child("partition"))
 	}
 	if rolling.MaxUnavailable != nil {
-		errs = append(errs, validateMaxUnavailable(*rolling.MaxUnavailable, path.Child("maxUnavailable"))...)
+		errs = append(errs, validateMaxUnavailable(*rolling.MaxUnavailable, "updated", path.Child("maxUnavailable"))...)
 	}
 	return append(errs, validateOrder(rolling.Order, path.Child("order"))...)
 }
 
-// validateMaxUnavailable accepts a number of at least 1, and 1% to 100%.
-func validateMaxUnavailable(value intstr.IntOrString, path *field.Path) field.ErrorList {
+// validateMaxUnavailable accepts a number of at least 1, and 1% to 100%: with 0, no member
+// could ever be done to what it is for.
+func validateMaxUnavailable(value intstr.IntOrString, done string, path *field.Path) field.ErrorList {
 	amount, unit := value.IntValue(), ""
 	if value.Type == intstr.String {
 		if reasons := validation.IsValidPercent(value.StrVal); len(reasons) > 0 {
@@ -63,7 +64,7 @@ func validateMaxUnavailable(value intstr.IntOrString, path *field.Path) field.Er
 	case amount < 0:
 		return atLeastZero(int64(amount), path)
 	case amount == 0:
-		return field.ErrorList{field.Invalid(path, value, "must not be 0: no member could ever be updated")}
+		return field.ErrorList{field.Invalid(path, value, fmt.Sprintf("must not be 0: no member could ever be %s", done))}
 	case unit == "%" && amount > 100:
 		return field.ErrorList{field.Invalid(path, value, "must not be greater than 100%")}
 	}

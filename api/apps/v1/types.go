@@ -156,6 +156,12 @@ type StatefulSetSpec struct {
 	// +optional
 	// +k8s:optional
 	VolumeClaimUpdate *StatefulSetVolumeClaimUpdate `json:"volumeClaimUpdate,omitempty" protobuf:"bytes,1001,opt,name=volumeClaimUpdate"`
+
+	// scaleStrategy bounds how many members of a Parallel set start, or go, at a time.
+	// Without it all do, as in apps/v1.
+	// +optional
+	// +k8s:optional
+	ScaleStrategy *StatefulSetScaleStrategy `json:"scaleStrategy,omitempty" protobuf:"bytes,1003,opt,name=scaleStrategy"`
 }
 
 // DefaultProgressDeadlineSeconds stands for spec.progressDeadlineSeconds where a set

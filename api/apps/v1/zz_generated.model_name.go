@@ -84,6 +84,11 @@ func (in StatefulSetReplacement) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in StatefulSetScaleStrategy) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.StatefulSetScaleStrategy"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in StatefulSetSpec) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.StatefulSetSpec"
 }

@@ -478,6 +478,34 @@ func Validate_StatefulSetSpec(
 		errs = append(errs, fn(fldPath.Child("volumeClaimUpdate"), obj.VolumeClaimUpdate, oldVal, oldObj != nil)...)
 	}
 
+	{ // field StatefulSetSpec.ScaleStrategy
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *StatefulSetScaleStrategy,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *StatefulSetSpec) *StatefulSetScaleStrategy {
+				return oldObj.ScaleStrategy
+			})
+		errs = append(errs, fn(fldPath.Child("scaleStrategy"), obj.ScaleStrategy, oldVal, oldObj != nil)...)
+	}
+
 	return errs
 }
 

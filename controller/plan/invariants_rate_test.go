@@ -1,0 +1,113 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// atATime is how many members may start, and go, at a time, and false if nothing is said of it.
+func (f evidence) atATime() (int, bool) {
+	strategy := f.Set.Spec.ScaleStrategy
+	if f.ordered() || strategy == nil || strategy.MaxUnavailable == nil {
+		return 0, false
+	}
+	if percent, isPercent := strings.CutSuffix(strategy.MaxUnavailable.StrVal, "%"); isPercent {
+		share, err := strconv.Atoi(percent)
+		return max(len(f.ordinals)*share/100, 1), err == nil
+	}
+	return strategy.MaxUnavailable.IntValue(), true
+}
+
+// starters are for how long the members that are starting still count so.
+func (f evidence) starters() (left []time.Duration) {
+	deadline := 600 * time.Second
+	if seconds := f.Set.Spec.ProgressDeadlineSeconds; seconds != nil {
+		deadline = time.Duration(*seconds) * time.Second
+	}
+	for _, ordinal := range f.ordinals {
+		pod := f.member(ordinal)
+		if pod == nil || f.serves(ordinal) {
+			continue
+		}
+		if age := f.Now.Sub(pod.CreationTimestamp.Time); age < deadline {
+			left = append(left, deadline-age)
+		}
+	}
+	return left
+}
+
+// lacking are the wanted ordinals that have no member.
+func (f evidence) lacking() (ordinals []int) {
+	for _, ordinal := range f.ordinals {
+		if f.member(ordinal) == nil {
+			ordinals = append(ordinals, ordinal)
+		}
+	}
+	return ordinals
+}
+
+// rate: a Parallel set that says so lets only so many members start, and go, at a time, the
+// lowest ordinals first; and as many as it may, whatever others do that never start.
+func (j *judged) rate() {
+	limit, bounded := j.atATime()
+	if !bounded {
+		return
+	}
+	starting, creates := len(j.starters()), planned[CreateMember](j)
+	if len(creates) > 0 && starting+len(creates) > limit {
+		j.broke("rate of creation", "%d members are created while %d are starting, and %d may be", len(creates), starting, limit)
+	}
+	going, removals := 0, 0
+	for _, ordinal := range j.surplus() {
+		if j.pods[j.podName(ordinal)].DeletionTimestamp != nil {
+			going++
+		}
+	}
+	for _, action := range planned[DeletePod](j) {
+		if action.Reason == DeleteForScaleDown {
+			removals++
+		}
+	}
+	if removals > 0 && going+removals > limit {
+		j.broke("rate of removal", "%d members are removed while %d are terminating, and %d may be", removals, going, limit)
+	}
+	j.rateUsed(limit-starting, creates)
+}
+
+// rateUsed looks at sets whose members nothing else keeps from being created.
+func (j *judged) rateUsed(room int, creates []CreateMember) {
+	if len(j.Set.Spec.VolumeClaimTemplates) > 0 || j.undecided() || j.Set.DeletionTimestamp != nil || j.strategy() == v1.RecreateStatefulSetStrategyType || len(planned[AdoptPod](j))+len(planned[AdoptRevision](j)) > 0 {
+		return
+	}
+	last := -1
+	for _, action := range creates {
+		last = max(last, action.Ordinal)
+	}
+	for _, ordinal := range j.lacking() {
+		created := slices.ContainsFunc(creates, func(a CreateMember) bool { return a.Ordinal == ordinal })
+		if created || j.pods[j.podName(ordinal)] != nil {
+			continue
+		}
+		if ordinal < last {
+			j.broke("rate order", "member %d is created before member %d", last, ordinal)
+		}
+		if len(creates) < room {
+			j.broke("rate unused", "member %d is not created, although %d more may start", ordinal, room-len(creates))
+		}
+	}
+}
+
+// rateLooks are the times at which members cease to count as starting, if others wait for them.
+func (j *judged) rateLooks() []time.Duration {
+	if _, bounded := j.atATime(); !bounded || j.undecided() || j.Set.DeletionTimestamp != nil || len(j.lacking()) == 0 {
+		return nil
+	}
+	return j.starters()
+}

@@ -1,0 +1,45 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"time"
+
+	"statefulset.dev/identity"
+)
+
+// rateMutants are wrong in how many members start, and go, at a time.
+func rateMutants() map[string]mutant {
+	unbounded := func(w World, p Plan) Plan {
+		w.Set = w.Set.DeepCopy()
+		w.Set.Spec.ScaleStrategy = nil
+		return doing(p, Compute(w))
+	}
+	return map[string]mutant{
+		"creates more at a time than may start": {"rate of creation", unbounded},
+		"removes more at a time than may go":    {"rate of removal", unbounded},
+		"creates fewer than may start": {"rate unused", func(w World, p Plan) Plan {
+			if _, bounded := gather(w).atATime(); !bounded {
+				return p
+			}
+			return each(func(CreateMember) []Action { return nil })(w, p)
+		}},
+		"creates the highest of a Parallel set first": {"rate order", func(w World, p Plan) Plan {
+			lacking := missing(w)
+			return each(func(a CreateMember) []Action {
+				if _, bounded := gather(w).atATime(); bounded {
+					a.Ordinal = lacking[len(lacking)-1]
+					a.Pod = identity.Pod(w.Set, &w.Set.Spec.Template, p.Status.UpdateRevision, a.Ordinal)
+				}
+				return []Action{a}
+			})(w, p)
+		}},
+		"looks again only when all that start should have": {"next look", func(w World, p Plan) Plan {
+			if j := (&judged{evidence: gather(w), plan: p}); len(j.rateLooks()) > 0 {
+				p.RequeueAfter += time.Hour
+			}
+			return p
+		}},
+	}
+}

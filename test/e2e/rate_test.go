@@ -1,0 +1,60 @@
+//go:build e2e
+
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"statefulset.dev/test/harness"
+)
+
+// TestLifeOfTheExampleWithARate creates the example with members that no node takes, corrects the
+// template, and scales the set down.
+func TestLifeOfTheExampleWithARate(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	content, err := os.ReadFile("../../artifacts/examples/rate.yaml")
+	if err != nil {
+		t.Fatalf("reading the example: %v", err)
+	}
+	pods := watchPods(t, ns)
+	// With a mistake in it, two members are created, and the others wait for them.
+	kubectlApply(t, strings.Replace(string(content), "      containers:", "      nodeSelector: {disk: none}\n      containers:", 1), "-n", ns)
+	pods.expect(t, 0, "added db-0", "added db-1")
+	awaitUnschedulable(t, ns, "db-0")
+	awaitUnschedulable(t, ns, "db-1")
+	pods.expect(t, 0, "added db-0", "added db-1")
+
+	kubectl(t, "patch", kind, "db", "-n", ns, "--type=merge", "-p", replace)
+	waitReady(t, ns, "db", 5)
+
+	said, err := planCommand(t, ns, strings.Replace(string(content[strings.Index(string(content), "---\n")+4:]), "replicas: 5", "replicas: 1", 1), "-f", "-")
+	if want := "pod db-2 is removed when others that are not wanted are gone"; err != nil || !strings.Contains(said, want) {
+		t.Errorf("kubectl sts plan says %v, %s, want a line with %q", err, said, want)
+	}
+	mark := pods.mark()
+	kubectl(t, "scale", kind, "db", "--replicas=1", "-n", ns)
+	harness.Eventually(t, "one member is left", func(ctx context.Context) error {
+		left := 0
+		if err := eachPod(ctx, ns, func(*corev1.Pod) error { left++; return nil }); err != nil {
+			return err
+		}
+		if left != 1 {
+			return fmt.Errorf("%d are left", left)
+		}
+		return nil
+	})
+	if got := pods.since(mark); len(got) != 4 || got[2] != "deleted db-2" && got[2] != "deleted db-1" || got[3] != "deleted db-1" && got[3] != "deleted db-2" {
+		t.Errorf("pods went in the order %v, want db-4 and db-3 before db-2 and db-1", got)
+	}
+	waitReady(t, ns, "db", 1)
+}
