@@ -18612,6 +18612,13 @@ func schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref comm
 							Format:      "int32",
 						},
 					},
+					"paused": {
+						SchemaProps: spec.SchemaProps{
+							Description: "paused stops an update: no member is recreated for it, out of turn neither. Members are still created, at the revision that they had: a member that the update has reached at the new one, any other at the one before. Scaling goes on, and so does the growth of claims.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
 					"order": {
 						SchemaProps: spec.SchemaProps{
 							Description: "order says which members are changed before which: when an update recreates them, and when their claims grow (volumeClaimUpdate). It does not say which are changed at all: partition counts members from the first ordinal, whatever their order. Without it the highest ordinal comes first, as in apps/v1.",
@@ -18641,6 +18648,49 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 							Format:      "",
 						},
 					},
+					"released": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "released are the members that the update has reached, while it is paused: they come back at revision.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.OrdinalRange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"superseded": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "superseded are the members that had neither this revision nor the current one when the update was paused: nobody has the template that they had, so they come back at revision, too.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.OrdinalRange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"step": {
+						SchemaProps: spec.SchemaProps{
+							Description: "step is 1 if released and superseded have been found, and 0 if nothing is known of them.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
 					"unblocking": {
 						SchemaProps: spec.SchemaProps{
 							Description: "unblocking is the ordinal of the member that is being replaced although members before it need not be available, because of spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds. It stays until the member is ready, and until then no other is replaced so.",
@@ -18652,6 +18702,8 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 				Required: []string{"revision"},
 			},
 		},
+		Dependencies: []string{
+			appsv1.OrdinalRange{}.OpenAPIModelName()},
 	}
 }
 

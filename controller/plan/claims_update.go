@@ -12,6 +12,10 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
+// mostChanged is how many claims one plan changes: the size of a plan does not depend on how
+// many there are.
+const mostChanged = mostMissing
+
 // updateClaims changes the claims of members after their templates, as far as that can be
 // done in place. A claim that is full may be what keeps its member from becoming ready, so
 // nobody's health is waited for. No more members than may be unavailable have their claims
@@ -23,19 +27,19 @@ func updateClaims(f *facts, d *draft) verdict {
 	}
 	budget := f.maxUnavailable()
 	for _, m := range f.members {
-		if slices.ContainsFunc(f.claimStates(m), claimState.underWay) {
+		if slices.ContainsFunc(f.claimStates[m.ordinal], claimState.underWay) {
 			budget--
 		}
 	}
 	for m := range f.inUpdateOrder() {
-		states := f.claimStates(m)
+		states := f.claimStates[m.ordinal]
 		begun := slices.ContainsFunc(states, claimState.underWay)
 		if !begun && slices.ContainsFunc(states, claimState.lacksWork) {
 			budget--
 		}
 		for _, s := range states {
 			tellInfeasible(d, s)
-			if change, any := s.due(budget >= 0); any {
+			if change, any := s.due(budget >= 0); any && len(d.changed) < mostChanged {
 				change.Ordinal = m.ordinal
 				d.change(change)
 			}
@@ -66,11 +70,8 @@ func tellInfeasible(d *draft, s claimState) {
 // growing says how far the first claim has come that is not yet as it is to be; empty if all
 // are.
 func (f *facts) growing() string {
-	if !f.updatesClaims() {
-		return ""
-	}
 	for m := range f.inUpdateOrder() {
-		for _, s := range f.claimStates(m) {
+		for _, s := range f.claimStates[m.ordinal] {
 			if text := s.standing(); text != "" {
 				return text
 			}
@@ -85,14 +86,19 @@ func (f *facts) updatesClaims() bool {
 	return update != nil && update.Policy == v1.InPlaceVolumeClaimUpdatePolicyType
 }
 
-// claimStates are those of the member's claims that may be changed.
-func (f *facts) claimStates(m member) (states []claimState) {
-	for i := range f.Set.Spec.VolumeClaimTemplates {
-		if claim := f.claimOf(m, i); claim != nil && f.mayChange(claim, m, i) {
-			states = append(states, compareClaim(&f.Set.Spec.VolumeClaimTemplates[i], claim))
+// compareClaims compares the claims of members that may be changed with their templates.
+func (f *facts) compareClaims() {
+	if !f.updatesClaims() {
+		return
+	}
+	f.claimStates = make(map[int][]claimState, len(f.members))
+	for _, m := range f.members {
+		for i := range f.Set.Spec.VolumeClaimTemplates {
+			if claim := f.claimOf(m, i); claim != nil && f.mayChange(claim, m, i) {
+				f.claimStates[m.ordinal] = append(f.claimStates[m.ordinal], compareClaim(&f.Set.Spec.VolumeClaimTemplates[i], claim))
+			}
 		}
 	}
-	return states
 }
 
 // mayChange reports whether a claim is the set's to change: it is in use, and nobody else
@@ -105,10 +111,7 @@ func (f *facts) mayChange(claim *corev1.PersistentVolumeClaim, m member, templat
 // awaitsClaims reports whether a member is not updated yet, because its claims have not been
 // told to change: the pod that it has may be the only one that runs on them as they are.
 func awaitsClaims(f *facts, d *draft, m member) bool {
-	if !f.updatesClaims() {
-		return false
-	}
-	for _, s := range f.claimStates(m) {
+	for _, s := range f.claimStates[m.ordinal] {
 		if s.lacks() {
 			d.wait("pod %s is not replaced before claim %s has been told to become as its template describes", m.pod.Name, s.claim.Name)
 			return true

@@ -52,8 +52,12 @@ func setConditions(f *facts, status *v1.StatefulSetStatus, stands standing) {
 		say(v1.StatefulSetProgressing, corev1.ConditionFalse, *first(stands.overdue, stalled))
 		say(v1.StatefulSetReconciling, corev1.ConditionFalse, *stalled)
 	default:
+		progressing := corev1.ConditionTrue
+		if open.word == v1.ReasonPaused {
+			progressing = corev1.ConditionUnknown // for how long, people say
+		}
 		say(v1.StatefulSetReady, corev1.ConditionFalse, *open)
-		say(v1.StatefulSetProgressing, corev1.ConditionTrue, *open)
+		say(v1.StatefulSetProgressing, progressing, *open)
 		say(v1.StatefulSetReconciling, corev1.ConditionTrue, *open)
 	}
 	if stalled != nil && open != nil {
@@ -84,7 +88,7 @@ func openWork(f *facts, d *draft) *reason {
 			existing++
 		}
 	}
-	word, growing := "", f.growing()
+	word, growing, paused := "", f.growing(), f.heldBack()
 	switch {
 	case f.Set.DeletionTimestamp != nil:
 		return &reason{v1.ReasonDeleting, "the set is being deleted"}
@@ -104,11 +108,13 @@ func openWork(f *facts, d *draft) *reason {
 		word = v1.ReasonWaitingForMembers
 	case growing != "":
 		word = v1.ReasonGrowingClaims
+	case paused != "":
+		word = v1.ReasonPaused
 	default:
 		return nil
 	}
 	message := fmt.Sprintf("%d of %d members are available", available, wanted)
-	for _, what := range []string{d.waiting, growing} {
+	for _, what := range []string{d.waiting, growing, paused} {
 		if what != "" {
 			message += "; " + what
 		}

@@ -98,7 +98,8 @@ func (j *judged) readyOnlyIfSo() {
 
 // mustProgress reports whether a set is expected to move.
 func (j *judged) mustProgress() bool {
-	return j.says(v1.StatefulSetReady).Status == corev1.ConditionFalse && j.Set.DeletionTimestamp == nil
+	ready := j.says(v1.StatefulSetReady)
+	return ready.Status == corev1.ConditionFalse && ready.Reason != v1.ReasonPaused && j.Set.DeletionTimestamp == nil
 }
 
 // deadline is how long the set may still go without moving.

@@ -47,7 +47,7 @@ func (j *judged) goal(ordinal int) string {
 // replaced at the present revision, -1 if it says so of none.
 func (j *judged) named() int {
 	rollout := j.Set.Status.Rollout
-	if rollout == nil || rollout.Unblocking == nil || rollout.Revision != j.plan.Status.UpdateRevision {
+	if j.isPaused() || rollout == nil || rollout.Unblocking == nil || rollout.Revision != j.plan.Status.UpdateRevision {
 		return -1
 	}
 	if _, asked := j.patience(); !asked || !j.ordered() || !j.wanted(int(*rollout.Unblocking)) {
@@ -77,7 +77,7 @@ func (j *judged) strandedSince(pod *corev1.Pod, ordinal int) (time.Time, bool) {
 	const revision = "controller-revision-hash"
 	updated := j.plan.Status.UpdateRevision
 	since, unready := unreadySince(pod)
-	if !unready || pod.Labels[revision] == j.goal(ordinal) && !j.isMisshapen(ordinal) {
+	if !unready || j.isPaused() || pod.Labels[revision] == j.goal(ordinal) && !j.isMisshapen(ordinal) {
 		return time.Time{}, false
 	}
 	for _, other := range j.ordinals {
@@ -105,7 +105,7 @@ func (j *judged) unblocking() {
 	if before := j.named(); before >= 0 && !j.isOver(before) && (next == nil || next.Unblocking == nil || int(*next.Unblocking) != before) {
 		j.broke("one unblocking", "member %d is being replaced, and the status says %v", before, next)
 	}
-	if next == nil {
+	if next == nil || j.isTracked() {
 		return
 	}
 	_, asked := j.patience()

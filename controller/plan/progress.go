@@ -34,10 +34,10 @@ func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.
 }
 
 // overdue says that work is open and nothing has moved for the set's deadline, nil
-// if that is not so. As long as it is not, and may become so, left is how long that
-// takes.
+// if that is not so, or if it is for people to go on. As long as it is not, and may
+// become so, left is how long that takes.
 func overdue(f *facts, status *v1.StatefulSetStatus, open *reason) (why *reason, left time.Duration) {
-	if open == nil || f.held || f.Set.DeletionTimestamp != nil {
+	if open == nil || open.word == v1.ReasonPaused || f.held || f.Set.DeletionTimestamp != nil {
 		return nil, 0
 	}
 	deadline := time.Duration(v1.DefaultProgressDeadlineSeconds) * time.Second

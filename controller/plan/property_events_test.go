@@ -33,7 +33,10 @@ var kinds = weighted([]kind{
 	{1, "fail"}, {1, "succeed"}, {1, "evict"}, {1, "orphan"}, {1, "orphanrevisions"}, {1, "steal"}, {1, "unlabel"}, {1, "mislabel"},
 	{2, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
-	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {1, "policy"}, {1, "service"}, {2, "reserved"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"}, {1, "nodepending"}, {1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
+	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {1, "policy"}, {1, "service"},
+	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"},
+	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
+	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
 
 type kind struct {
@@ -70,6 +73,7 @@ var settings = map[string][]string{
 	"first":     {"1", "none", "2,0", "3-4,1", "0-1"},
 	"last":      {"role=leader", "none", "role=standby/role=leader", "role=leader/role=standby", "app=nginx"},
 
+	"paused":                     {"true", "false"},
 	"replaceUnreadyAfterSeconds": {"0", "20", "none"},
 	"service":                    {"nginx", "other", ""},
 	"reserved":                   {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
@@ -100,7 +104,7 @@ func drawSet() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate"} {
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused"} {
 			if n := number.Draw(t, field); n%2 == 1 {
 				args = append(args, field+"="+choice(settings[field], n/2))
 			}
@@ -115,6 +119,9 @@ func choice(from []string, n int) string { return from[n%len(from)] }
 // it could happen to.
 func (s *stage) commandFor(e event) []string {
 	if values, ok := settings[e.Kind]; ok {
+		if e.Kind == "paused" && s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+			return nil
+		}
 		if (e.Kind == "claims" || e.Kind == "claimLabel") && s.set.Spec.VolumeClaimUpdate == nil {
 			return nil // the server refuses it
 		}
@@ -126,12 +133,16 @@ func (s *stage) commandFor(e event) []string {
 	case "look", "gc", "allow", "orphanrevisions", "hold", "unhold":
 		return []string{e.Kind}
 	case "converge":
-		// With refusals, with pods that do not start or mount otherwise than they should, or
-		// while the set is held, a run is not fair.
-		if len(s.refuse) > 0 || s.set.Annotations != nil || s.ails() || s.shapeless() {
+		if !s.isFair() {
 			return nil
 		}
 		return append([]string{e.Kind}, pace(e.Value)...)
+	case "remove":
+		// A set that waits for a name of somebody else has more to do.
+		if !s.isFair() || s.set.DeletionTimestamp != nil || len(blockers(s.world())) > 0 {
+			return nil
+		}
+		return on(e, s.removable())
 	case "wait":
 		return []string{e.Kind, choice([]string{"10s", "3s", "30s"}, e.Value)}
 	case "stale":
@@ -234,6 +245,9 @@ func (s *stage) live(fields []string, inPeace bool, events []event) {
 	}
 	s.happen("allow")
 	s.happen("unhold")
+	if gather(s.world()).isPaused() {
+		s.happen("set", "paused=false")
+	}
 	s.heal()
 	if names := s.shapelessPods(); len(names) > 0 {
 		s.happen("kill", names...)

@@ -37,6 +37,10 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 				return []Action{a}
 			})(w, p)
 		}}},
+		"creates members of a pause as they were":             {"paused-midway", mutant{"paused creation", onTracked(createsAsBefore)}},
+		"forgets who is superseded":                           {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
+		"creates by a partition of ordinals":                  {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},
+		"takes percentages of ordinals":                       {"reserved-percent", mutant{"budget", budgetsOrdinals}},
 		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
 		"takes the leader before its standbys":                {"order-classes", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { slices.Reverse(o.Last) })}},
 		"does not say whom the leader awaits":                 {"order-leader", mutant{"order told", func(_ World, p Plan) Plan { p.Waiting = ""; return p }}},

@@ -85,6 +85,8 @@ func TestMutantsAreFound(t *testing.T) {
 	maps.Copy(all, unblockMutants())
 	maps.Copy(all, claimMutants())
 	maps.Copy(all, orderMutants())
+	maps.Copy(all, pausedMutants())
+	maps.Copy(all, holesMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			found := &catcher{TB: t}

@@ -27,7 +27,8 @@ import (
 // another controller; "newset" puts a new set of the same name in the place of a
 // deleted one; "gc" lets the garbage collector work; "stale pods 2" computes and
 // carries out a plan of a world whose pods (claims, revisions, all) are as they
-// were 2 commands ago; "crash 3" computes a plan and dies after 3 writes.
+// were 2 commands ago; "crash 3" computes a plan and dies after 3 writes; "remove 1" is the
+// removal of one member from a set at rest.
 func (s *stage) trouble(name string, args []string) {
 	switch name {
 	case "evict":
@@ -65,6 +66,8 @@ func (s *stage) trouble(name string, args []string) {
 		s.crash(s.number(args[0]))
 	case "converge":
 		s.converge(len(args) > 0 && args[0] == "slowly")
+	case "remove":
+		s.remove(s.number(args[0]))
 	default:
 		s.t.Fatalf("unknown command %q", name)
 	}

@@ -14,7 +14,7 @@ import (
 // members are unavailable. They come back at the new revision when they are gone. In an
 // ordered set one that cannot be removed, or not yet, holds up those after it.
 func rollOut(f *facts, d *draft) verdict {
-	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || d.repairing {
+	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.paused() || d.repairing {
 		return proceed
 	}
 	budget := f.maxUnavailable() - (f.roster.Len() - f.available)

@@ -203,8 +203,11 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 	s.name(status.UpdateRevision)
 	fmt.Fprintf(&s.log, "  status %d pods, %d ready, %d available, %d of current %s, %d of update %s\n", status.Replicas, status.ReadyReplicas,
 		status.AvailableReplicas, status.CurrentReplicas, cmp.Or(status.CurrentRevision, "none"), status.UpdatedReplicas, cmp.Or(status.UpdateRevision, "none"))
-	if rollout := status.Rollout; rollout != nil {
+	if rollout := status.Rollout; rollout != nil && rollout.Unblocking != nil {
 		fmt.Fprintf(&s.log, "  replacing member %d out of turn at %s\n", *rollout.Unblocking, rollout.Revision)
+	}
+	if rollout := status.Rollout; rollout != nil && rollout.Step > 0 {
+		fmt.Fprintf(&s.log, "  reached by %s: %s; superseded: %s\n", rollout.Revision, rangesText(rollout.Released), rangesText(rollout.Superseded))
 	}
 	for _, c := range status.VolumeClaims {
 		fmt.Fprintf(&s.log, "  claims %s\n", countsOf(c))
@@ -217,6 +220,18 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 	if p.RequeueAfter > 0 && p.RequeueAfter < farLook {
 		fmt.Fprintf(&s.log, "  look again in %s\n", p.RequeueAfter)
 	}
+}
+
+func rangesText(ranges []v1.OrdinalRange) string {
+	var parts []string
+	for _, r := range ranges {
+		if r.Last == nil {
+			parts = append(parts, fmt.Sprint(r.First))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", r.First, *r.Last))
+		}
+	}
+	return cmp.Or(strings.Join(parts, ","), "none")
 }
 
 // countsOf tells how far the claims of a template are, without what is not so of any.

@@ -118,6 +118,8 @@ func (h *host) configure(settings []string) {
 			if value != "none" {
 				h.rolling().ReplaceUnreadyAfterSeconds = new(int32(h.number(value)))
 			}
+		case "paused":
+			h.rolling().Paused = new(value == "true")
 		case "minReadySeconds":
 			spec.MinReadySeconds = int32(h.number(value))
 		case "progressDeadlineSeconds":

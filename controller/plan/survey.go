@@ -60,9 +60,15 @@ type facts struct {
 	updateAils bool
 	// claimTemplates names the claim templates, if members follow them.
 	claimTemplates string
+	// claimStates say how the claims of members, by ordinal, stand to their templates, if
+	// they are to follow them.
+	claimStates map[int][]claimState
 	// stranded are the members whose pods are broken and not at the revision that they are
 	// to have, and that no other rule replaces.
 	stranded []member
+	// released are the members that a paused update has reached, superseded those that have
+	// no revision to come back to. Nil unless an update is paused.
+	released, superseded map[int]bool
 	// unblocking is the member that is being replaced out of turn, nil if there is none.
 	unblocking *member
 }
@@ -87,6 +93,8 @@ func survey(world World, reads *reader) *facts {
 	f.findRevisions(selector, reads)
 	f.freezeRevisions()
 	f.countUnreached()
+	f.findReleased()
+	f.compareClaims()
 	f.findStranded()
 	f.findUnblocking()
 	f.countEndings()

@@ -22,6 +22,8 @@ func (f *facts) target(m member) (*revision, method) {
 	switch {
 	case m.pod == nil, revisionOf(m.pod) == goal.name && !f.misshapen(m), f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
 		return goal, keep
+	case f.paused():
+		return goal, keep
 	case f.reached(m), f.isReplacedBelowPartition(m):
 		return goal, recreate
 	default:
@@ -42,12 +44,16 @@ func (f *facts) goal(m member) *revision {
 // as many of the first of those that have no pod as members still have the current
 // revision, but for one that was removed out of turn to be updated. Where the set orders
 // its updates, no member is left alone so: their ordinals do not say which it has reached.
+// One that is paused reaches nobody that it has not reached before.
 func (f *facts) reached(m member) bool {
 	strategy := f.Set.Spec.UpdateStrategy
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 		return true
 	}
 	rank, _ := f.roster.Rank(m.ordinal)
+	if f.isTracked() {
+		return rank >= f.partition() && (f.released[m.ordinal] || f.superseded[m.ordinal] && m.pod == nil)
+	}
 	if m.pod == nil && f.updateOrder() == nil && (strategy.RollingUpdate == nil || strategy.RollingUpdate.IsExtension()) {
 		return rank >= f.unreached || f.unblocks(m)
 	}

@@ -109,7 +109,7 @@ func (f *facts) standingOf(m member) string {
 // at the current revision may still come back, and is not taken to an update that has already
 // broken another.
 func (f *facts) isStranded(m member) bool {
-	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || m.pod == nil || !isBroken(m.pod) {
+	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.paused() || m.pod == nil || !isBroken(m.pod) {
 		return false
 	}
 	at := revisionOf(m.pod)
@@ -186,7 +186,7 @@ func (f *facts) nextStranded() (next member, left time.Duration) {
 // and that still holds.
 func (f *facts) findUnblocking() {
 	rollout := f.Set.Status.Rollout
-	if rollout == nil || rollout.Unblocking == nil || rollout.Revision != f.update.name || !f.ordered || !f.replacesUnready() {
+	if rollout == nil || rollout.Unblocking == nil || rollout.Revision != f.update.name || f.paused() || !f.ordered || !f.replacesUnready() {
 		return
 	}
 	m := member{ordinal: int(*rollout.Unblocking)}
@@ -236,12 +236,15 @@ func (f *facts) unblocks(m member) bool {
 	return f.unblocking != nil && f.unblocking.ordinal == m.ordinal
 }
 
-// rolloutOf is what the status says of the member that is being replaced: the one of
-// before as long as that holds, or the one that was chosen now.
+// rolloutOf is what the status says of an update: of a paused one whom it has reached, and
+// else the member that is being replaced: the one of before as long as that holds, or the
+// one that was chosen now.
 func rolloutOf(f *facts, d *draft) *v1.RolloutStatus {
 	switch {
 	case f.frozen():
 		return f.Set.Status.Rollout
+	case f.isTracked():
+		return f.tracked()
 	case f.unblocking != nil:
 		return &v1.RolloutStatus{Revision: f.update.name, Unblocking: new(int32(f.unblocking.ordinal))}
 	case d.unblock != nil:

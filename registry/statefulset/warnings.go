@@ -55,6 +55,9 @@ func warnings(ctx context.Context, set, old *appsv1.StatefulSet, services Servic
 	if old != nil && set.Spec.ServiceName != old.Spec.ServiceName {
 		texts = append(texts, renamed(set.Spec.ServiceName, old.Spec.ServiceName))
 	}
+	if old != nil && !equality.Semantic.DeepEqual(set.Spec.Template, old.Spec.Template) {
+		texts = append(texts, paused(&set.Spec.UpdateStrategy)...)
+	}
 	if old != nil {
 		texts = append(texts, reserving(set, old)...)
 		texts = append(texts, reshaping(set, old)...)
@@ -88,6 +91,14 @@ func ungraceful(spec *corev1.PodSpec) []string {
 		return nil
 	}
 	return []string{"spec.template.spec.terminationGracePeriodSeconds: 0 removes a pod before its processes have ended, so that two may run as the same member; 1 or more is needed to prevent that, 30 is the default"}
+}
+
+// paused warns of a template that no member is given yet.
+func paused(strategy *appsv1.StatefulSetUpdateStrategy) []string {
+	if strategy.RollingUpdate == nil || !strategy.RollingUpdate.IsPaused() {
+		return nil
+	}
+	return []string{"spec.updateStrategy.rollingUpdate.paused: no member gets the changed template until the update is resumed: kubectl sts rollout resume"}
 }
 
 // renamed warns that names of members change later than the set.

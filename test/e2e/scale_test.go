@@ -8,6 +8,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -18,15 +19,36 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/test/harness"
 )
 
 // TestScaleIsFoundByOthers checks that a disruption budget and an autoscaler find
 // the scale of a set as they find that of a built-in one.
 func TestScaleIsFoundByOthers(t *testing.T) {
-	t.Parallel()
+	for sentence, tc := range map[string]struct {
+		reserved []v1.OrdinalRange
+		members  []string
+	}{
+		"a set whose members are in a row":    {nil, []string{"db-0", "db-1", "db-2", "db-3"}},
+		"a set with a hole among its members": {[]v1.OrdinalRange{{First: 1}}, []string{"db-0", "db-2", "db-3", "db-4"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			set := newSet("db", 3)
+			if tc.reserved != nil {
+				set.Spec.Ordinals = &v1.StatefulSetOrdinals{Reserved: tc.reserved}
+			}
+			scaledByOthers(t, set, tc.members)
+		})
+	}
+}
+
+// scaledByOthers has a set of three members scaled to four, which are to be the given ones.
+func scaledByOthers(t *testing.T, set *v1.StatefulSet, members []string) {
+	t.Helper()
 	ns := namespace(t)
-	set := create(t, ns, newSet("db", 3))
+	set = create(t, ns, set)
 	waitReady(t, ns, "db", 3)
 
 	scale, err := suite.Sets.AppsV1().StatefulSets(ns).GetScale(t.Context(), "db", metav1.GetOptions{})
@@ -71,6 +93,17 @@ func TestScaleIsFoundByOthers(t *testing.T) {
 		return fmt.Errorf("its status is %+v", got.Status)
 	})
 	waitReady(t, ns, "db", 4)
+	pods, err := suite.Host.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: scale.Status.Selector})
+	if err != nil {
+		t.Fatalf("listing what the scale selects: %v", err)
+	}
+	var got []string
+	for _, pod := range pods.Items {
+		got = append(got, pod.Name)
+	}
+	if !slices.Equal(got, members) {
+		t.Errorf("the scale selects %v, want %v", got, members)
+	}
 }
 
 // TestStaleScale checks that a scale read before another change does not undo it.

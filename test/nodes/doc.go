@@ -10,6 +10,7 @@
 //	order_test.go    readiness, minReadySeconds, preStop and grace periods
 //	unblock_test.go  mistakes in a template that keep an update from starting
 //	service_test.go  names of members while serviceName changes
+//	holes_test.go    autoscalers and budgets of sets with reserved ordinals
 //	loss_test.go     nodes that are lost, evictions, and a server that is killed
 //	kubectl_test.go  the verbs of kubectl that need a kubelet
 package nodes

@@ -335,6 +335,18 @@ func (m *RollingUpdateStatefulSetStrategy) MarshalToSizedBuffer(dAtA []byte) (in
 		i--
 		dAtA[i] = 0xe2
 	}
+	if m.Paused != nil {
+		i--
+		if *m.Paused {
+			dAtA[i] = 1
+		} else {
+			dAtA[i] = 0
+		}
+		i--
+		dAtA[i] = 0x3e
+		i--
+		dAtA[i] = 0xc8
+	}
 	if m.ReplaceUnreadyAfterSeconds != nil {
 		i = encodeVarintGenerated(dAtA, i, uint64(*m.ReplaceUnreadyAfterSeconds))
 		i--
@@ -386,6 +398,37 @@ func (m *RolloutStatus) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 		i = encodeVarintGenerated(dAtA, i, uint64(*m.Unblocking))
 		i--
 		dAtA[i] = 0x70
+	}
+	i = encodeVarintGenerated(dAtA, i, uint64(m.Step))
+	i--
+	dAtA[i] = 0x20
+	if len(m.Superseded) > 0 {
+		for iNdEx := len(m.Superseded) - 1; iNdEx >= 0; iNdEx-- {
+			{
+				size, err := m.Superseded[iNdEx].MarshalToSizedBuffer(dAtA[:i])
+				if err != nil {
+					return 0, err
+				}
+				i -= size
+				i = encodeVarintGenerated(dAtA, i, uint64(size))
+			}
+			i--
+			dAtA[i] = 0x1a
+		}
+	}
+	if len(m.Released) > 0 {
+		for iNdEx := len(m.Released) - 1; iNdEx >= 0; iNdEx-- {
+			{
+				size, err := m.Released[iNdEx].MarshalToSizedBuffer(dAtA[:i])
+				if err != nil {
+					return 0, err
+				}
+				i -= size
+				i = encodeVarintGenerated(dAtA, i, uint64(size))
+			}
+			i--
+			dAtA[i] = 0x12
+		}
 	}
 	i -= len(m.Revision)
 	copy(dAtA[i:], m.Revision)
@@ -1275,6 +1318,9 @@ func (m *RollingUpdateStatefulSetStrategy) Size() (n int) {
 	if m.ReplaceUnreadyAfterSeconds != nil {
 		n += 2 + sovGenerated(uint64(*m.ReplaceUnreadyAfterSeconds))
 	}
+	if m.Paused != nil {
+		n += 3
+	}
 	if m.Order != nil {
 		l = m.Order.Size()
 		n += 2 + l + sovGenerated(uint64(l))
@@ -1290,6 +1336,19 @@ func (m *RolloutStatus) Size() (n int) {
 	_ = l
 	l = len(m.Revision)
 	n += 1 + l + sovGenerated(uint64(l))
+	if len(m.Released) > 0 {
+		for _, e := range m.Released {
+			l = e.Size()
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
+	if len(m.Superseded) > 0 {
+		for _, e := range m.Superseded {
+			l = e.Size()
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
+	n += 1 + sovGenerated(uint64(m.Step))
 	if m.Unblocking != nil {
 		n += 1 + sovGenerated(uint64(*m.Unblocking))
 	}
@@ -1660,6 +1719,7 @@ func (this *RollingUpdateStatefulSetStrategy) String() string {
 		`Partition:` + valueToStringGenerated(this.Partition) + `,`,
 		`MaxUnavailable:` + strings.Replace(fmt.Sprintf("%v", this.MaxUnavailable), "IntOrString", "intstr.IntOrString", 1) + `,`,
 		`ReplaceUnreadyAfterSeconds:` + valueToStringGenerated(this.ReplaceUnreadyAfterSeconds) + `,`,
+		`Paused:` + valueToStringGenerated(this.Paused) + `,`,
 		`Order:` + strings.Replace(this.Order.String(), "UpdateOrder", "UpdateOrder", 1) + `,`,
 		`}`,
 	}, "")
@@ -1669,8 +1729,21 @@ func (this *RolloutStatus) String() string {
 	if this == nil {
 		return "nil"
 	}
+	repeatedStringForReleased := "[]OrdinalRange{"
+	for _, f := range this.Released {
+		repeatedStringForReleased += strings.Replace(strings.Replace(f.String(), "OrdinalRange", "OrdinalRange", 1), `&`, ``, 1) + ","
+	}
+	repeatedStringForReleased += "}"
+	repeatedStringForSuperseded := "[]OrdinalRange{"
+	for _, f := range this.Superseded {
+		repeatedStringForSuperseded += strings.Replace(strings.Replace(f.String(), "OrdinalRange", "OrdinalRange", 1), `&`, ``, 1) + ","
+	}
+	repeatedStringForSuperseded += "}"
 	s := strings.Join([]string{`&RolloutStatus{`,
 		`Revision:` + fmt.Sprintf("%v", this.Revision) + `,`,
+		`Released:` + repeatedStringForReleased + `,`,
+		`Superseded:` + repeatedStringForSuperseded + `,`,
+		`Step:` + fmt.Sprintf("%v", this.Step) + `,`,
 		`Unblocking:` + valueToStringGenerated(this.Unblocking) + `,`,
 		`}`,
 	}, "")
@@ -2793,6 +2866,27 @@ func (m *RollingUpdateStatefulSetStrategy) Unmarshal(dAtA []byte) error {
 				}
 			}
 			m.ReplaceUnreadyAfterSeconds = &v
+		case 1001:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Paused", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			b := bool(v != 0)
+			m.Paused = &b
 		case 1004:
 			if wireType != 2 {
 				return fmt.Errorf("proto: wrong wireType = %d for field Order", wireType)
@@ -2911,6 +3005,93 @@ func (m *RolloutStatus) Unmarshal(dAtA []byte) error {
 			}
 			m.Revision = string(dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
+		case 2:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Released", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Released = append(m.Released, OrdinalRange{})
+			if err := m.Released[len(m.Released)-1].Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
+		case 3:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Superseded", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Superseded = append(m.Superseded, OrdinalRange{})
+			if err := m.Superseded[len(m.Superseded)-1].Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
+		case 4:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Step", wireType)
+			}
+			m.Step = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Step |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		case 14:
 			if wireType != 0 {
 				return fmt.Errorf("proto: wrong wireType = %d for field Unblocking", wireType)

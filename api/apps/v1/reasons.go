@@ -38,6 +38,9 @@ const (
 	ReasonGrowingClaims = "GrowingClaims"
 	// ReasonWaitingForMembers: every member has a pod, and not all are available.
 	ReasonWaitingForMembers = "WaitingForMembers"
+	// ReasonPaused: members are to be updated, and spec.updateStrategy.rollingUpdate.paused
+	// keeps them from it.
+	ReasonPaused = "Paused"
 	// ReasonMembersAvailable: the set is as its spec wants it.
 	ReasonMembersAvailable = "MembersAvailable"
 

@@ -83,6 +83,21 @@ type RolloutStatus struct {
 	// revision is the update revision that this is about. It ends when the set gets
 	// another one.
 	Revision string `json:"revision" protobuf:"bytes,1,opt,name=revision"`
+	// released are the members that the update has reached, while it is paused: they come
+	// back at revision.
+	// +optional
+	// +listType=atomic
+	Released []OrdinalRange `json:"released,omitempty" protobuf:"bytes,2,rep,name=released"`
+	// superseded are the members that had neither this revision nor the current one when the
+	// update was paused: nobody has the template that they had, so they come back at
+	// revision, too.
+	// +optional
+	// +listType=atomic
+	Superseded []OrdinalRange `json:"superseded,omitempty" protobuf:"bytes,3,rep,name=superseded"`
+	// step is 1 if released and superseded have been found, and 0 if nothing is known of
+	// them.
+	// +optional
+	Step int32 `json:"step,omitempty" protobuf:"varint,4,opt,name=step"`
 	// unblocking is the ordinal of the member that is being replaced although members
 	// before it need not be available, because of
 	// spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds. It stays until the

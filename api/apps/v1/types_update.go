@@ -65,6 +65,13 @@ type RollingUpdateStatefulSetStrategy struct {
 	// +k8s:minimum=0
 	ReplaceUnreadyAfterSeconds *int32 `json:"replaceUnreadyAfterSeconds,omitempty" protobuf:"varint,1000,opt,name=replaceUnreadyAfterSeconds"`
 
+	// paused stops an update: no member is recreated for it, out of turn neither. Members
+	// are still created, at the revision that they had: a member that the update has
+	// reached at the new one, any other at the one before. Scaling goes on, and so does the
+	// growth of claims.
+	// +optional
+	Paused *bool `json:"paused,omitempty" protobuf:"varint,1001,opt,name=paused"`
+
 	// order says which members are changed before which: when an update recreates them,
 	// and when their claims grow (volumeClaimUpdate). It does not say which are changed at
 	// all: partition counts members from the first ordinal, whatever their order. Without
@@ -73,6 +80,9 @@ type RollingUpdateStatefulSetStrategy struct {
 	// +k8s:optional
 	Order *UpdateOrder `json:"order,omitempty" protobuf:"bytes,1004,opt,name=order"`
 }
+
+// IsPaused reports whether no member is to be recreated for an update.
+func (r *RollingUpdateStatefulSetStrategy) IsPaused() bool { return r.Paused != nil && *r.Paused }
 
 // IsExtension reports whether only fields are set that apps/v1 does not have, and at
 // least one of them: without them, there would be no such block.

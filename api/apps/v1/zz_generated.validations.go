@@ -85,6 +85,8 @@ func Validate_RollingUpdateStatefulSetStrategy(
 		errs = append(errs, fn(fldPath.Child("replaceUnreadyAfterSeconds"), obj.ReplaceUnreadyAfterSeconds, oldVal, oldObj != nil)...)
 	}
 
+	// field RollingUpdateStatefulSetStrategy.Paused has no validation
+
 	{ // field RollingUpdateStatefulSetStrategy.Order
 		fn := func(
 			fldPath *field.Path,

@@ -4,7 +4,6 @@
 package adapter
 
 import (
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,8 +23,8 @@ import (
 // Install teaches the commands of kubectl our kind. It belongs at the beginning of a program, once: what it sets is
 // shared by all commands in the process.
 //
-// expose, pause and resume are not taught anything. kubectl refuses them for the kind of apps/v1 too, and with our type
-// in its scheme it refuses them in the same words.
+// expose is not taught anything. kubectl refuses it for the kind of apps/v1 too, and with our type in its scheme it
+// refuses it in the same words.
 func Install() {
 	// port-forward decodes by the scheme of client-go, all others by kubectl's own.
 	for _, types := range []*runtime.Scheme{scheme.Scheme, clientscheme.Scheme} {
@@ -34,6 +33,8 @@ func Install() {
 	}
 	polymorphichelpers.UpdatePodSpecForObjectFn = updatePodSpec(polymorphichelpers.UpdatePodSpecForObjectFn)
 	polymorphichelpers.ObjectRestarterFn = restarter(polymorphichelpers.ObjectRestarterFn)
+	polymorphichelpers.ObjectPauserFn = pauser(polymorphichelpers.ObjectPauserFn)
+	polymorphichelpers.ObjectResumerFn = polymorphichelpers.ObjectResumerFunc(resumer(polymorphichelpers.ObjectPauserFunc(polymorphichelpers.ObjectResumerFn)))
 	polymorphichelpers.StatusViewerFn = statusViewer(polymorphichelpers.StatusViewerFn)
 	polymorphichelpers.HistoryViewerFn = historyViewer(polymorphichelpers.HistoryViewerFn)
 	polymorphichelpers.RollbackerFn = rollbacker(polymorphichelpers.RollbackerFn)
@@ -69,11 +70,7 @@ func restarter(others polymorphichelpers.ObjectRestarterFunc) polymorphichelpers
 			return nil, err
 		}
 		set.Spec.Template.Annotations = standIn.Spec.Template.Annotations
-		marked, err := runtime.Encode(scheme.Codecs.LegacyCodec(appsv1.SchemeGroupVersion), set)
-		if err != nil {
-			return nil, fmt.Errorf("encoding StatefulSet %q: %w", set.Name, err)
-		}
-		return marked, nil
+		return encoded(set)
 	}
 }
 

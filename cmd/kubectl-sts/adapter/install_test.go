@@ -5,6 +5,7 @@ package adapter
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/kubectl/pkg/polymorphichelpers"
@@ -91,15 +93,53 @@ func TestRestartOnlyMarksTheTemplate(t *testing.T) {
 	}
 }
 
-func TestPauseAndExposeAreRefusedAsForAppsV1(t *testing.T) {
-	builtIn, err := asBuiltIn(newSet())
-	if err != nil {
-		t.Fatal(err)
+// The patch must take no other field away, and leave no block that the server would fill in.
+func TestPauseAndResumeChangeNothingElse(t *testing.T) {
+	two := intstr.FromInt32(2)
+	block := func(rolling *appsv1.RollingUpdateStatefulSetStrategy) appsv1.StatefulSetUpdateStrategy {
+		return appsv1.StatefulSetUpdateStrategy{Type: appsv1.RollingUpdateStatefulSetStrategyType, RollingUpdate: rolling}
 	}
-	_, want := polymorphichelpers.ObjectPauserFn(builtIn)
-	if _, got := polymorphichelpers.ObjectPauserFn(newSet()); got == nil || want == nil || got.Error() != want.Error() {
-		t.Errorf("pausing: got %v, want %v", got, want)
+	pause, resume := polymorphichelpers.ObjectPauserFn, polymorphichelpers.ObjectPauserFunc(polymorphichelpers.ObjectResumerFn)
+	for sentence, test := range map[string]struct {
+		strategy appsv1.StatefulSetUpdateStrategy
+		change   polymorphichelpers.ObjectPauserFunc
+		want     string
+	}{
+		"a set without a block gets one": {block(nil), pause, `{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}}}}`},
+		"and loses it again":             {block(&appsv1.RollingUpdateStatefulSetStrategy{Paused: new(true)}), resume, `{"spec":{"updateStrategy":{"rollingUpdate":null}}}`},
+		"one with a block keeps the rest": {block(&appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &two}), pause,
+			`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}}}}`},
+		"and afterwards, too": {block(&appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &two, Paused: new(true)}), resume,
+			`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":null}}}}`},
+		"one that is paused is not paused again": {block(&appsv1.RollingUpdateStatefulSetStrategy{Paused: new(true)}), pause, "is already paused"},
+		"one that is not paused is not resumed":  {block(nil), resume, "is not paused"},
+		"one of another strategy has no updates to pause": {appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}, pause,
+			"only updates of the strategy RollingUpdate can be paused, and the strategy is OnDelete"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			set := newSet()
+			set.Spec.UpdateStrategy = test.strategy
+			before, err := runtime.Encode(scheme.DefaultJSONEncoder(), set)
+			if err != nil {
+				t.Fatalf("encoding: %v", err)
+			}
+			after, err := test.change(set)
+			got := fmt.Sprint(err)
+			if err == nil {
+				patch, err := strategicpatch.CreateTwoWayMergePatch(before, after, set)
+				if err != nil {
+					t.Fatalf("comparing: %v", err)
+				}
+				got = string(patch)
+			}
+			if got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
 	}
+}
+
+func TestExposeIsRefusedAsForAppsV1(t *testing.T) {
 	if err := polymorphichelpers.CanBeExposedFn(ours()); err == nil || err.Error() != "cannot expose a StatefulSet.apps.statefulset.dev" {
 		t.Errorf("exposing: got %v, want a refusal that names our kind", err)
 	}

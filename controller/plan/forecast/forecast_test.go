@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -89,6 +90,17 @@ func breakPod(world plan.World, name string) plan.World {
 	return world
 }
 
+// bound is the world with claims that have a volume of 1Gi each.
+func bound(world plan.World) plan.World {
+	for i, claim := range world.Claims {
+		claim = claim.DeepCopy()
+		claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+		claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, Capacity: claim.Spec.Resources.Requests}
+		world.Claims[i] = claim
+	}
+	return world
+}
+
 // TestForecasts compares plans with the texts below testdata.
 func TestForecasts(t *testing.T) {
 	for name, forecast := range map[string]func(t *testing.T) *v1.StatefulSetPlan{
@@ -149,6 +161,26 @@ func TestForecasts(t *testing.T) {
 				set.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = new(intstr.FromInt32(2))
 				set.Spec.UpdateStrategy.RollingUpdate.Order = &v1.UpdateOrder{First: []v1.OrdinalRange{{First: 0}},
 					Last: []metav1.LabelSelector{{MatchLabels: map[string]string{"role": "leader"}}}}
+			}))
+		},
+		"larger-claims": func(t *testing.T) *v1.StatefulSetPlan {
+			return played(t, proposed(bound(settled(t, web())), func(set *v1.StatefulSet) {
+				set.Spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.InPlaceVolumeClaimUpdatePolicyType}
+				set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("2Gi")}
+				set.Spec.VolumeClaimTemplates[0].Spec.VolumeAttributesClassName = new("gold")
+			}))
+		},
+		"one-more-claim": func(t *testing.T) *v1.StatefulSetPlan {
+			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
+				set.Spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.NewClaimsVolumeClaimUpdatePolicyType}
+				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "log"}})
+			}))
+		},
+		"paused": func(t *testing.T) *v1.StatefulSetPlan {
+			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
+				newImage(set)
+				set.Spec.UpdateStrategy.RollingUpdate.Paused = new(true)
+				set.Spec.Replicas = new(int32(4))
 			}))
 		},
 		"past-a-broken-pod-in-parallel": func(t *testing.T) *v1.StatefulSetPlan {

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
+
+	"statefulset.dev/test/faults/internal/scenarios"
 )
 
 // node is where the pods of the suite run.
@@ -53,7 +55,11 @@ func (a *agent) care(ctx context.Context, pod *corev1.Pod) {
 		a.once(ctx, "end", pod, a.end)
 	case pod.Status.Phase == corev1.PodPending:
 		a.once(ctx, "start", pod, func(ctx context.Context, pod *corev1.Pod) error {
-			return a.setStatus(ctx, pod, corev1.PodRunning, corev1.ConditionTrue, "")
+			ready := corev1.ConditionTrue
+			if imageOf(&pod.Spec) == scenarios.Unlucky {
+				ready = corev1.ConditionFalse
+			}
+			return a.setStatus(ctx, pod, corev1.PodRunning, ready, "")
 		})
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,16 +134,21 @@ func (b *bench) proxied(t *testing.T, s side, target string) *proxy.Host {
 	return proxy.NewHost(t, proxy.HostConfig{Target: target, Serving: serving, Client: client})
 }
 
-// chosen are the scenarios that a side plays: all of them, or the first few. The built-in
-// controller plays every other one: enough to compare with.
+// chosen are the scenarios that a side plays: all of them, or the first few, or those that
+// are named. The built-in controller plays every other one of those that it can play: enough
+// to compare with.
 func chosen(t *testing.T, s side) []scenarios.Scenario {
 	t.Helper()
-	var all []scenarios.Scenario
-	for i, scenario := range scenarios.All() {
-		if s == ours || i%2 == 1 {
-			all = append(all, scenario)
+	all := slices.Concat(scenarios.All(), scenarios.Beyond())
+	if s == builtIn {
+		all = nil
+		for i, scenario := range scenarios.All() {
+			if i%2 == 1 {
+				all = append(all, scenario)
+			}
 		}
 	}
+	all = slices.DeleteFunc(all, func(s scenarios.Scenario) bool { return !strings.Contains(s.Name, os.Getenv("FAULTS_NAMED")) })
 	full := len(all)
 	if testing.Short() {
 		full = shortScenarios

@@ -8,10 +8,10 @@
 // in a namespace of its own (play_test.go), with a node agent of the suite in the place
 // of a kubelet (agent_test.go). All that happens there is recorded (world_test.go,
 // history_test.go): what is in the host by watches that resume, our sets by a watch of
-// their etcd, which no fault breaks. The oracles (oracles_test.go, order_test.go) judge
-// by these records and by the host's audit log, and never by what a controller says of
-// itself. A run has converged when it has ended like one without faults, and nothing is
-// written any more.
+// their etcd, which no fault breaks. The oracles (oracles_test.go, order_test.go,
+// turns_test.go; judges_test.go tries them) judge by these records and by the host's audit
+// log, and never by what a controller says of itself. A run has converged when it has ended
+// like one without faults, and nothing is written any more.
 //
 // Each fault is a test of its own:
 //
@@ -31,7 +31,8 @@
 //
 // FAULTS_SEEDS is how many seeds TestSeveralControllers plays (8), FAULTS_PAUSES how often
 // TestPausedLeader stops a leader (30), FAULTS_SCENARIOS how many scenarios every test plays
-// (all). With -test.short there is TestCrashAroundEveryWriteOurs alone, with four scenarios.
-// With FAULTS_TABLE each test appends its row to that file. What is known to break without a
-// fault of the controller is in collector_test.go.
+// (all), and FAULTS_NAMED a part of their names. With -test.short there is
+// TestCrashAroundEveryWriteOurs alone, with four scenarios. With FAULTS_TABLE each test
+// appends its row to that file. What is known to break without a fault of the controller is
+// in collector_test.go.
 package crash

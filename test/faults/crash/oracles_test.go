@@ -16,6 +16,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/faults/internal/scenarios"
 )
 
 // violation is a promise that was not kept.
@@ -32,6 +35,9 @@ const (
 	available    = "more members down than allowed"
 	claimsKept   = "claims deleted or given away against the policy"
 	claimsSound  = "members created on claims that are not sound"
+	inTurn       = "members replaced out of turn that the status did not name before"
+	onceEach     = "members removed twice for one update"
+	calledFor    = "members created that nobody wants, or with a name that nobody gave"
 	converged    = "runs that did not converge"
 	quiet        = "writes after convergence"
 	noLateWrites = "writes begun by a former leader"
@@ -55,7 +61,7 @@ func (r *run) judge(requests []entry) []violation {
 	j := judged{r, r.all(), requests}
 	var found []violation
 	for _, oracle := range []func(judged) []violation{
-		unconditioned, unjustified, unfaithful, outOfOrder, unavailable, claimsLost, claimsUnsound,
+		unconditioned, unjustified, unfaithful, outOfOrder, unavailable, claimsLost, claimsUnsound, outOfTurn, twice, uncalled,
 	} {
 		found = append(found, oracle(j)...)
 	}
@@ -121,19 +127,23 @@ func unjustified(j judged) []violation {
 }
 
 // reason is why the set does not want the pod, empty if it does.
-func reason(set *appsv1.StatefulSet, pod *corev1.Pod) string {
-	first, end := ordinals(set)
-	ordinal := ordinalOf(pod.Name)
+func reason(set *v1.StatefulSet, pod *corev1.Pod) string {
+	position := slices.Index(scenarios.Wanted(set), ordinalOf(pod.Name))
 	switch {
-	case ordinal < first || ordinal >= end:
+	case position < 0:
 		return "condemned"
 	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
 		return "finished"
-	case imageOf(&pod.Spec) != imageOf(&set.Spec.Template.Spec) && ordinal >= first+partition(set):
+	case (imageOf(&pod.Spec) != imageOf(&set.Spec.Template.Spec) || scenarios.MountsOtherwise(set, pod)) && position >= partition(set) && !isPaused(set):
 		return "outdated"
 	default:
 		return ""
 	}
+}
+
+func isPaused(set *v1.StatefulSet) bool {
+	rolling := set.Spec.UpdateStrategy.RollingUpdate
+	return rolling != nil && rolling.IsPaused()
 }
 
 // unfaithful finds pods whose revision was not there when they were created, or says
@@ -185,13 +195,13 @@ func (j judged) requestedEnd(pod *corev1.Pod) bool {
 
 // setsAround are the two newest generations of the set at a time, and what was seen
 // right after it. A set that is deleted or gone wants nothing, and ends the list.
-func (j judged) setsAround(t time.Time) []*appsv1.StatefulSet {
-	var before, after []*appsv1.StatefulSet
+func (j judged) setsAround(t time.Time) []*v1.StatefulSet {
+	var before, after []*v1.StatefulSet
 	for _, r := range j.records {
 		if r.kind != sets || r.at.After(t.Add(slack)) {
 			continue
 		}
-		set := r.object.(*appsv1.StatefulSet)
+		set := r.object.(*v1.StatefulSet)
 		list := &before
 		if r.at.After(t) {
 			list = &after
@@ -205,7 +215,7 @@ func (j judged) setsAround(t time.Time) []*appsv1.StatefulSet {
 	return append(before[max(0, len(before)-2):], after...)
 }
 
-func owns(set *appsv1.StatefulSet, pod *corev1.Pod) bool {
+func owns(set *v1.StatefulSet, pod *corev1.Pod) bool {
 	controller := metav1.GetControllerOf(pod)
 	return controller != nil && controller.UID == set.UID
 }
@@ -218,7 +228,7 @@ func ordinalOf(name string) int {
 	return n
 }
 
-func partition(set *appsv1.StatefulSet) int {
+func partition(set *v1.StatefulSet) int {
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
 		return int(*rolling.Partition)
 	}

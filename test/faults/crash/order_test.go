@@ -13,14 +13,14 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/faults/internal/scenarios"
 )
 
 // outOfOrder finds ordered members that were created although there was no moment,
 // since the ordinal was last empty, at which all members before it were ready.
 func outOfOrder(j judged) []violation {
-	if j.scenario.Set.Spec.PodManagementPolicy == appsv1.ParallelPodManagement {
-		return nil
-	}
 	var found []violation
 	ready := map[int]bool{}
 	// allowed are the empty ordinals for which there was such a moment.
@@ -32,9 +32,9 @@ func outOfOrder(j judged) []violation {
 		}
 		pod := r.object.(*corev1.Pod)
 		ordinal := ordinalOf(pod.Name)
-		firsts := j.firstsAround(r.at)
+		around := j.setsAround(r.at)
 		if r.verb == created {
-			if !allowed[ordinal] && !allReady(firsts, ordinal, ready) {
+			if !allowed[ordinal] && !mayCreate(around, ordinal, ready) {
 				found = append(found, violation{inOrder, fmt.Sprintf("pod %s was created at version %d: got ready members %v, want all before it ready at once",
 					pod.Name, r.version, readyOnes(ready))})
 			}
@@ -46,7 +46,7 @@ func outOfOrder(j judged) []violation {
 		}
 		ready[ordinal] = r.verb != gone && isReady(pod)
 		for i := range 16 {
-			if !present[i] && allReady(firsts, i, ready) {
+			if !present[i] && mayCreate(around, i, ready) {
 				allowed[i] = true
 			}
 		}
@@ -54,15 +54,14 @@ func outOfOrder(j judged) []violation {
 	return found
 }
 
-// allReady reports whether all ordinals from one of the firsts up to one are ready.
-func allReady(firsts []int, end int, ready map[int]bool) bool {
-	return slices.ContainsFunc(firsts, func(first int) bool {
-		for i := first; i < end; i++ {
-			if !ready[i] {
-				return false
-			}
+// mayCreate reports whether one of the sets creates the member of an ordinal while some are
+// ready: a Parallel one does at any time, an ordered one when all before it are ready.
+func mayCreate(sets []*v1.StatefulSet, ordinal int, ready map[int]bool) bool {
+	return slices.ContainsFunc(sets, func(set *v1.StatefulSet) bool {
+		if set.Spec.PodManagementPolicy == v1.ParallelPodManagement {
+			return true
 		}
-		return first <= end
+		return !slices.ContainsFunc(scenarios.Wanted(set), func(before int) bool { return before < ordinal && !ready[before] })
 	})
 }
 
@@ -75,15 +74,6 @@ func readyOnes(ready map[int]bool) []int {
 	}
 	slices.Sort(ones)
 	return ones
-}
-
-func (j judged) firstsAround(t time.Time) []int {
-	var firsts []int
-	for _, set := range j.setsAround(t) {
-		first, _ := ordinals(set)
-		firsts = append(firsts, first)
-	}
-	return firsts
 }
 
 // unavailable finds updates that took more ready members down at once than the set
@@ -115,10 +105,8 @@ func unavailable(j judged) []violation {
 // wantedAround reports whether the ordinal of the pod is one of its set's, around a time.
 func (j judged) wantedAround(t time.Time, pod *corev1.Pod) bool {
 	around := j.setsAround(t)
-	return len(around) > 0 && !slices.ContainsFunc(around, func(set *appsv1.StatefulSet) bool {
-		first, end := ordinals(set)
-		ordinal := ordinalOf(pod.Name)
-		return !owns(set, pod) || set.DeletionTimestamp != nil || ordinal < first || ordinal >= end
+	return len(around) > 0 && !slices.ContainsFunc(around, func(set *v1.StatefulSet) bool {
+		return !owns(set, pod) || set.DeletionTimestamp != nil || !slices.Contains(scenarios.Wanted(set), ordinalOf(pod.Name))
 	}) && !j.setGoneBy(t)
 }
 
@@ -166,9 +154,8 @@ func claimsLost(j judged) []violation {
 }
 
 func (j judged) condemnedAround(t time.Time, ordinal int) bool {
-	return slices.ContainsFunc(j.setsAround(t), func(set *appsv1.StatefulSet) bool {
-		first, end := ordinals(set)
-		return ordinal < first || ordinal >= end
+	return slices.ContainsFunc(j.setsAround(t), func(set *v1.StatefulSet) bool {
+		return !slices.Contains(scenarios.Wanted(set), ordinal)
 	})
 }
 

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -278,12 +277,4 @@ func leave(t *testing.T, runs []*run) {
 		})
 		_ = r.Host.CoreV1().Namespaces().Delete(ctx, r.namespace, metav1.DeleteOptions{})
 	}
-}
-
-// ordinals are the first ordinal of a set, and the one behind its last.
-func ordinals(set *appsv1.StatefulSet) (first, end int) {
-	if set.Spec.Ordinals != nil {
-		first = int(set.Spec.Ordinals.Start)
-	}
-	return first, first + int(*set.Spec.Replicas)
 }

@@ -81,6 +81,12 @@ func (w *world) watch(t *testing.T, kind string, begin func(context.Context, met
 				t.Errorf("the watch of %s has failed: %+v", kind, event.Object)
 				continue
 			}
+			if builtIn, ok := event.Object.(*appsv1.StatefulSet); ok {
+				if object, err = scenarios.Ours(builtIn); err != nil {
+					t.Errorf("reading a built-in set: %v", err)
+					continue
+				}
+			}
 			if event.Type != watch.Bookmark {
 				w.tell(kind, event.Type == watch.Deleted, object)
 			}
@@ -132,11 +138,7 @@ func (w *world) tellStored(event *clientv3.Event) error {
 		return fmt.Errorf("key %s: %w", event.Kv.Key, err)
 	}
 	stored.ResourceVersion = strconv.FormatInt(event.Kv.ModRevision, 10)
-	set, err := scenarios.BuiltIn(stored)
-	if err != nil {
-		return err
-	}
-	w.tell(sets, event.Type == clientv3.EventTypeDelete, set)
+	w.tell(sets, event.Type == clientv3.EventTypeDelete, stored)
 	return nil
 }
 
@@ -188,7 +190,7 @@ func (h *history) observed() scenarios.Observed {
 	defer h.mu.Unlock()
 	var o scenarios.Observed
 	for _, object := range h.live[sets] {
-		o.Set = object.(*appsv1.StatefulSet)
+		o.Set = object.(*v1.StatefulSet)
 	}
 	for _, object := range h.live[pods] {
 		o.Pods = append(o.Pods, *object.(*corev1.Pod))

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"statefulset.dev/test/faults/internal/scenarios"
 	"statefulset.dev/test/faults/sim/model"
 )
 
@@ -104,14 +105,11 @@ func (a *agent) turn(pod *corev1.Pod) func(*corev1.Pod) {
 	case pod.Status.Phase != corev1.PodRunning && a.world.random:
 		return a.start
 	}
-	if _, is := ready(pod); !is && imageOf(pod.Spec) != unlucky {
+	if _, is := ready(pod); !is && imageOf(pod.Spec) != scenarios.Unlucky {
 		return a.makeReady
 	}
 	return nil
 }
-
-// unlucky is an image with which no pod becomes ready.
-const unlucky = "example.com/web:0"
 
 func (a *agent) claimsMissing(pod *corev1.Pod) bool {
 	for _, volume := range pod.Spec.Volumes {

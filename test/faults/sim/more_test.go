@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"statefulset.dev/test/faults/internal/scenarios"
 )
@@ -16,7 +15,8 @@ import (
 // everything are the shared scenarios, and some that need more interplay than real
 // processes show in a short time.
 func everything() []scenarios.Scenario {
-	return append(scenarios.All(), upAgain(), successor(), lostBelowPartition(), lostClaim(), parallelUpdate(), corrected(), removedInTheMiddle(), flipped())
+	more := []scenarios.Scenario{upAgain(), successor(), lostBelowPartition(), lostClaim(), parallelUpdate(), corrected(), flipped()}
+	return slices.Concat(scenarios.All(), scenarios.Beyond(), more)
 }
 
 // upAgain wants members back while their claims are still going with them.
@@ -75,58 +75,24 @@ func parallelUpdate() scenarios.Scenario {
 	return s
 }
 
-// corrected updates members to an image that does not start, and then to one that does.
+// corrected is replaced when the unready member has had five seconds.
 func corrected() scenarios.Scenario {
-	s := named("create ordered 3")
-	s.Name = "an update that cannot start is corrected"
-	s.Steps = append(slices.Clip(s.Steps),
-		scenarios.Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"replaceUnreadyAfterSeconds":5}}}}`),
-		imagePatch(unlucky), scenarios.Wait{For: "a member cannot start", Missing: func(o scenarios.Observed) string {
-			if !slices.ContainsFunc(o.Pods, func(pod corev1.Pod) bool { return imageOf(pod.Spec) == unlucky }) {
-				return "no member has the image " + unlucky
-			}
-			return ""
-		}}, imagePatch("example.com/web:2"), scenarios.Settled)
+	s := named("an update that cannot start is corrected")
+	s.Name += " after five seconds"
+	s.Steps = slices.Clone(s.Steps)
+	at := slices.IndexFunc(s.Steps, func(step scenarios.Step) bool { _, ok := step.(scenarios.Patch); return ok })
+	s.Steps[at] = scenarios.Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"replaceUnreadyAfterSeconds":5}}}}`)
 	return s
 }
 
-func imagePatch(image string) scenarios.Patch {
-	return scenarios.Patch(fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":%q}]}}}}`, image))
-}
-
-// removedInTheMiddle takes a member out of the middle while an update goes on, and wants it
-// back.
-func removedInTheMiddle() scenarios.Scenario {
-	s := named("create ordered 3")
-	s.Name = "a member is removed in the middle of an update and brought back"
-	s.Steps = append(slices.Clip(s.Steps),
-		imagePatch("example.com/web:2"),
-		scenarios.Patch(`{"spec":{"replicas":2,"ordinals":{"reserved":[{"first":1}]}}}`),
-		scenarios.Wait{For: "the other two are there", Missing: func(o scenarios.Observed) string {
-			var names []string
-			for i := range o.Pods {
-				if _, is := ready(&o.Pods[i]); is && o.Pods[i].DeletionTimestamp == nil && imageOf(o.Pods[i].Spec) == "example.com/web:2" {
-					names = append(names, o.Pods[i].Name)
-				}
-			}
-			slices.Sort(names)
-			if want := []string{podName(0), podName(2)}; len(o.Pods) != 2 || !slices.Equal(names, want) {
-				return fmt.Sprintf("of %d pods %v are ready and updated, want %v", len(o.Pods), names, want)
-			}
-			return ""
-		}},
-		scenarios.Patch(`{"spec":{"replicas":3,"ordinals":{"reserved":null}}}`), scenarios.Settled)
-	return s
-}
-
-// flipped changes what apps/v1 freezes while an update goes on.
+// flipped changes what apps/v1 freezes, and back, faster than the controller follows.
 func flipped() scenarios.Scenario {
-	s := named("create ordered 3")
-	s.Name = "the policy and the service change during an update"
-	s.Steps = append(slices.Clip(s.Steps),
-		imagePatch("example.com/web:2"),
+	s := named("rollback midway")
+	s.Name = "the policy and the service change twice during an update"
+	created, settled, image := s.Steps[0], s.Steps[1], s.Steps[2]
+	s.Steps = []scenarios.Step{created, settled, image,
 		scenarios.Patch(`{"spec":{"podManagementPolicy":"Parallel","serviceName":"other","replicas":5}}`),
-		scenarios.Patch(`{"spec":{"podManagementPolicy":"OrderedReady"}}`), scenarios.Settled)
+		scenarios.Patch(`{"spec":{"podManagementPolicy":"OrderedReady"}}`), settled}
 	return s
 }
 

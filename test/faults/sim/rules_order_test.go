@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/faults/internal/scenarios"
 )
 
 func sameStatus(a, b *v1.StatefulSet) bool { return equality.Semantic.DeepEqual(a.Status, b.Status) }
@@ -20,7 +21,7 @@ func createsInOrder(_ *judge, i *intent, s scene) string {
 	if pod == nil || s.set == nil || !isOrdered(s.set) || s.replacedOutOfTurn(ordinalOf(pod.Name)) {
 		return ""
 	}
-	for _, ordinal := range wanted(s.set) {
+	for _, ordinal := range scenarios.Wanted(s.set) {
 		if ordinal < ordinalOf(pod.Name) && !s.available(ordinal, i.by.now()) {
 			return fmt.Sprintf("member %d is not available", ordinal)
 		}
@@ -63,7 +64,7 @@ func removesInPeace(_ *judge, i *intent, s scene) string {
 	if surplusPod(i, s) == nil && updatedPod(i, s) == nil || !isOrdered(s.set) || s.replacedOutOfTurn(ordinalOf(i.Name)) {
 		return ""
 	}
-	for _, ordinal := range wanted(s.set) {
+	for _, ordinal := range scenarios.Wanted(s.set) {
 		if podName(ordinal) != i.Name && !s.available(ordinal, i.by.now()) {
 			return fmt.Sprintf("member %d is not available", ordinal)
 		}
@@ -78,7 +79,7 @@ func updatesInOrder(_ *judge, i *intent, s scene) string {
 	if pod == nil || !s.available(ordinalOf(pod.Name), i.by.now()) {
 		return ""
 	}
-	for _, ordinal := range wanted(s.set) {
+	for _, ordinal := range scenarios.Wanted(s.set) {
 		higher := s.pods[podName(ordinal)]
 		if ordinal > ordinalOf(pod.Name) && higher != nil && outdated(higher, s.set) && higher.DeletionTimestamp == nil && !i.by.view.removing[higher.UID] {
 			return fmt.Sprintf("pod %s is outdated too", higher.Name)
@@ -93,7 +94,7 @@ func updatesWithinBudget(_ *judge, i *intent, s scene) string {
 		return ""
 	}
 	missing := 1
-	for _, ordinal := range wanted(s.set) {
+	for _, ordinal := range scenarios.Wanted(s.set) {
 		other := s.pods[podName(ordinal)]
 		if podName(ordinal) != pod.Name && (!s.available(ordinal, i.by.now()) || i.by.view.removing[other.UID]) {
 			missing++

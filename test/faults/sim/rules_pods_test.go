@@ -110,7 +110,7 @@ func createsMember(_ *judge, i *intent, s scene) string {
 	revision := s.revisions[hash]
 	switch {
 	case pod.Name != podName(ordinal) || !isWanted(s.set, ordinal):
-		return fmt.Sprintf("the set wants the ordinals %v", wanted(s.set))
+		return fmt.Sprintf("the set wants the ordinals %v", scenarios.Wanted(s.set))
 	case !owned(pod, s.set):
 		return fmt.Sprintf("the pod is made for %v", pod.OwnerReferences)
 	case pod.Labels[appsv1.StatefulSetPodNameLabel] != pod.Name || pod.Labels["app"] != scenarios.Name:

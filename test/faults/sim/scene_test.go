@@ -78,26 +78,13 @@ func ordinalOf(name string) int {
 	return n
 }
 
-// wanted are the wanted ordinals in ascending order, found by walking.
-func wanted(set *v1.StatefulSet) (ordinals []int) {
-	var spec v1.StatefulSetOrdinals
-	if set.Spec.Ordinals != nil {
-		spec = *set.Spec.Ordinals
-	}
-	for ordinal := spec.Start; len(ordinals) < int(*set.Spec.Replicas); ordinal++ {
-		if !slices.ContainsFunc(spec.Reserved, func(r v1.OrdinalRange) bool { return r.First <= ordinal && ordinal <= r.End() }) {
-			ordinals = append(ordinals, int(ordinal))
-		}
-	}
-	return ordinals
+func isWanted(set *v1.StatefulSet, ordinal int) bool {
+	return slices.Contains(scenarios.Wanted(set), ordinal)
 }
-
-func isWanted(set *v1.StatefulSet, ordinal int) bool { return slices.Contains(wanted(set), ordinal) }
 
 // reached reports whether an update may change a wanted member.
 func reached(set *v1.StatefulSet, ordinal int) bool {
-	rolling := set.Spec.UpdateStrategy.RollingUpdate
-	return rolling == nil || rolling.Partition == nil || slices.Index(wanted(set), ordinal) >= int(*rolling.Partition)
+	return scenarios.IsReached(set, ordinal)
 }
 
 // replacedOutOfTurn reports whether the status says that a member is being replaced, which
@@ -136,7 +123,7 @@ func finished(pod *corev1.Pod) bool {
 }
 
 func outdated(pod *corev1.Pod, set *v1.StatefulSet) bool {
-	return imageOf(pod.Spec) != imageOf(set.Spec.Template.Spec)
+	return imageOf(pod.Spec) != imageOf(set.Spec.Template.Spec) || scenarios.MountsOtherwise(set, pod)
 }
 
 func imageOf(spec corev1.PodSpec) string { return spec.Containers[0].Image }

@@ -29,8 +29,6 @@ type user struct {
 	dirty bool
 	// last is when the user did something, or saw what was waited for.
 	last time.Time
-	// seen is the latest set, as one of apps/v1.
-	seen *appsv1.StatefulSet
 	// hasty makes the user wait for nothing but the end.
 	hasty bool
 }
@@ -132,7 +130,7 @@ func (u *user) running(ordinal int) *corev1.Pod {
 func (w *world) observed() scenarios.Observed {
 	var o scenarios.Observed
 	if object, err := w.sets.Get(model.Sets, namespace, scenarios.Name); err == nil {
-		o.Set = w.user.builtIn(object.(*v1.StatefulSet))
+		o.Set = object.(*v1.StatefulSet)
 	}
 	for _, object := range w.host.List(model.Pods, namespace) {
 		o.Pods = append(o.Pods, *object.(*corev1.Pod))
@@ -144,15 +142,4 @@ func (w *world) observed() scenarios.Observed {
 		o.Revisions = append(o.Revisions, *object.(*appsv1.ControllerRevision))
 	}
 	return o
-}
-
-func (u *user) builtIn(set *v1.StatefulSet) *appsv1.StatefulSet {
-	if u.seen == nil || u.seen.ResourceVersion != set.ResourceVersion {
-		seen, err := scenarios.BuiltIn(set)
-		if err != nil {
-			panic(err)
-		}
-		u.seen = seen
-	}
-	return u.seen
 }

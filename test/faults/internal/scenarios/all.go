@@ -12,7 +12,7 @@ import (
 
 const retain, remove = appsv1.RetainPersistentVolumeClaimRetentionPolicyType, appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 
-// All returns the scenarios, always in the same order.
+// All returns the scenarios for both groups, always in the same order.
 func All() []Scenario {
 	return []Scenario{
 		{"create ordered 3", ordered(3), steps()},
@@ -35,7 +35,7 @@ func All() []Scenario {
 
 // Named returns the scenario of a name.
 func Named(name string) (Scenario, error) {
-	for _, s := range All() {
+	for _, s := range append(All(), Beyond()...) {
 		if s.Name == name {
 			return s, nil
 		}

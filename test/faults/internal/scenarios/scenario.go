@@ -14,8 +14,8 @@ import (
 type Scenario struct {
 	// Name is a few words, the same in every report.
 	Name string
-	// Set is what the user creates. It has no namespace, and must be copied before it
-	// is changed.
+	// Set is what the user creates, in terms of apps/v1: what that does not have comes by
+	// patches. It has no namespace, and must be copied before it is changed.
 	Set *appsv1.StatefulSet
 	// Steps follow each other; the first is always Create.
 	Steps []Step

@@ -81,31 +81,13 @@ func remembering(set *appsv1.StatefulSet, limit int32) *appsv1.StatefulSet {
 // Ours is an apps/v1 set as one of our group. The two have the same wire format.
 func Ours(set *appsv1.StatefulSet) (*v1.StatefulSet, error) {
 	ours := &v1.StatefulSet{}
-	if err := convert(set, ours); err != nil {
-		return nil, err
+	wire, err := json.Marshal(set)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a set: %w", err)
+	}
+	if err := json.Unmarshal(wire, ours); err != nil {
+		return nil, fmt.Errorf("decoding a set: %w", err)
 	}
 	ours.TypeMeta = metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.Kind}
 	return ours, nil
-}
-
-// BuiltIn is a set of our group as one of apps/v1. What apps/v1 does not have is
-// left out.
-func BuiltIn(set *v1.StatefulSet) (*appsv1.StatefulSet, error) {
-	builtIn := &appsv1.StatefulSet{}
-	if err := convert(set, builtIn); err != nil {
-		return nil, err
-	}
-	builtIn.TypeMeta = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "StatefulSet"}
-	return builtIn, nil
-}
-
-func convert(from, to any) error {
-	wire, err := json.Marshal(from)
-	if err != nil {
-		return fmt.Errorf("encoding a set: %w", err)
-	}
-	if err := json.Unmarshal(wire, to); err != nil {
-		return fmt.Errorf("decoding a set: %w", err)
-	}
-	return nil
 }

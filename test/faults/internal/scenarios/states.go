@@ -10,12 +10,14 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // Observed is what there is in the namespace of a scenario.
 type Observed struct {
-	// Set is nil if there is none. One of our group is given with BuiltIn.
-	Set       *appsv1.StatefulSet
+	// Set is nil if there is none. One of apps/v1 is given with Ours.
+	Set       *v1.StatefulSet
 	Pods      []corev1.Pod
 	Claims    []corev1.PersistentVolumeClaim
 	Revisions []appsv1.ControllerRevision
@@ -54,14 +56,14 @@ func unsettled(o Observed) string {
 	if o.Set == nil {
 		return "there is no set"
 	}
-	first, end := o.ordinals()
-	for ordinal := first; ordinal < end; ordinal++ {
-		if missing := o.memberMissing(ordinal, ordinal >= first+o.partition()); missing != "" {
+	wanted := Wanted(o.Set)
+	for position, ordinal := range wanted {
+		if missing := o.memberMissing(ordinal, position >= o.partition()); missing != "" {
 			return missing
 		}
 	}
-	if len(o.Pods) != end-first {
-		return fmt.Sprintf("there are %d pods, want %d", len(o.Pods), end-first)
+	if len(o.Pods) != len(wanted) {
+		return fmt.Sprintf("there are %d pods, want %d", len(o.Pods), len(wanted))
 	}
 	if n, most := o.unusedRevisions(), int(*o.Set.Spec.RevisionHistoryLimit); n > most {
 		return fmt.Sprintf("there are %d revisions that nobody runs, want at most %d", n, most)
@@ -74,7 +76,7 @@ func unsettled(o Observed) string {
 			return fmt.Sprintf("claim %s has not gone with its member", o.Claims[i].Name)
 		}
 	}
-	return o.statusMissing(int32(end - first))
+	return o.statusMissing(int32(len(wanted)))
 }
 
 func (o Observed) memberMissing(ordinal int, update bool) string {
@@ -91,6 +93,8 @@ func (o Observed) memberMissing(ordinal int, update bool) string {
 		return fmt.Sprintf("pod %s is not ready", name)
 	case update && !o.runsTemplate(pod):
 		return fmt.Sprintf("pod %s is not updated", name)
+	case update && MountsOtherwise(o.Set, pod):
+		return fmt.Sprintf("pod %s does not mount the claims of the templates", name)
 	}
 	for i := range o.Set.Spec.VolumeClaimTemplates {
 		claim := fmt.Sprintf("%s-%s", o.Set.Spec.VolumeClaimTemplates[i].Name, name)
@@ -135,11 +139,19 @@ func notEmpty(o Observed) string {
 	return ""
 }
 
-func (o Observed) ordinals() (first, end int) {
-	if o.Set.Spec.Ordinals != nil {
-		first = int(o.Set.Spec.Ordinals.Start)
+// Wanted are the ordinals that a set wants, in ascending order, found by walking from the
+// first one on: a judge does not go by what the controller counts with.
+func Wanted(set *v1.StatefulSet) (ordinals []int) {
+	var spec v1.StatefulSetOrdinals
+	if set.Spec.Ordinals != nil {
+		spec = *set.Spec.Ordinals
 	}
-	return first, first + int(*o.Set.Spec.Replicas)
+	for ordinal := spec.Start; len(ordinals) < int(*set.Spec.Replicas); ordinal++ {
+		if !slices.ContainsFunc(spec.Reserved, func(r v1.OrdinalRange) bool { return r.First <= ordinal && ordinal <= r.End() }) {
+			ordinals = append(ordinals, int(ordinal))
+		}
+	}
+	return ordinals
 }
 
 func (o Observed) partition() int {

@@ -1,0 +1,71 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// TestAPlanChangesABoundedNumberOfClaims is about a label for the claims of thousands of
+// members.
+func TestAPlanChangesABoundedNumberOfClaims(t *testing.T) {
+	h := newHost(t, Compute)
+	h.configure([]string{"replicas=2000", "policy=Parallel", "claims=www", "volumeClaimUpdate=InPlace"})
+	set := h.set.DeepCopy()
+	world := World{Set: set, Now: h.now}
+	for ordinal := range 2000 {
+		claim := identity.Claim(set, 0, ordinal)
+		claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, Capacity: claim.Spec.Resources.Requests}
+		pod := identity.Pod(set, &set.Spec.Template, "web-a", ordinal)
+		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+		world.Claims, world.Pods = append(world.Claims, claim), append(world.Pods, pod)
+	}
+	set.Spec.VolumeClaimTemplates[0].Labels = map[string]string{"tier": "gold"}
+	p := Compute(world)
+	changes := 0
+	for _, action := range p.All() {
+		if _, ok := action.(UpdateClaim); ok {
+			changes++
+		}
+	}
+	if changes != mostChanged {
+		t.Errorf("the plan changes %d claims, want %d", changes, mostChanged)
+	}
+}
+
+// TestAPausedUpdateOfEverySecondMemberFitsIntoTheStatus is about the most that the status can
+// have to keep of whom an update has reached.
+func TestAPausedUpdateOfEverySecondMemberFitsIntoTheStatus(t *testing.T) {
+	const members, most = 5000, 200 << 10
+	h := newHost(t, Compute)
+	h.configure([]string{"replicas=1", "policy=Parallel"})
+	h.look()
+	h.configure([]string{"replicas=5000", "paused=true", "image=nginx:2"})
+	earlier := h.set.Status.CurrentRevision
+	world := h.world()
+	world.Pods = nil
+	updated := Compute(world).Status.UpdateRevision
+	for ordinal := range members {
+		revision := earlier
+		if ordinal%2 == 1 {
+			revision = updated
+		}
+		pod := identity.Pod(h.set, &h.set.Spec.Template, revision, ordinal)
+		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: h.now}}}}
+		world.Pods = append(world.Pods, pod)
+	}
+	status := Compute(world).Status
+	if got := len(status.Rollout.Released); got != members/2 {
+		t.Errorf("the status names %d ranges, want %d", got, members/2)
+	}
+	if size := (&v1.StatefulSet{Status: status}).Size(); size > most {
+		t.Errorf("the status takes %d bytes, want at most %d", size, most)
+	}
+}

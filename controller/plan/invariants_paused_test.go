@@ -1,0 +1,86 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// isPaused reports whether the set's updates are paused.
+func (f evidence) isPaused() bool {
+	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
+	return f.strategy() == v1.RollingUpdateStatefulSetStrategyType && rolling != nil && rolling.Paused != nil && *rolling.Paused
+}
+
+// isTracked reports whether whom an update has reached stands in the status.
+func (j *judged) isTracked() bool {
+	updated := j.plan.Status.UpdateRevision
+	return j.isPaused() && j.currentRevision(updated) != updated
+}
+
+// names reports whether ranges contain an ordinal.
+func names(ranges []v1.OrdinalRange, ordinal int) bool { return isReserved(ranges, ordinal) }
+
+// pausing: a paused update recreates nobody; whom it has reached comes back at its revision,
+// and the status, which says so before anything rests on it, forgets nobody.
+func (j *judged) pausing() {
+	if !j.isPaused() || j.undecided() || j.Set.DeletionTimestamp != nil {
+		return
+	}
+	for _, action := range planned[DeletePod](j) {
+		if forUpdate(action) || action.Reason == DeleteUnready {
+			j.broke("paused", "%s", action)
+		}
+	}
+	before, now, updated := j.Set.Status.Rollout, j.plan.Status.Rollout, j.plan.Status.UpdateRevision
+	if !j.isTracked() {
+		if now != nil {
+			j.broke("tracking", "the status says %+v of a set without an update", now)
+		}
+		return
+	}
+	if now == nil || now.Step != 1 || now.Revision != updated || now.Unblocking != nil {
+		j.broke("tracking", "the status says %+v of a paused update to %s", now, updated)
+		return
+	}
+	known := before != nil && before.Step > 0 && before.Revision == updated
+	for _, ordinal := range j.ordinals {
+		pod, above := j.member(ordinal), j.isAbovePartition(ordinal)
+		reached := pod != nil && pod.Labels["controller-revision-hash"] == updated || known && names(before.Released, ordinal)
+		if above && reached && !names(now.Released, ordinal) || !above && names(now.Released, ordinal) {
+			j.broke("released", "member %d is at %v, and the status named %+v and names %+v", ordinal, revisionAt(pod), before, now)
+		}
+		if known && names(before.Superseded, ordinal) != names(now.Superseded, ordinal) {
+			j.broke("superseded", "the status named %+v and names %+v", before.Superseded, now.Superseded)
+		}
+		if at := revisionAt(pod); !known && pod != nil && names(now.Superseded, ordinal) != (at != updated && at != j.currentRevision(updated)) {
+			j.broke("superseded", "member %d is at %s, and the status names %+v", ordinal, at, now.Superseded)
+		}
+	}
+	for _, action := range planned[CreateMember](j) {
+		want := j.currentRevision(updated)
+		if j.isAbovePartition(action.Ordinal) && (names(now.Released, action.Ordinal) || names(now.Superseded, action.Ordinal)) {
+			want = updated
+		}
+		if got := action.Pod.Labels["controller-revision-hash"]; got != want {
+			j.broke("paused creation", "pod %s is created at %s, want %s", action.Pod.Name, got, want)
+		}
+	}
+	for _, r := range slices.Concat(now.Released, now.Superseded) {
+		if !j.wanted(int(r.First)) || !j.wanted(int(r.End())) {
+			j.broke("released", "the status names %+v, which are not wanted", r)
+		}
+	}
+}
+
+func revisionAt(pod *corev1.Pod) string {
+	if pod == nil {
+		return "no revision"
+	}
+	return pod.Labels["controller-revision-hash"]
+}

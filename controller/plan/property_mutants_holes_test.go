@@ -1,0 +1,125 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// holesMutants are wrong in how they count where ordinals are reserved: they take ordinals
+// for a row.
+func holesMutants() map[string]mutant {
+	return map[string]mutant{
+		"creates reserved members": {"member", func(w World, p Plan) Plan {
+			f := gather(w)
+			for _, ordinal := range f.holes() {
+				if f.pods[f.podName(ordinal)] == nil && len(planned[CreateMember](&judged{plan: p})) > 0 {
+					return also(p, created(w, p, ordinal))
+				}
+			}
+			return p
+		}},
+		"removes members above as many as are wanted": {"reason to delete", func(w World, p Plan) Plan {
+			f := gather(w)
+			for _, ordinal := range f.ordinals {
+				if pod := f.member(ordinal); pod != nil && f.place(ordinal) >= len(f.ordinals) && pod.DeletionTimestamp == nil && !isRemoved(p, pod) {
+					return also(p, DeletePod{Ordinal: ordinal, Pod: exact(pod), Reason: DeleteForScaleDown})
+				}
+			}
+			return p
+		}},
+		"keeps reserved members": {"converge", func(w World, p Plan) Plan {
+			return each(func(a DeletePod) []Action { return only(a, !isReserved(reservedBy(w.Set), a.Ordinal)) })(w, p)
+		}},
+		"waits for reserved members": {"converge", func(w World, p Plan) Plan {
+			f := gather(w)
+			return each(func(a CreateMember) []Action {
+				return only(a, f.place(a.Ordinal) == slices.Index(f.ordinals, a.Ordinal))
+			})(w, p)
+		}},
+		"updates by a partition of ordinals": {"reason to delete", func(w World, p Plan) Plan {
+			f := gather(w)
+			if f.strategy() != v1.RollingUpdateStatefulSetStrategyType || len(p.First)+len(p.Chains) > 0 {
+				return p
+			}
+			return also(p, outdatedRemoved(f, p, f.isMistakenlyAbovePartition)...)
+		}},
+		"lists reserved members as wanted": {"ordinals", func(_ World, p Plan) Plan {
+			if all := p.Status.Ordinals; len(all) > 1 {
+				p.Status.Ordinals = []v1.OrdinalRange{{First: all[0].First, Last: new(all[len(all)-1].End())}}
+			}
+			return p
+		}},
+	}
+}
+
+// createsByOrdinals creates members at the present revision that are above the partition only
+// if it counts ordinals.
+func createsByOrdinals(w World, p Plan) Plan {
+	f := gather(w)
+	return each(func(a CreateMember) []Action {
+		if f.isMistakenlyAbovePartition(a.Ordinal) {
+			a.Pod = identity.Pod(w.Set, &w.Set.Spec.Template, p.Status.UpdateRevision, a.Ordinal)
+		}
+		return []Action{a}
+	})(w, p)
+}
+
+// budgetsOrdinals takes a percentage of the ordinals up to the highest member.
+func budgetsOrdinals(w World, p Plan) Plan {
+	f, strategy := gather(w), *w.Set.Spec.UpdateStrategy.DeepCopy()
+	if len(f.holes()) == 0 || strategy.RollingUpdate == nil || strategy.RollingUpdate.MaxUnavailable == nil {
+		return p
+	}
+	percent, isPercent := strings.CutSuffix(strategy.RollingUpdate.MaxUnavailable.StrVal, "%")
+	share, err := strconv.Atoi(percent)
+	if !isPercent || err != nil {
+		return p
+	}
+	strategy.RollingUpdate.MaxUnavailable = new(intstr.FromInt(max((len(f.ordinals)+len(f.holes()))*share/100, 1)))
+	return under(w, p, strategy)
+}
+
+// holes are the reserved ordinals below the highest wanted one.
+func (f evidence) holes() (ordinals []int) {
+	if len(f.ordinals) == 0 {
+		return nil
+	}
+	for ordinal := f.start(); ordinal < f.ordinals[len(f.ordinals)-1]; ordinal++ {
+		if !f.wanted(ordinal) {
+			ordinals = append(ordinals, ordinal)
+		}
+	}
+	return ordinals
+}
+
+func (f evidence) start() int {
+	if f.Set.Spec.Ordinals == nil {
+		return 0
+	}
+	return int(f.Set.Spec.Ordinals.Start)
+}
+
+// place is where a member would be if no ordinal were reserved.
+func (f evidence) place(ordinal int) int { return ordinal - f.start() }
+
+// isMistakenlyAbovePartition is true of the members below the partition that would be above
+// it if no ordinal were reserved.
+func (f evidence) isMistakenlyAbovePartition(ordinal int) bool {
+	return !f.isAbovePartition(ordinal) && f.place(ordinal) >= int(*f.Set.Spec.UpdateStrategy.RollingUpdate.Partition)
+}
+
+func reservedBy(set *v1.StatefulSet) []v1.OrdinalRange {
+	if set.Spec.Ordinals == nil {
+		return nil
+	}
+	return set.Spec.Ordinals.Reserved
+}

@@ -1,0 +1,113 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// Unlucky is an image with which no pod becomes ready.
+const Unlucky = "example.com/web:0"
+
+// Beyond returns the scenarios with fields that apps/v1 does not have, or does not let
+// change, always in the same order.
+func Beyond() []Scenario {
+	return []Scenario{
+		{"an update that cannot start is corrected", ordered(3), steps(
+			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"replaceUnreadyAfterSeconds":0}}}}`), image(0), Wait{"a member does not become ready", notBroken}, image(2), Settled)},
+		{"a member is removed in the middle and brought back", ordered(3), steps(reserve, Settled, free, Settled)},
+		{"a member is removed in the middle of an update and brought back", ordered(3), steps(image(2), reserve, Settled, free, Settled)},
+		{"the policy and the service change in the middle of updates", ordered(3), steps(
+			image(2), updated(1), Patch(`{"spec":{"podManagementPolicy":"Parallel","serviceName":"other","replicas":5}}`), Settled,
+			image(3), updated(1), Patch(`{"spec":{"podManagementPolicy":"OrderedReady","serviceName":"web"}}`), Settled)},
+		{"an update is paused, members of both revisions are lost, and it goes on", ordered(3), steps(
+			image(2), updated(1), pause(true), Wait{"the update is paused", notPaused}, EndPod{Ordinal: 0}, EndPod{Ordinal: 2}, Wait{"the update is paused", notPaused}, pause(false), Settled)},
+		{"a claim template is added, and the other one removed", ordered(3), steps(
+			templates("data", "log"), Settled, templates("log"), updated(0), templates("data", "log"), Settled)},
+	}
+}
+
+func pause(paused bool) Patch {
+	return Patch(fmt.Sprintf(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":%t}}}}`, paused))
+}
+
+// templates are claim templates that members are to follow.
+func templates(names ...string) Patch {
+	var all []string
+	for _, name := range names {
+		all = append(all, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`, name))
+	}
+	return Patch(`{"spec":{"volumeClaimUpdate":{"policy":"NewClaims"},"volumeClaimTemplates":[` + strings.Join(all, ",") + `]}}`)
+}
+
+// notPaused waits for what the status has to keep, and for all members to be there.
+func notPaused(o Observed) string {
+	switch {
+	case o.Set == nil || o.Set.Status.Rollout == nil || o.Set.Status.Rollout.Step == 0:
+		return "the status does not say whom the update has reached"
+	case o.Set.Status.ReadyReplicas != *o.Set.Spec.Replicas:
+		return fmt.Sprintf("%d members are ready", o.Set.Status.ReadyReplicas)
+	}
+	return ""
+}
+
+// IsReached reports whether an update may bring a member to the present template: it comes at
+// or after the partition, and if the update is paused, the status names it.
+func IsReached(set *v1.StatefulSet, ordinal int) bool {
+	rolling := set.Spec.UpdateStrategy.RollingUpdate
+	if rolling == nil {
+		return true
+	}
+	if rolling.Partition != nil && slices.Index(Wanted(set), ordinal) < int(*rolling.Partition) {
+		return false
+	}
+	rollout := set.Status.Rollout
+	if !rolling.IsPaused() || rollout == nil {
+		return !rolling.IsPaused()
+	}
+	return slices.ContainsFunc(slices.Concat(rollout.Released, rollout.Superseded), func(r v1.OrdinalRange) bool {
+		return int(r.First) <= ordinal && ordinal <= int(r.End())
+	})
+}
+
+// MountsOtherwise reports whether a pod mounts other claims than those of the templates that
+// its set asks to be followed.
+func MountsOtherwise(set *v1.StatefulSet, pod *corev1.Pod) bool {
+	if set.Spec.VolumeClaimUpdate == nil {
+		return false
+	}
+	var wanted, got []string
+	for i := range set.Spec.VolumeClaimTemplates {
+		wanted = append(wanted, set.Spec.VolumeClaimTemplates[i].Name+"-"+pod.Name)
+	}
+	for _, volume := range pod.Spec.Volumes {
+		if volume.PersistentVolumeClaim != nil {
+			got = append(got, volume.PersistentVolumeClaim.ClaimName)
+		}
+	}
+	slices.Sort(wanted)
+	slices.Sort(got)
+	return !slices.Equal(wanted, got)
+}
+
+// reserve takes the member in the middle away, and free brings it back.
+const (
+	reserve = Patch(`{"spec":{"replicas":2,"ordinals":{"reserved":[{"first":1}]}}}`)
+	free    = Patch(`{"spec":{"replicas":3,"ordinals":{"reserved":null}}}`)
+)
+
+func notBroken(o Observed) string {
+	for i := range o.Pods {
+		if o.Pods[i].Spec.Containers[0].Image == Unlucky && o.Pods[i].DeletionTimestamp == nil {
+			return ""
+		}
+	}
+	return fmt.Sprintf("none of %d pods has the image %s", len(o.Pods), Unlucky)
+}
