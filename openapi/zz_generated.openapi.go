@@ -346,6 +346,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		runtime.Unknown{}.OpenAPIModelName():                                        schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
 		intstr.IntOrString{}.OpenAPIModelName():                                     schema_apimachinery_pkg_util_intstr_IntOrString(ref),
 		version.Info{}.OpenAPIModelName():                                           schema_k8sio_apimachinery_pkg_version_Info(ref),
+		appsv1.MemberReplacement{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_MemberReplacement(ref),
 		appsv1.OrdinalRange{}.OpenAPIModelName():                                    schema_statefulsetdev_api_apps_v1_OrdinalRange(ref),
 		appsv1.PlanAction{}.OpenAPIModelName():                                      schema_statefulsetdev_api_apps_v1_PlanAction(ref),
 		appsv1.PlanRound{}.OpenAPIModelName():                                       schema_statefulsetdev_api_apps_v1_PlanRound(ref),
@@ -359,6 +360,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.StatefulSetOrdinals{}.OpenAPIModelName():                             schema_statefulsetdev_api_apps_v1_StatefulSetOrdinals(ref),
 		appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(): schema_statefulsetdev_api_apps_v1_StatefulSetPersistentVolumeClaimRetentionPolicy(ref),
 		appsv1.StatefulSetPlan{}.OpenAPIModelName():                                 schema_statefulsetdev_api_apps_v1_StatefulSetPlan(ref),
+		appsv1.StatefulSetReplacement{}.OpenAPIModelName():                          schema_statefulsetdev_api_apps_v1_StatefulSetReplacement(ref),
 		appsv1.StatefulSetSpec{}.OpenAPIModelName():                                 schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref),
 		appsv1.StatefulSetStatus{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref),
 		appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName():                       schema_statefulsetdev_api_apps_v1_StatefulSetUpdateStrategy(ref),
@@ -18312,6 +18314,36 @@ func schema_k8sio_apimachinery_pkg_version_Info(ref common.ReferenceCallback) co
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_MemberReplacement(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MemberReplacement names a pod that is to be removed because somebody has asked for its member to be replaced.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"ordinal": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ordinal is that of the member.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"podUID": {
+						SchemaProps: spec.SchemaProps{
+							Description: "podUID is the UID of its pod. Another pod of the member is not removed for it.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"ordinal", "podUID"},
+			},
+		},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_OrdinalRange(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -19026,6 +19058,68 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetPlan(ref common.ReferenceCallb
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_StatefulSetReplacement(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "StatefulSetReplacement asks for members to be replaced: their pods are removed, and they return with their claims at the revision that they are to have. It is created at statefulsets/NAME/replace, and the set keeps it in status.replacements until those pods are gone. No more members are unavailable for it than an update may make so.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata has the name and the namespace of the set. With a UID, the request is for the set of that UID only.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"ordinals": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "ordinals are those of the members, each of which has to have a pod. At most 32.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.OrdinalRange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"force": {
+						SchemaProps: spec.SchemaProps{
+							Description: "force asks for it although other members are unavailable. A pod that is ready still waits until no more members are unavailable than may be.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"ordinals"},
+			},
+		},
+		Dependencies: []string{
+			metav1.ObjectMeta{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName()},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -19285,12 +19379,33 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							},
 						},
 					},
+					"replacements": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"ordinal",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "replacements are the pods that are to be removed because somebody has asked for their members to be replaced. A set has at most 32 of them. Only a request to replace members adds one, and the controller removes it when the pod is gone.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.MemberReplacement{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"replicas"},
 			},
 		},
 		Dependencies: []string{
-			metav1.Time{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName(), appsv1.VolumeClaimStatus{}.OpenAPIModelName()},
+			metav1.Time{}.OpenAPIModelName(), appsv1.MemberReplacement{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName(), appsv1.VolumeClaimStatus{}.OpenAPIModelName()},
 	}
 }
 

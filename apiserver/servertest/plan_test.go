@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	appsv1 "statefulset.dev/api/apps/v1"
@@ -29,6 +30,13 @@ func (repeating) Current(_ context.Context, set *appsv1.StatefulSet, neighbours 
 
 func (repeating) Proposed(_ context.Context, set *appsv1.StatefulSet, neighbours []appsv1.StatefulSet) (*appsv1.StatefulSetPlan, error) {
 	return repeated("proposed", set, neighbours), nil
+}
+
+// Members says that members 0 and 1 have pods, and serve.
+func (repeating) Members(_ context.Context, _ *appsv1.StatefulSet, tell func(ordinal int, pod types.UID, serves bool)) error {
+	tell(0, "pod-0", true)
+	tell(1, "pod-1", true)
+	return nil
 }
 
 func repeated(kind string, set *appsv1.StatefulSet, neighbours []appsv1.StatefulSet) *appsv1.StatefulSetPlan {

@@ -113,6 +113,15 @@ func exampleOf(command string) (string, bool) {
 		"kubectl sts debug": `
 			# Run a debugging container in a member
 			kubectl sts debug -it db-0 --image=busybox --target=db`,
+		"kubectl sts replace": `
+			# Replace a set by the one in a file
+			kubectl sts replace -f db.yaml
+
+			# Have a member recreated, with its claims, and wait until it is back
+			kubectl sts replace db-2 --wait
+
+			# Have a member recreated with new, empty claims
+			kubectl sts replace db-2 --new-claims`,
 		"kubectl sts edit": `
 			# Edit a set
 			kubectl sts edit statefulset/db`,

@@ -84,7 +84,7 @@ func stockCommands(cluster genericclioptions.RESTClientGetter, factory cmdutil.F
 				diff.NewCmdDiff(factory, streams),
 				edit.NewCmdEdit(factory, streams),
 				patch.NewCmdPatch(factory, shown),
-				replace.NewCmdReplace(factory, shown),
+				members.WithMembers(replace.NewCmdReplace(factory, shown), cluster, terminal.Guard(streams)),
 				label.NewCmdLabel(factory, shown),
 				annotate.NewCmdAnnotate(kubectl, factory, shown),
 				members.WithOrder(delete.NewCmdDelete(factory, shown), cluster, terminal.Guard(streams)),

@@ -103,6 +103,7 @@ const (
 	DeleteFinished     DeleteReason = "finished" // the pod has failed or succeeded
 	DeleteUnready      DeleteReason = "unready"  // it keeps an update from going on
 	DeleteMisshapen    DeleteReason = "claims"   // it was made with other claim templates
+	DeleteAsked        DeleteReason = "replace"  // somebody has asked for it
 )
 
 // AdoptPod makes the set the controller of a pod that has none.

@@ -15,8 +15,10 @@ import (
 // ordered set goes on to the next ordinal only when this one is available.
 func bringUp(f *facts, d *draft) verdict {
 	for _, m := range f.members {
-		// The member that unblocks the set has been seen to, and is not available.
-		if (f.unblocks(m) || !bringUpMember(f, d, m)) && f.ordered {
+		// The member that unblocks the set has been seen to, and is not available. Nor is one
+		// whose pod is about to go.
+		seenTo := f.unblocks(m) || f.asked(m) && d.removes(m)
+		if (seenTo || !bringUpMember(f, d, m)) && f.ordered {
 			return pause
 		}
 	}

@@ -82,12 +82,7 @@ func first(reasons ...*reason) *reason {
 // openWork says what remains to be done until the set is as the user wants it,
 // nil if nothing does.
 func openWork(f *facts, d *draft) *reason {
-	available, wanted, existing := f.available, f.roster.Len(), 0
-	for _, m := range f.members {
-		if m.pod != nil {
-			existing++
-		}
-	}
+	available, wanted, existing := f.available, f.roster.Len(), f.existing()
 	word, growing, paused := "", f.growing(), f.heldBack()
 	switch {
 	case f.Set.DeletionTimestamp != nil:
@@ -104,6 +99,8 @@ func openWork(f *facts, d *draft) *reason {
 		word = v1.ReasonCreatingMembers
 	case len(f.condemned) > 0:
 		word = v1.ReasonRemovingMembers
+	case f.replacing():
+		word = v1.ReasonReplacingMembers
 	case available < wanted:
 		word = v1.ReasonWaitingForMembers
 	case growing != "":
@@ -120,6 +117,16 @@ func openWork(f *facts, d *draft) *reason {
 		}
 	}
 	return &reason{word, message}
+}
+
+// existing is the number of wanted members that have a pod.
+func (f *facts) existing() (count int) {
+	for _, m := range f.members {
+		if m.pod != nil {
+			count++
+		}
+	}
+	return count
 }
 
 // toUpdate is the number of members that the controller still has to bring to the

@@ -28,12 +28,14 @@
 //	            possible in place
 //	unblock     strategy RollingUpdate only, if asked for: replace a member that is not
 //	            ready and not at the revision that it is to have
+//	asked       in an ordered set, remove broken pods that somebody has asked to have replaced
 //	bring up    each wanted ordinal from the lowest: replace finished pods, create
 //	            missing members, complete claims and labels
 //	scale down  each condemned pod from the highest ordinal: remove it
 //	update      strategy RollingUpdate only: remove pods of an old revision
 //	            from the highest ordinal down to the partition, or in the order that
 //	            the set asks for
+//	replace     remove the other pods that somebody has asked to have replaced
 //	shape       tell of members that keep the claims of earlier templates
 //	service     tell of members that have the DNS name of an earlier service
 //	history     delete revisions that nobody runs beyond the limit, whatever else the

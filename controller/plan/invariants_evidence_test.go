@@ -209,6 +209,11 @@ func (f evidence) notDesired() (lacks []string) {
 			lacks = append(lacks, fmt.Sprintf("member %d mounts %v", ordinal, mounts(pod)))
 		}
 	}
+	for _, ordinal := range f.ordinals {
+		if pod := f.member(ordinal); pod != nil && f.asked(pod) {
+			lacks = append(lacks, fmt.Sprintf("member %d is to be replaced", ordinal))
+		}
+	}
 	if f.growsInPlace() {
 		f.eachClaim(func(_ int, template, claim *corev1.PersistentVolumeClaim) {
 			want, has := template.Spec.Resources.Requests.Storage(), claim.Status.Capacity.Storage()

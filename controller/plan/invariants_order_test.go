@@ -127,7 +127,7 @@ func (j *judged) orderTold(taken map[int]bool) {
 			free--
 		}
 	}
-	if free <= 0 || j.undecided() || j.Set.DeletionTimestamp != nil || j.isPaused() || j.ordered() || j.stalls() || j.changesMembership() {
+	if free <= 0 || j.isPaused() || j.undecided() || j.Set.DeletionTimestamp != nil || j.ordered() || j.stalls() || j.changesMembership() {
 		return
 	}
 	for _, ordinal := range j.ordinals {

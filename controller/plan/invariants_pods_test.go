@@ -69,7 +69,7 @@ func (j *judged) createsInOrder() {
 	}
 	scaled := len(creates)
 	for _, action := range planned[DeletePod](j) {
-		if !forUpdate(action) && action.Ordinal != j.named() {
+		if !forUpdate(action) && action.Reason != DeleteAsked && action.Ordinal != j.named() {
 			scaled++
 		}
 	}
@@ -170,6 +170,8 @@ func (j *judged) deletes() {
 			ok = j.mayUpdate(pod, ordinal) && pod.Labels["controller-revision-hash"] != j.plan.Status.UpdateRevision
 		case DeleteMisshapen:
 			ok = j.mayUpdate(pod, ordinal) && j.isMisshapen(ordinal)
+		case DeleteAsked:
+			ok = j.wanted(ordinal) && j.asked(pod)
 		case DeleteUnready:
 			ok = j.mayUnblock(pod, ordinal)
 		}
@@ -205,7 +207,7 @@ func (j *judged) deletesInOrder() {
 	if !j.ordered() {
 		return
 	}
-	removals := slices.DeleteFunc(planned[DeletePod](j), func(a DeletePod) bool { return a.Ordinal == j.named() })
+	removals := slices.DeleteFunc(planned[DeletePod](j), func(a DeletePod) bool { return a.Ordinal == j.named() || a.Reason == DeleteAsked })
 	for i, action := range removals {
 		if forUpdate(action) {
 			continue

@@ -33,6 +33,8 @@ var invariants = []func(*judged){
 	(*judged).updateBudget,
 	(*judged).updateOrder,
 	(*judged).unblocking,
+	(*judged).replaced,
+	(*judged).replacements,
 	(*judged).createdClaims,
 	(*judged).claimOwners,
 	(*judged).pausing,

@@ -34,7 +34,7 @@ var kinds = weighted([]kind{
 	{2, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
 	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {1, "policy"}, {1, "service"},
-	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"},
+	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
@@ -69,11 +69,11 @@ var settings = map[string][]string{
 
 	"volumeClaimUpdate": {"InPlace", "NewClaims", "InPlace", "none"},
 
+	"paused":    {"true", "false"},
 	"direction": {"Ascending", "Descending", "none"},
 	"first":     {"1", "none", "2,0", "3-4,1", "0-1"},
 	"last":      {"role=leader", "none", "role=standby/role=leader", "role=leader/role=standby", "app=nginx"},
 
-	"paused":                     {"true", "false"},
 	"replaceUnreadyAfterSeconds": {"0", "20", "none"},
 	"service":                    {"nginx", "other", ""},
 	"reserved":                   {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
@@ -199,6 +199,8 @@ func (s *stage) podCommand(e event) []string {
 			ok = terminating
 		case "kill", "lead", "follow":
 			ok = !terminating
+		case "replace":
+			ok = s.canAsk(name)
 		case "ready", "unready", "fail", "succeed", "evict":
 			ok = !ended && s.canRun(pod)
 		case "orphan", "steal":

@@ -41,6 +41,7 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 		"forgets who is superseded":                           {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
 		"creates by a partition of ordinals":                  {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},
 		"takes percentages of ordinals":                       {"reserved-percent", mutant{"budget", budgetsOrdinals}},
+		"replaces another pod of the member":                  {"replace-other-pod", mutant{"reason to delete", replacesAnother}},
 		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
 		"takes the leader before its standbys":                {"order-classes", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { slices.Reverse(o.Last) })}},
 		"does not say whom the leader awaits":                 {"order-leader", mutant{"order told", func(_ World, p Plan) Plan { p.Waiting = ""; return p }}},

@@ -84,9 +84,10 @@ func TestMutantsAreFound(t *testing.T) {
 	all := mutants()
 	maps.Copy(all, unblockMutants())
 	maps.Copy(all, claimMutants())
-	maps.Copy(all, orderMutants())
 	maps.Copy(all, pausedMutants())
 	maps.Copy(all, holesMutants())
+	maps.Copy(all, orderMutants())
+	maps.Copy(all, replaceMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			found := &catcher{TB: t}

@@ -36,6 +36,7 @@ const separator = "----------\n"
 // plan; "settle" lets a willing kubelet work until nothing is left to do; "ready",
 // "unready", "fail", "succeed", "kill" and "gone" happen to the pods named; "wait
 // 10s" lets time pass; "refuse TEXT: ERROR" makes actions fail; "allow" ends that;
+// "replace" asks for the pods named to be replaced, as a forced request does;
 // "hold" and "unhold" set and remove the annotation; "show" prints what is there; move has the
 // commands about sets that come from another group, ail those about pods that do not
 // start, elect those about who leads, and trouble those that make a run unfair.
@@ -108,6 +109,8 @@ func (s *stage) command(name string, args []string) {
 	switch name {
 	case "set":
 		s.configure(args)
+	case "replace":
+		s.each(args, s.ask)
 	case "look":
 		s.lookAndTell()
 	case "settle":
@@ -208,6 +211,9 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 	}
 	if rollout := status.Rollout; rollout != nil && rollout.Step > 0 {
 		fmt.Fprintf(&s.log, "  reached by %s: %s; superseded: %s\n", rollout.Revision, rangesText(rollout.Released), rangesText(rollout.Superseded))
+	}
+	for _, request := range status.Replacements {
+		fmt.Fprintf(&s.log, "  member %d is to be replaced\n", request.Ordinal)
 	}
 	for _, c := range status.VolumeClaims {
 		fmt.Fprintf(&s.log, "  claims %s\n", countsOf(c))

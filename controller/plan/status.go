@@ -41,6 +41,7 @@ func counted(f *facts, d *draft) v1.StatefulSetStatus {
 		Conditions:         append([]v1.StatefulSetCondition(nil), f.Set.Status.Conditions...),
 		Rollout:            rolloutOf(f, d),
 		VolumeClaims:       volumeClaims(f),
+		Replacements:       replacementsOf(f),
 	}
 	if ordinals := f.Set.Spec.Ordinals; ordinals != nil && len(ordinals.Reserved) > 0 {
 		status.Ordinals = f.roster.Ranges()

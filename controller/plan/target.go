@@ -44,7 +44,7 @@ func (f *facts) goal(m member) *revision {
 // as many of the first of those that have no pod as members still have the current
 // revision, but for one that was removed out of turn to be updated. Where the set orders
 // its updates, no member is left alone so: their ordinals do not say which it has reached.
-// One that is paused reaches nobody that it has not reached before.
+// An update that is paused reaches nobody that it has not reached before.
 func (f *facts) reached(m member) bool {
 	strategy := f.Set.Spec.UpdateStrategy
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType {

@@ -10,6 +10,7 @@
 //	status.go     the same for /status, which only the controller writes
 //	scale.go      /scale: the set seen as an autoscaling/v1 Scale
 //	plan.go       /plan: what the controller does, or would do, asked of a Planner
+//	replace*.go   /replace: members that are to be replaced, asked of a Members
 //	validate*.go  which sets are refused, as pure functions
 //	preflight/    what the host says of the pods and claims of a set that is written
 //	protection.go what is not done to a protected set

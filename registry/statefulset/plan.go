@@ -27,6 +27,7 @@ import (
 // Planner says what the controller does for a set. Nothing is changed by asking.
 // neighbours are all sets of the namespace, as they are stored.
 type Planner interface {
+	Members
 	// Current is what it does for a set as it is stored.
 	Current(ctx context.Context, set *appsv1.StatefulSet, neighbours []appsv1.StatefulSet) (*appsv1.StatefulSetPlan, error)
 	// Proposed is what it would do for a set that is not stored, or not stored so.

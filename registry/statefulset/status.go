@@ -76,6 +76,9 @@ func (statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Obj
 	if set.Status.Rollout == nil && !isController(ctx) {
 		set.Status.Rollout = oldSet.Status.Rollout
 	}
+	if set.Status.Replacements == nil && !isController(ctx) {
+		set.Status.Replacements = oldSet.Status.Replacements
+	}
 }
 
 func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
@@ -83,6 +86,9 @@ func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Objec
 	errs := ValidateStatusUpdate(set, oldSet)
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Rollout, oldSet.Status.Rollout) {
 		errs = append(errs, field.Forbidden(field.NewPath("status", "rollout"), "only the controller changes it; leave it as it is, or out"))
+	}
+	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Replacements, oldSet.Status.Replacements) {
+		errs = append(errs, field.Forbidden(field.NewPath("status", "replacements"), "only statefulsets/replace and the controller change it; leave it as it is, or out"))
 	}
 	return errs
 }

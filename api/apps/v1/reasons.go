@@ -34,6 +34,8 @@ const (
 	ReasonRemovingMembers = "RemovingMembers"
 	// ReasonUpdating: members are being replaced at the present revision.
 	ReasonUpdating = "Updating"
+	// ReasonReplacingMembers: members are being replaced because somebody has asked for it.
+	ReasonReplacingMembers = "ReplacingMembers"
 	// ReasonGrowingClaims: claims of members have yet to become as their templates describe.
 	ReasonGrowingClaims = "GrowingClaims"
 	// ReasonWaitingForMembers: every member has a pod, and not all are available.

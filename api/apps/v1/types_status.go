@@ -74,6 +74,14 @@ type StatefulSetStatus struct {
 	// +optional
 	// +listType=atomic
 	Ordinals []OrdinalRange `json:"ordinals,omitempty" protobuf:"bytes,1003,rep,name=ordinals"`
+
+	// replacements are the pods that are to be removed because somebody has asked for their
+	// members to be replaced. A set has at most 32 of them. Only a request to replace members
+	// adds one, and the controller removes it when the pod is gone.
+	// +optional
+	// +listType=map
+	// +listMapKey=ordinal
+	Replacements []MemberReplacement `json:"replacements,omitempty" protobuf:"bytes,1004,rep,name=replacements"`
 }
 
 // RolloutStatus is what an update rests on that the controller has decided earlier. It is

@@ -9,6 +9,11 @@
 package v1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MemberReplacement) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.MemberReplacement"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in OrdinalRange) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.OrdinalRange"
 }
@@ -71,6 +76,11 @@ func (in StatefulSetPersistentVolumeClaimRetentionPolicy) OpenAPIModelName() str
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in StatefulSetPlan) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.StatefulSetPlan"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in StatefulSetReplacement) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.StatefulSetReplacement"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

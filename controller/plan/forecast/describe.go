@@ -128,6 +128,8 @@ func reasonToDelete(reason plan.DeleteReason) string {
 		return "it does not mount the claims of the present templates"
 	case plan.DeleteUnready:
 		return "it is not ready, and not at the revision that it is to have"
+	case plan.DeleteAsked:
+		return "somebody has asked for its member to be replaced"
 	default:
 		return "it has ended, and is recreated"
 	}

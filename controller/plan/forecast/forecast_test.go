@@ -151,18 +151,6 @@ func TestForecasts(t *testing.T) {
 				set.Spec.Ordinals = &v1.StatefulSetOrdinals{Reserved: []v1.OrdinalRange{{First: 1}}}
 			}))
 		},
-		"the-leader-last": func(t *testing.T) *v1.StatefulSetPlan {
-			world := settled(t, web())
-			world.Pods[2] = world.Pods[2].DeepCopy()
-			world.Pods[2].Labels["role"] = "leader"
-			return played(t, proposed(world, func(set *v1.StatefulSet) {
-				newImage(set)
-				set.Spec.PodManagementPolicy = v1.ParallelPodManagement
-				set.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = new(intstr.FromInt32(2))
-				set.Spec.UpdateStrategy.RollingUpdate.Order = &v1.UpdateOrder{First: []v1.OrdinalRange{{First: 0}},
-					Last: []metav1.LabelSelector{{MatchLabels: map[string]string{"role": "leader"}}}}
-			}))
-		},
 		"larger-claims": func(t *testing.T) *v1.StatefulSetPlan {
 			return played(t, proposed(bound(settled(t, web())), func(set *v1.StatefulSet) {
 				set.Spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.InPlaceVolumeClaimUpdatePolicyType}
@@ -181,6 +169,27 @@ func TestForecasts(t *testing.T) {
 				newImage(set)
 				set.Spec.UpdateStrategy.RollingUpdate.Paused = new(true)
 				set.Spec.Replicas = new(int32(4))
+			}))
+		},
+		"the-leader-last": func(t *testing.T) *v1.StatefulSetPlan {
+			world := settled(t, web())
+			world.Pods[2] = world.Pods[2].DeepCopy()
+			world.Pods[2].Labels["role"] = "leader"
+			return played(t, proposed(world, func(set *v1.StatefulSet) {
+				newImage(set)
+				set.Spec.PodManagementPolicy = v1.ParallelPodManagement
+				set.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = new(intstr.FromInt32(2))
+				set.Spec.UpdateStrategy.RollingUpdate.Order = &v1.UpdateOrder{First: []v1.OrdinalRange{{First: 0}},
+					Last: []metav1.LabelSelector{{MatchLabels: map[string]string{"role": "leader"}}}}
+			}))
+		},
+		"replaced": func(t *testing.T) *v1.StatefulSetPlan {
+			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
+				for _, pod := range settled(t, web()).Pods {
+					if pod.Name == "web-1" {
+						set.Status.Replacements = []v1.MemberReplacement{{Ordinal: 1, PodUID: pod.UID}}
+					}
+				}
 			}))
 		},
 		"past-a-broken-pod-in-parallel": func(t *testing.T) *v1.StatefulSetPlan {

@@ -40,6 +40,7 @@ type StatefulSetInterface interface {
 	GetPlan(ctx context.Context, statefulSetName string, options metav1.GetOptions) (*appsv1.StatefulSetPlan, error)
 	CreatePlan(ctx context.Context, statefulSetName string, statefulSet *appsv1.StatefulSet, opts metav1.CreateOptions) (*appsv1.StatefulSetPlan, error)
 	CreatePlanOfScale(ctx context.Context, statefulSetName string, scale *autoscalingv1.Scale, opts metav1.CreateOptions) (*appsv1.StatefulSetPlan, error)
+	Replace(ctx context.Context, statefulSetName string, statefulSetReplacement *appsv1.StatefulSetReplacement, opts metav1.CreateOptions) (*appsv1.StatefulSetReplacement, error)
 
 	StatefulSetExpansion
 }
@@ -131,6 +132,21 @@ func (c *statefulSets) CreatePlanOfScale(ctx context.Context, statefulSetName st
 		SubResource("plan").
 		VersionedParams(&opts, scheme.ParameterCodec).
 		Body(scale).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// Replace takes the representation of a statefulSetReplacement and creates it.  Returns the server's representation of the statefulSetReplacement, and an error, if there is any.
+func (c *statefulSets) Replace(ctx context.Context, statefulSetName string, statefulSetReplacement *appsv1.StatefulSetReplacement, opts metav1.CreateOptions) (result *appsv1.StatefulSetReplacement, err error) {
+	result = &appsv1.StatefulSetReplacement{}
+	err = c.GetClient().Post().
+		Namespace(c.GetNamespace()).
+		Resource("statefulsets").
+		Name(statefulSetName).
+		SubResource("replace").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(statefulSetReplacement).
 		Do(ctx).
 		Into(result)
 	return

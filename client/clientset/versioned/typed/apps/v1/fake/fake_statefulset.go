@@ -98,3 +98,15 @@ func (c *fakeStatefulSets) CreatePlanOfScale(ctx context.Context, statefulSetNam
 	}
 	return obj.(*v1.StatefulSetPlan), err
 }
+
+// Replace takes the representation of a statefulSetReplacement and creates it.  Returns the server's representation of the statefulSetReplacement, and an error, if there is any.
+func (c *fakeStatefulSets) Replace(ctx context.Context, statefulSetName string, statefulSetReplacement *v1.StatefulSetReplacement, opts metav1.CreateOptions) (result *v1.StatefulSetReplacement, err error) {
+	emptyResult := &v1.StatefulSetReplacement{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), statefulSetName, "replace", c.Namespace(), statefulSetReplacement, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.StatefulSetReplacement), err
+}

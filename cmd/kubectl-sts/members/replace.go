@@ -1,0 +1,116 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package members
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/identity"
+)
+
+// replacement replaces members of one set.
+type replacement struct {
+	sets      versioned.Interface
+	host      kubernetes.Interface
+	namespace string
+	out       io.Writer
+	// confirm asks the user, and reports whether the answer is yes.
+	confirm func(question string) (bool, error)
+
+	set      string
+	ordinals []int32
+
+	dryRun                      cmdutil.DryRunStrategy
+	force, newClaims, yes, wait bool
+	// patience is how long members may take to return, 0 for as long as it takes.
+	patience time.Duration
+}
+
+// run replaces the members of the set that the user sees now.
+func (r *replacement) run(ctx context.Context) error {
+	set, err := r.sets.AppsV1().StatefulSets(r.namespace).Get(ctx, r.set, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	before, err := r.podUIDs(ctx)
+	if err != nil {
+		return err
+	}
+	lost := 0
+	if r.newClaims {
+		var agreed bool
+		if lost, agreed, err = r.renewClaims(ctx, set); err != nil || !agreed {
+			return err
+		}
+	}
+	switch err := r.ask(ctx, set.UID, r.dryRun); {
+	case err != nil && lost > 0 && r.dryRun == cmdutil.DryRunNone:
+		return fmt.Errorf("the claims are being deleted, and the members were not replaced, so that they run on claims that go with their pods; try again with --force: %w", err)
+	case err != nil:
+		return err
+	}
+	r.say("%s to be replaced%s", strings.Join(r.names(), ", "), suffix(r.dryRun))
+	if !r.wait || r.dryRun != cmdutil.DryRunNone {
+		return nil
+	}
+	return r.await(ctx, before)
+}
+
+// ask asks the server to replace the members of the set that the user saw.
+func (r *replacement) ask(ctx context.Context, set types.UID, dryRun cmdutil.DryRunStrategy) error {
+	options := metav1.CreateOptions{FieldManager: "kubectl-sts"}
+	switch dryRun {
+	case cmdutil.DryRunClient:
+		return nil
+	case cmdutil.DryRunServer:
+		options.DryRun = []string{metav1.DryRunAll}
+	case cmdutil.DryRunNone:
+	}
+	request := &v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: r.set, UID: set}, Force: r.force}
+	for _, ordinal := range r.ordinals {
+		request.Ordinals = append(request.Ordinals, v1.OrdinalRange{First: ordinal})
+	}
+	_, err := r.sets.AppsV1().StatefulSets(r.namespace).Replace(ctx, r.set, request, options)
+	return err
+}
+
+// podUIDs are the UIDs of the pods that the members have now.
+func (r *replacement) podUIDs(ctx context.Context) (map[string]types.UID, error) {
+	uids := map[string]types.UID{}
+	for _, name := range r.names() {
+		pod, err := r.host.CoreV1().Pods(r.namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("reading pod %s: %w", name, err)
+		}
+		if err == nil {
+			uids[name] = pod.UID
+		}
+	}
+	return uids, nil
+}
+
+// names are those of the members.
+func (r *replacement) names() []string {
+	names := make([]string, len(r.ordinals))
+	for i, ordinal := range r.ordinals {
+		names[i] = identity.PodName(r.set, int(ordinal))
+	}
+	return names
+}
+
+func (r *replacement) say(format string, values ...any) {
+	fmt.Fprintf(r.out, "statefulset.%s/%s: %s\n", v1.GroupName, r.set, fmt.Sprintf(format, values...))
+}

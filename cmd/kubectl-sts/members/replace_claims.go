@@ -1,0 +1,92 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package members
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// renewClaims deletes the claims of the members, and returns how many, and whether to go on. It
+// asks the server first whether it would replace the members: one that stays and whose claims
+// go would lose them at its next restart.
+func (r *replacement) renewClaims(ctx context.Context, set *v1.StatefulSet) (lost int, goOn bool, err error) {
+	claims, err := r.claims(ctx, set)
+	if err != nil {
+		return 0, false, err
+	}
+	if r.dryRun != cmdutil.DryRunClient {
+		if err := r.ask(ctx, set.UID, cmdutil.DryRunServer); err != nil {
+			return 0, false, err
+		}
+	}
+	goOn, err = r.giveUp(ctx, claims)
+	return len(claims), goOn, err
+}
+
+// claims are those that the members have, but for those that are being deleted already.
+func (r *replacement) claims(ctx context.Context, set *v1.StatefulSet) ([]*corev1.PersistentVolumeClaim, error) {
+	var claims []*corev1.PersistentVolumeClaim
+	for i := range set.Spec.VolumeClaimTemplates {
+		for _, ordinal := range r.ordinals {
+			name := identity.ClaimName(set.Spec.VolumeClaimTemplates[i].Name, r.set, int(ordinal))
+			claim, err := r.host.CoreV1().PersistentVolumeClaims(r.namespace).Get(ctx, name, metav1.GetOptions{})
+			switch {
+			case apierrors.IsNotFound(err):
+				continue
+			case err != nil:
+				return nil, fmt.Errorf("reading claim %s: %w", name, err)
+			case claim.DeletionTimestamp != nil:
+				continue
+			}
+			owner := metav1.GetControllerOfNoCopy(claim)
+			if pod := identity.PodName(r.set, int(ordinal)); owner != nil && owner.UID != set.UID && (owner.Kind != "Pod" || owner.Name != pod) {
+				return nil, fmt.Errorf("claim %s is controlled by %s %s, and not deleted; nothing was changed", name, owner.Kind, owner.Name)
+			}
+			claims = append(claims, claim)
+		}
+	}
+	return claims, nil
+}
+
+// giveUp deletes claims when the user has seen which, and reports whether to go on. Each stays
+// until the pod that mounts it is gone.
+func (r *replacement) giveUp(ctx context.Context, claims []*corev1.PersistentVolumeClaim) (goOn bool, err error) {
+	for _, claim := range claims {
+		r.say("claim %s (%s) is deleted, and its data is lost%s", claim.Name, claim.Status.Capacity.Storage(), suffix(r.dryRun))
+	}
+	if len(claims) == 0 {
+		r.say("the members have no claims that are not being deleted already")
+		return true, nil
+	}
+	if r.dryRun == cmdutil.DryRunClient {
+		return true, nil
+	}
+	if !r.yes && r.dryRun == cmdutil.DryRunNone {
+		if agreed, err := r.confirm("Delete them? [y/N] "); err != nil || !agreed {
+			r.say("nothing was changed")
+			return false, err
+		}
+	}
+	options := metav1.DeleteOptions{}
+	if r.dryRun == cmdutil.DryRunServer {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	for i, claim := range claims {
+		options.Preconditions = &metav1.Preconditions{UID: &claim.UID}
+		err := r.host.CoreV1().PersistentVolumeClaims(r.namespace).Delete(ctx, claim.Name, options)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return false, fmt.Errorf("deleting claim %s, the %d before it are being deleted, and no member was replaced: %w", claim.Name, i, err)
+		}
+	}
+	return true, nil
+}

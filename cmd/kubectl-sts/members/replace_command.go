@@ -1,0 +1,132 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package members
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/cmd/kubectl-sts/target"
+	"statefulset.dev/identity"
+)
+
+// WithMembers adds to kubectl's command "replace", which takes files, that it takes the names of
+// members. The getter must lead to the cluster as it is.
+func WithMembers(command *cobra.Command, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
+	r := &replacement{out: streams.Out}
+	command.Use = "replace (-f FILENAME | MEMBER...)"
+	command.Long += "\n\nWith names of members, such as web-2, their pods are removed one after the other, no more at a time than may be unavailable, and they return with their claims. --force then asks for it although other members are unavailable."
+	command.Flags().BoolVar(&r.newClaims, "new-claims", false, "Delete the claims of the members first, with your own rights, so that they return with new, empty ones. The data is lost.")
+	command.Flags().BoolVar(&r.yes, "yes", false, "With --new-claims, do not ask.")
+	stock := command.Run
+	command.Run = func(cmd *cobra.Command, args []string) {
+		if len(args) == 0 || cmd.Flag("filename").Changed || cmd.Flag("kustomize").Changed {
+			if r.newClaims || r.yes {
+				cmdutil.CheckErr(errors.New("--new-claims and --yes are for members, as in: kubectl sts replace --new-claims web-2"))
+			}
+			stock(cmd, args)
+			return
+		}
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		r.confirm = func(question string) (bool, error) {
+			fmt.Fprint(streams.Out, question)
+			answer, err := bufio.NewReader(streams.In).ReadString('\n')
+			if err != nil && answer == "" {
+				return false, errors.New("nobody answers; give --yes to go on without a question")
+			}
+			return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))), nil
+		}
+		cmdutil.CheckErr(r.complete(cmd, args))
+		cmdutil.CheckErr(r.connect(getter))
+		cmdutil.CheckErr(r.run(ctx))
+	}
+	return command
+}
+
+// complete reads the command line.
+func (r *replacement) complete(cmd *cobra.Command, args []string) (err error) {
+	followed := []string{"force", "dry-run", "new-claims", "yes", "wait", "timeout"}
+	var refused []string
+	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && !slices.Contains(followed, flag.Name) {
+			refused = append(refused, "--"+flag.Name)
+		}
+	})
+	if len(refused) > 0 {
+		return fmt.Errorf("%s cannot be combined with names of members", strings.Join(refused, " and "))
+	}
+	if r.dryRun, err = cmdutil.GetDryRunStrategy(cmd); err != nil {
+		return err
+	}
+	r.force, r.wait = cmdutil.GetFlagBool(cmd, "force"), cmdutil.GetFlagBool(cmd, "wait")
+	if r.patience = cmdutil.GetFlagDuration(cmd, "timeout"); r.patience < 0 {
+		return fmt.Errorf("--timeout is %s, must not be less than 0", r.patience.Round(time.Millisecond))
+	}
+	switch {
+	case r.patience > 0 && !r.wait:
+		return errors.New("--timeout is for --wait, which was not given")
+	case r.yes && !r.newClaims:
+		return errors.New("--yes is for --new-claims, which was not given")
+	}
+	r.set, r.ordinals, err = membersNamed(args)
+	return err
+}
+
+func (r *replacement) connect(getter genericclioptions.RESTClientGetter) error {
+	aim, err := target.Of(getter)
+	if err != nil {
+		return err
+	}
+	r.namespace = aim.Namespace
+	if r.sets, err = aim.Sets(); err != nil {
+		return err
+	}
+	if r.host, err = kubernetes.NewForConfig(aim.Config); err != nil {
+		return fmt.Errorf("building a client: %w", err)
+	}
+	return nil
+}
+
+// membersNamed are the set and the ordinals of members of these names.
+func membersNamed(names []string) (set string, ordinals []int32, err error) {
+	for _, arg := range names {
+		name := arg
+		for _, kind := range []string{"pod/", "pods/"} {
+			name = strings.TrimPrefix(name, kind)
+		}
+		base, ordinal, ok := identity.ParsePodName(name)
+		switch {
+		case !ok || ordinal > math.MaxInt32:
+			return "", nil, fmt.Errorf("%q is no member of a set; members are named like web-2", arg)
+		case set != "" && base != set:
+			return "", nil, fmt.Errorf("%s is a member of set %s, and the others of set %s; name members of one set", name, base, set)
+		}
+		next := int32(ordinal) //nolint:gosec // a larger one was refused
+		if slices.Contains(ordinals, next) {
+			return "", nil, fmt.Errorf("member %s is named twice", name)
+		}
+		set, ordinals = base, append(ordinals, next)
+	}
+	if len(ordinals) > v1.MostReplacements {
+		return "", nil, fmt.Errorf("%d members are named, and at most %d are replaced at a time", len(ordinals), v1.MostReplacements)
+	}
+	return set, ordinals, nil
+}

@@ -1,0 +1,103 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package members
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// awaited is how far members are on their way back.
+type awaited struct {
+	*replacement
+	// before are the pods that they had.
+	before map[string]types.UID
+	left   []string
+	// waits is what the set said last of why it takes time.
+	waits string
+}
+
+// await waits until all members are back with other pods, and ready.
+func (r *replacement) await(ctx context.Context, before map[string]types.UID) error {
+	bounded := ctx
+	if r.patience > 0 {
+		var cancel context.CancelFunc
+		bounded, cancel = context.WithTimeout(ctx, r.patience)
+		defer cancel()
+	}
+	a := &awaited{replacement: r, before: before, left: r.names()}
+	pauses := wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 10, Cap: 2 * time.Second}
+	err := pauses.DelayFunc().Until(bounded, true, true, func(ctx context.Context) (bool, error) {
+		back, err := a.look(ctx)
+		if passing(err) {
+			return false, nil
+		}
+		return back, err
+	})
+	if err == nil || bounded.Err() == nil {
+		return err
+	}
+	after := "after " + r.patience.String()
+	if ctx.Err() != nil {
+		after = "when it was interrupted"
+	}
+	text := fmt.Sprintf("%s members %s were not back; the set goes on without this command", after, strings.Join(a.left, ", "))
+	if a.waits != "" {
+		text += ". It waited: " + a.waits
+	}
+	return errors.New(text)
+}
+
+// look reports whether all members are back, and says which have come back since the last look.
+func (a *awaited) look(ctx context.Context) (back bool, err error) {
+	var left []string
+	for _, name := range a.left {
+		pod, err := a.host.CoreV1().Pods(a.namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return false, err
+		}
+		if err != nil || pod.UID == a.before[name] || !isReady(pod) {
+			left = append(left, name)
+			continue
+		}
+		a.say("%s is back", name)
+	}
+	a.left = left
+	if len(left) == 0 {
+		return true, nil
+	}
+	return false, a.tell(ctx)
+}
+
+// tell says what the set waits for, once.
+func (a *awaited) tell(ctx context.Context) error {
+	set, err := a.sets.AppsV1().StatefulSets(a.namespace).Get(ctx, a.set, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(set.Status.Conditions, func(c v1.StatefulSetCondition) bool { return c.Type == v1.StatefulSetReady })
+	if at >= 0 && set.Status.Conditions[at].Status != corev1.ConditionTrue && set.Status.Conditions[at].Message != a.waits {
+		a.waits = set.Status.Conditions[at].Message
+		a.say("waiting: %s", a.waits)
+	}
+	return nil
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}

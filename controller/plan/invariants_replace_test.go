@@ -1,0 +1,99 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// asked reports whether the status before the plan names a pod as one to be replaced.
+func (f evidence) asked(pod *corev1.Pod) bool {
+	for _, request := range f.Set.Status.Replacements {
+		if f.podName(int(request.Ordinal)) == pod.Name && request.PodUID == pod.UID {
+			return true
+		}
+	}
+	return false
+}
+
+// replaced: updates and requests together take no more serving members away than the budget
+// has left, those with the highest ordinals first. An ordered set takes none while any does
+// not serve. Only what is not ready goes without regard to others.
+func (j *judged) replaced() {
+	missing, taken, lowest, any := 0, map[int]bool{}, -1, false
+	for _, ordinal := range j.ordinals {
+		if !j.serves(ordinal) {
+			missing++
+		}
+	}
+	for _, action := range planned[DeletePod](j) {
+		if forUpdate(action) && j.serves(action.Ordinal) {
+			taken[action.Ordinal] = true
+		}
+		if action.Reason != DeleteAsked {
+			continue
+		}
+		if _, broken := unreadySince(j.pods[action.Pod.Name]); broken {
+			continue
+		}
+		if j.ordered() {
+			j.allServe(action)
+		}
+		any = true
+		if j.serves(action.Ordinal) {
+			taken[action.Ordinal] = true
+		}
+		if lowest < 0 || action.Ordinal < lowest {
+			lowest = action.Ordinal
+		}
+	}
+	if !any {
+		return
+	}
+	if budget := max(j.maxUnavailable()-missing, 0); len(taken) > budget {
+		j.broke("replace budget", "%d serving members are taken away, %d of %d are missing, and %d may be", len(taken), missing, len(j.ordinals), j.maxUnavailable())
+	}
+	for _, ordinal := range j.ordinals {
+		if ordinal > lowest && j.serves(ordinal) && j.asked(j.member(ordinal)) && !taken[ordinal] {
+			j.broke("replace order", "member %d is replaced before member %d", lowest, ordinal)
+		}
+	}
+}
+
+// replacements: a request stays until its pod is gone, and not longer; the plan adds none.
+func (j *judged) replacements() {
+	var want []v1.MemberReplacement
+	for _, request := range j.Set.Status.Replacements {
+		if pod := j.pods[j.podName(int(request.Ordinal))]; pod != nil && j.mine(pod) && j.asked(pod) {
+			want = append(want, request)
+		}
+	}
+	if got := j.plan.Status.Replacements; !slices.Equal(got, want) {
+		j.broke("replacements", "the status names the pods %v as to be replaced, want %v", got, want)
+	}
+}
+
+// ask asks for the pod of a member to be replaced, as a forced request does.
+func (s *stage) ask(name string) {
+	s.t.Helper()
+	pod := s.pods[name]
+	if pod == nil {
+		s.t.Fatalf("there is no pod %q to be replaced", name)
+	}
+	ordinal := int32(gather(s.world()).ordinalOf(name))
+	asked := slices.DeleteFunc(slices.Clone(s.set.Status.Replacements), func(r v1.MemberReplacement) bool { return r.Ordinal == ordinal })
+	asked = append(asked, v1.MemberReplacement{Ordinal: ordinal, PodUID: pod.UID})
+	s.set.Status.Replacements = asked
+}
+
+// canAsk reports whether the server takes a request for a pod.
+func (s *stage) canAsk(name string) bool {
+	f := gather(s.world())
+	ordinal := f.ordinalOf(name)
+	return f.wanted(ordinal) && f.member(ordinal) != nil && s.set.DeletionTimestamp == nil && s.set.Annotations == nil
+}

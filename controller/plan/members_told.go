@@ -1,0 +1,17 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import "k8s.io/apimachinery/pkg/types"
+
+// TellMembers tells of each wanted member that has a pod: its ordinal, the UID of the pod, and
+// whether it serves somebody. Of the world it needs the set, its pods and the time.
+func TellMembers(world World, tell func(ordinal int, pod types.UID, serves bool)) {
+	f := survey(world, &reader{})
+	for _, m := range f.members {
+		if m.pod != nil {
+			tell(m.ordinal, m.pod.UID, !f.unavailable(m))
+		}
+	}
+}

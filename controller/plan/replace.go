@@ -1,0 +1,121 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// replaceBrokenAsked removes, in an ordered set, the pods that somebody has asked to have
+// replaced and that are broken: bringing up would wait for them first. That takes nobody
+// from service, so it costs no budget.
+func replaceBrokenAsked(f *facts, d *draft) verdict {
+	if !f.ordered || d.repairing {
+		return proceed
+	}
+	for m := range f.inUpdateOrder() {
+		if f.asked(m) && isBroken(m.pod) {
+			removeAsked(f, d, m)
+		}
+	}
+	return proceed
+}
+
+// replaceAsked removes the pods that somebody has asked to have replaced, as long as no more
+// than maxUnavailable members are unavailable, whatever the update strategy. Members that an
+// update replaces go first.
+func replaceAsked(f *facts, d *draft) verdict {
+	if len(f.Set.Status.Replacements) == 0 || d.repairing {
+		return proceed
+	}
+	budget := f.maxUnavailable() - (f.roster.Len() - f.available) - f.takenFromService(d)
+	for m := range f.inUpdateOrder() {
+		switch {
+		case !f.asked(m), isTerminating(m.pod), isFinished(m.pod), d.removes(m):
+		case isBroken(m.pod):
+			removeAsked(f, d, m)
+		case budget <= 0:
+			d.wait("%s is replaced, as asked, as soon as that leaves no more than %d members unavailable", m.pod.Name, f.maxUnavailable())
+		case removeAsked(f, d, m):
+			budget--
+		}
+	}
+	return proceed
+}
+
+// removeAsked removes a pod that somebody has asked to have replaced, unless its member could
+// not be created again, and reports whether it does.
+func removeAsked(f *facts, d *draft, m member) bool {
+	if !returnable(f, d, m) {
+		return false
+	}
+	d.wait("%s is being replaced, as asked", m.pod.Name)
+	d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteAsked})
+	return true
+}
+
+// asked reports whether somebody has asked for the pod that a member has to be replaced. The
+// request names a pod, not a member, so that it is fulfilled once.
+func (f *facts) asked(m member) bool {
+	return m.pod != nil && slices.ContainsFunc(f.Set.Status.Replacements, func(request v1.MemberReplacement) bool { return isFor(request, m) })
+}
+
+// isFor reports whether a request is for the pod that a member has.
+func isFor(request v1.MemberReplacement, m member) bool {
+	return m.pod != nil && int(request.Ordinal) == m.ordinal && request.PodUID == m.pod.UID
+}
+
+// replacing reports whether a wanted member is to be replaced because somebody has asked for it.
+func (f *facts) replacing() bool {
+	return len(f.Set.Status.Replacements) > 0 && slices.ContainsFunc(f.members, f.asked)
+}
+
+// takenFromService is how many members that are ready lose their pods by what is planned.
+func (f *facts) takenFromService(d *draft) (taken int) {
+	going := map[types.UID]bool{}
+	for _, chain := range d.chains {
+		for _, action := range chain {
+			if removal, ok := action.(DeletePod); ok {
+				going[removal.Pod.UID] = true
+			}
+		}
+	}
+	for _, m := range f.members {
+		if m.pod != nil && going[m.pod.UID] && isReady(m.pod) {
+			taken++
+		}
+	}
+	return taken
+}
+
+// removes reports whether the removal of the pod of a member is planned.
+func (d *draft) removes(m member) bool {
+	return slices.ContainsFunc(d.chains, func(chain Chain) bool {
+		return slices.ContainsFunc(chain, func(action Action) bool {
+			removal, ok := action.(DeletePod)
+			return ok && m.pod != nil && removal.Pod.UID == m.pod.UID
+		})
+	})
+}
+
+// replacementsOf are the requests whose pods are still there. As long as it cannot be said
+// which pods are the set's, they are all of them.
+func replacementsOf(f *facts) (left []v1.MemberReplacement) {
+	if f.badSelector != nil {
+		return f.Set.Status.Replacements
+	}
+	for _, request := range f.Set.Status.Replacements {
+		for m := range f.all() {
+			if isFor(request, m) {
+				left = append(left, request)
+				break
+			}
+		}
+	}
+	return left
+}

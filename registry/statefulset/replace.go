@@ -1,0 +1,135 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/semaphore"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	genericrequest "k8s.io/apiserver/pkg/endpoints/request"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// Members knows the pods of members.
+type Members interface {
+	// Members tells of each wanted member of a set that has a pod, as the host has it now:
+	// its ordinal, the UID of the pod, and whether it serves somebody.
+	Members(ctx context.Context, set *appsv1.StatefulSet, tell func(ordinal int, pod types.UID, serves bool)) error
+}
+
+// ReplaceREST serves /replace: requests to replace members. It shares the store, and so the
+// life, of REST, and writes into the status which pods are to go; the controller does the rest.
+type ReplaceREST struct {
+	store   *genericregistry.Store
+	members Members
+	// asking are the requests that read pods from the host.
+	asking *semaphore.Weighted
+}
+
+// ReplacementsAtOnce is how many requests to replace members are answered at the same time.
+// Each reads the pods of a namespace of the host.
+const ReplacementsAtOnce = 4
+
+var _ rest.NamedCreater = &ReplaceREST{}
+
+// NewReplaceREST serves requests to replace members of the sets whose status is served. Of
+// scheme it uses the generated validation of the API types.
+func NewReplaceREST(status *StatusREST, scheme *runtime.Scheme, members Members) *ReplaceREST {
+	store := *status.store
+	store.UpdateStrategy = replacementStrategy{statusStrategy{newStrategy(scheme, nil)}}
+	return &ReplaceREST{&store, members, semaphore.NewWeighted(ReplacementsAtOnce)}
+}
+
+// New is an empty request, to be decoded into.
+func (*ReplaceREST) New() runtime.Object { return &appsv1.StatefulSetReplacement{} }
+
+// Destroy does nothing: REST destroys the shared store.
+func (*ReplaceREST) Destroy() {}
+
+// Create notes which pods are to be replaced, and returns the request with the name, UID and
+// version of the set.
+func (r *ReplaceREST) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
+	if !r.asking.TryAcquire(1) {
+		return nil, apierrors.NewTooManyRequests(fmt.Sprintf("%d other requests to replace members are being answered, which is the limit, try again later", ReplacementsAtOnce), 1)
+	}
+	defer r.asking.Release(1)
+	request, ok := obj.(*appsv1.StatefulSetReplacement)
+	if !ok {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a StatefulSetReplacement, got %T", obj))
+	}
+	if request.Name != "" && request.Name != name {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("metadata.name is %q, must be %q or empty: the request is for members of that set", request.Name, name))
+	}
+	if errs := validateReplacement(request); len(errs) > 0 {
+		return nil, invalidReplacement(name, errs)
+	}
+	if admit != nil {
+		if err := admit(ctx, request.DeepCopy()); err != nil {
+			return nil, err
+		}
+	}
+	asked, err := r.look(ctx, name, request)
+	if err != nil {
+		return nil, err
+	}
+	stored, _, err := r.store.Update(asWriteOfStatus(ctx), name, asked, rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{DryRun: options.DryRun})
+	if err != nil {
+		return nil, explainTooLarge(err)
+	}
+	set, ok := stored.(*appsv1.StatefulSet)
+	if !ok {
+		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
+	}
+	return &appsv1.StatefulSetReplacement{
+		ObjectMeta: metav1.ObjectMeta{Name: set.Name, Namespace: set.Namespace, UID: set.UID, ResourceVersion: set.ResourceVersion, CreationTimestamp: set.CreationTimestamp},
+		Ordinals:   request.Ordinals, Force: request.Force,
+	}, nil
+}
+
+// look reads the set, to refuse what needs no look at the host, and the pods of its members.
+func (r *ReplaceREST) look(ctx context.Context, name string, request *appsv1.StatefulSetReplacement) (*askedSet, error) {
+	obj, err := r.store.Get(ctx, name, &metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	set, ok := obj.(*appsv1.StatefulSet)
+	if !ok {
+		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", obj))
+	}
+	asked := &askedSet{request: request, uid: set.UID, pods: map[int]types.UID{}, serve: map[int]bool{}}
+	if err := asked.refuse(set); err != nil {
+		return nil, err
+	}
+	err = r.members.Members(ctx, set, func(ordinal int, pod types.UID, serves bool) {
+		asked.pods[ordinal], asked.serve[ordinal] = pod, serves
+	})
+	return asked, err
+}
+
+// asWriteOfStatus makes the rules apply that a write of the status meets.
+func asWriteOfStatus(ctx context.Context) context.Context {
+	return genericrequest.WithRequestInfo(ctx, &genericrequest.RequestInfo{
+		IsResourceRequest: true, APIGroup: appsv1.GroupName, APIVersion: appsv1.SchemeGroupVersion.Version, Resource: "statefulsets", Subresource: "status"})
+}
+
+// replacementStrategy is the strategy for what is noted of a request: nothing but
+// status.replacements is another one.
+type replacementStrategy struct {
+	statusStrategy
+}
+
+func (replacementStrategy) PrepareForUpdate(context.Context, runtime.Object, runtime.Object) {}
+
+func (replacementStrategy) ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList {
+	return nil
+}

@@ -1,0 +1,165 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// mostUnavailable is how many unavailable members, and ranges of members, are named.
+const mostUnavailable = 3
+
+// askedSet is: stored set -> the set with the pods that are to be replaced. It looks at the set
+// in the version that is about to be written.
+type askedSet struct {
+	request *appsv1.StatefulSetReplacement
+	// uid is that of the set whose pods were looked at.
+	uid types.UID
+	// pods are those of members, and serve says which of the members serve.
+	pods  map[int]types.UID
+	serve map[int]bool
+}
+
+// Preconditions are that the set is still the one whose pods were looked at.
+func (a *askedSet) Preconditions() *metav1.Preconditions { return &metav1.Preconditions{UID: &a.uid} }
+
+// UpdatedObject is the set that names the pods which are to be replaced, besides those that it
+// names already.
+func (a *askedSet) UpdatedObject(_ context.Context, stored runtime.Object) (runtime.Object, error) {
+	set, ok := stored.DeepCopyObject().(*appsv1.StatefulSet)
+	if !ok {
+		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
+	}
+	if err := a.refuse(set); err != nil {
+		return nil, err
+	}
+	if errs := a.lacking(set); len(errs) > 0 {
+		return nil, invalidReplacement(set.Name, errs)
+	}
+	if names := a.unavailable(set); len(names) > 0 && !a.request.Force {
+		return nil, conflict(set, "members that are not to be replaced are unavailable: %s; wait until they are available, or use force", strings.Join(names, ", "))
+	}
+	before := len(set.Status.Replacements)
+	for _, ordinal := range a.ordinals() {
+		set.Status.Replacements = slices.DeleteFunc(set.Status.Replacements, func(r appsv1.MemberReplacement) bool { return r.Ordinal == ordinal })
+		set.Status.Replacements = append(set.Status.Replacements, appsv1.MemberReplacement{Ordinal: ordinal, PodUID: a.pods[int(ordinal)]})
+	}
+	if n := len(set.Status.Replacements); n > appsv1.MostReplacements {
+		return nil, conflict(set, "%d members are to be replaced already, and there may be %d at a time; wait until the first are back", before, appsv1.MostReplacements)
+	}
+	return set, nil
+}
+
+// refuse says why no member of a set is replaced, nil if members are.
+func (a *askedSet) refuse(set *appsv1.StatefulSet) error {
+	if uid := a.request.UID; uid != "" && uid != set.UID {
+		return conflict(set, "the request is for the set with UID %s, the set of this name has UID %s", uid, set.UID)
+	}
+	if why, held := appsv1.Held(set); held {
+		return conflict(set, "the set is held (%q), so that none of its members would be replaced: remove annotation %s first", why, appsv1.HoldAnnotation)
+	}
+	if set.DeletionTimestamp != nil {
+		return conflict(set, "the set is being deleted, so that none of its members would return")
+	}
+	return nil
+}
+
+// lacking names ordinals that are no members, and members that have no pod.
+func (a *askedSet) lacking(set *appsv1.StatefulSet) (errs field.ErrorList) {
+	roster := identity.OrdinalsOf(set)
+	for i, r := range a.request.Ordinals {
+		path := field.NewPath("ordinals").Index(i)
+		for ordinal := int(r.First); ordinal <= int(r.End()); ordinal++ {
+			name := identity.PodName(set.Name, ordinal)
+			switch {
+			case !roster.Contains(ordinal):
+				errs = append(errs, field.Invalid(path, ordinal, fmt.Sprintf("set %s has no member %s; %s", set.Name, name, membersOf(roster))))
+			case a.pods[ordinal] == "":
+				errs = append(errs, field.Invalid(path, ordinal, fmt.Sprintf("member %s has no pod that could be replaced; one is created without being asked for", name)))
+			}
+		}
+	}
+	return errs
+}
+
+// membersOf says which ordinals are those of members.
+func membersOf(roster identity.Ordinals) string {
+	var texts []string
+	for _, r := range roster.Ranges() {
+		if len(texts) == mostUnavailable {
+			texts = append(texts, "...")
+			break
+		}
+		texts = append(texts, text(r))
+	}
+	if len(texts) == 0 {
+		return "it has no members"
+	}
+	return "its members are " + strings.Join(texts, ", ")
+}
+
+// unavailable names the first of the members that serve nobody, but for those that are to be
+// replaced. It comes to no more ordinals than there are pods, and a few.
+func (a *askedSet) unavailable(set *appsv1.StatefulSet) (names []string) {
+	asked := a.ordinals()
+	for ordinal := range identity.OrdinalsOf(set).All() {
+		if a.serve[ordinal] || slices.ContainsFunc(asked, func(one int32) bool { return int(one) == ordinal }) {
+			continue
+		}
+		if len(names) == mostUnavailable {
+			return append(names, "...")
+		}
+		names = append(names, identity.PodName(set.Name, ordinal))
+	}
+	return names
+}
+
+// ordinals are those of the request, one by one. There are few, or it would have been refused.
+func (a *askedSet) ordinals() (all []int32) {
+	for _, r := range a.request.Ordinals {
+		for more := range r.End() - r.First + 1 {
+			all = append(all, r.First+more)
+		}
+	}
+	return all
+}
+
+// validateReplacement wants ranges apart from each other, of no more ordinals than may be
+// replaced at a time.
+func validateReplacement(request *appsv1.StatefulSetReplacement) field.ErrorList {
+	path := field.NewPath("ordinals")
+	if len(request.Ordinals) == 0 {
+		return field.ErrorList{field.Required(path, "the ordinals of the members that are to be replaced, such as [{first: 2}]")}
+	}
+	if n := len(request.Ordinals); n > appsv1.MostReplacements {
+		return field.ErrorList{field.TooMany(path, n, appsv1.MostReplacements)}
+	}
+	if errs := validateRanges(request.Ordinals, path); len(errs) > 0 {
+		return errs
+	}
+	if n := count(request.Ordinals); n > appsv1.MostReplacements {
+		return field.ErrorList{field.Invalid(path, n, fmt.Sprintf("must be at most %d ordinals", appsv1.MostReplacements))}
+	}
+	return nil
+}
+
+func invalidReplacement(name string, errs field.ErrorList) error {
+	return apierrors.NewInvalid(appsv1.SchemeGroupVersion.WithKind("StatefulSetReplacement").GroupKind(), name, errs)
+}
+
+func conflict(set *appsv1.StatefulSet, format string, args ...any) error {
+	return apierrors.NewConflict(appsv1.Resource("statefulsets"), set.Name, fmt.Errorf(format, args...))
+}
