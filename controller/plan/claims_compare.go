@@ -56,15 +56,18 @@ func (s *claimState) compareSize() {
 		return
 	}
 	s.grows = true
-	switch status := s.claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]; status {
-	case corev1.PersistentVolumeClaimControllerResizeInfeasible, corev1.PersistentVolumeClaimNodeResizeInfeasible:
+	status := s.claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]
+	if IsInfeasible(status) {
 		s.infeasible = fmt.Sprintf("%s to %s%s", status, s.wanted.String(), resizeError(s.claim))
-	case corev1.PersistentVolumeClaimNodeResizePending:
-		s.restart = true
 	}
-	s.restart = s.restart || slices.ContainsFunc(s.claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
+	s.restart = status == corev1.PersistentVolumeClaimNodeResizePending || slices.ContainsFunc(s.claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
 		return c.Type == corev1.PersistentVolumeClaimFileSystemResizePending && c.Status == corev1.ConditionTrue
 	})
+}
+
+// IsInfeasible reports whether the host has given up making a claim larger.
+func IsInfeasible(status corev1.ClaimResourceStatus) bool {
+	return status == corev1.PersistentVolumeClaimControllerResizeInfeasible || status == corev1.PersistentVolumeClaimNodeResizeInfeasible
 }
 
 // resizeError is what the host says of a claim that it cannot make larger.

@@ -61,7 +61,7 @@ func (s *stage) shapelessPods() (names []string) {
 	f := gather(s.world())
 	for _, ordinal := range f.ordinals {
 		pod := f.member(ordinal)
-		if pod != nil && pod.DeletionTimestamp == nil && f.mountsOtherwise(pod, ordinal) && !(f.followsTemplates() && f.rolls(ordinal)) {
+		if pod != nil && pod.DeletionTimestamp == nil && f.mountsOtherwise(pod, ordinal) && (!f.followsTemplates() || !f.rolls(ordinal)) {
 			names = append(names, pod.Name)
 		}
 	}

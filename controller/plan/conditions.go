@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,13 +111,9 @@ func openWork(f *facts, d *draft) *reason {
 	default:
 		return nil
 	}
-	message := fmt.Sprintf("%d of %d members are available", available, wanted)
-	for _, what := range []string{d.waiting, growing, paused} {
-		if what != "" {
-			message += "; " + what
-		}
-	}
-	return &reason{word, message}
+	parts := []string{fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused}
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return &reason{word, strings.Join(parts, "; ")}
 }
 
 // existing is the number of wanted members that have a pod.

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -33,22 +34,20 @@ func (f *facts) findReleased() {
 		f.keep(f.superseded, before.Superseded)
 	}
 	for _, m := range f.members {
-		at := ""
-		if m.pod != nil {
-			at = revisionOf(m.pod)
-		}
 		switch {
-		case at == f.update.name, !known && m.pod == nil && wasReached(before, f.update.name, m):
+		case m.pod != nil && revisionOf(m.pod) == f.update.name:
 			f.released[m.ordinal] = true
-		case !known && (m.pod != nil && at != f.current.name || m.pod == nil && wasReleased(before, m)):
+		case known:
+		case m.pod == nil && wasReached(before, f.update.name, m):
+			f.released[m.ordinal] = true
+		case m.pod == nil && wasReleased(before, m), m.pod != nil && revisionOf(m.pod) != f.current.name:
 			f.superseded[m.ordinal] = true
 		}
 	}
-	for ordinal := range f.released {
-		if rank, _ := f.roster.Rank(ordinal); rank < f.partition() {
-			delete(f.released, ordinal)
-		}
-	}
+	maps.DeleteFunc(f.released, func(ordinal int, _ bool) bool {
+		rank, _ := f.roster.Rank(ordinal)
+		return rank < f.partition()
+	})
 }
 
 // keep adds those of ranges that are wanted.

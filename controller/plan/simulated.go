@@ -56,15 +56,7 @@ func (s *Simulated) Do(action Action) error {
 	case SetClaimOwners:
 		return hit(s, s.Claims, a.Claim, func(claim *corev1.PersistentVolumeClaim) { claim.OwnerReferences = a.Owners })
 	case UpdateClaim:
-		return hit(s, s.Claims, a.Claim, func(claim *corev1.PersistentVolumeClaim) {
-			if a.Size != nil {
-				claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: *a.Size}
-			}
-			if a.AttributesClass != "" {
-				claim.Spec.VolumeAttributesClassName = &a.AttributesClass
-			}
-			claim.Labels, claim.Annotations = merged(claim.Labels, a.Labels), merged(claim.Annotations, a.Annotations)
-		})
+		return hit(s, s.Claims, a.Claim, a.apply)
 	case RepairPod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) {
 			pod.Labels = merged(pod.Labels, a.Labels)
@@ -91,6 +83,17 @@ func (s *Simulated) Do(action Action) error {
 	default:
 		return fmt.Errorf("no rule to simulate %T", action)
 	}
+}
+
+// apply makes a claim what the action tells it to be.
+func (a UpdateClaim) apply(claim *corev1.PersistentVolumeClaim) {
+	if a.Size != nil {
+		claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: *a.Size}
+	}
+	if a.AttributesClass != "" {
+		claim.Spec.VolumeAttributesClassName = &a.AttributesClass
+	}
+	claim.Labels, claim.Annotations = merged(claim.Labels, a.Labels), merged(claim.Annotations, a.Annotations)
 }
 
 // merged are values with others on top.

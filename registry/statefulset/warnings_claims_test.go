@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
@@ -28,7 +27,7 @@ func TestWarningsOfChangedClaimTemplates(t *testing.T) {
 		"are not given for a larger size": {size("1Gi"), size("2Gi"), ""},
 		"are given for a smaller size": {size("2Gi"), size("1Gi"),
 			"spec.volumeClaimTemplates[0].spec.resources[storage]: 1Gi is less than before (2Gi): claims that exist keep their size"},
-		"are given for another class": {size("1Gi"), settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.StorageClassName = ptr.To("fast") }),
+		"are given for another class": {size("1Gi"), settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.StorageClassName = new("fast") }),
 			`spec.volumeClaimTemplates[0].spec.storageClassName: "fast" is for new claims: claims that exist keep their class`},
 		"are given for a removed template that the pods mount": {size("1Gi"), func(set *appsv1.StatefulSet) {
 			set.Spec.VolumeClaimTemplates = nil

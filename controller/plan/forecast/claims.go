@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"statefulset.dev/controller/plan"
 )
 
 // grow gives bound claims the size and the attributes that they ask for, but for those of
@@ -38,10 +40,6 @@ func (h *host) grow() []string {
 
 // cannotGrow reports whether the host has said of a claim that it cannot be as it is to be.
 func cannotGrow(claim *corev1.PersistentVolumeClaim) bool {
-	switch claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage] {
-	case corev1.PersistentVolumeClaimControllerResizeInfeasible, corev1.PersistentVolumeClaimNodeResizeInfeasible:
-		return true
-	}
 	modify := claim.Status.ModifyVolumeStatus
-	return modify != nil && modify.Status == corev1.PersistentVolumeClaimModifyVolumeInfeasible
+	return plan.IsInfeasible(claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]) || modify != nil && modify.Status == corev1.PersistentVolumeClaimModifyVolumeInfeasible
 }

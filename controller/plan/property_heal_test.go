@@ -1,0 +1,50 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// ails reports whether there are pods that do not start, or may be.
+func (s *stage) ails() bool {
+	for _, pod := range s.pods {
+		if s.cannotStart(pod) {
+			return true
+		}
+	}
+	for _, revision := range s.revisions {
+		if bytes.Contains(revision.Data.Raw, []byte(badImage)) {
+			return true
+		}
+	}
+	return s.set.Spec.Template.Spec.Containers[0].Image == badImage
+}
+
+// heal is what a user does about pods that do not start: the template is corrected, and
+// the set is told to replace them, at all members. Where that is not for the set to do, the
+// pods are deleted: members that are not wanted wait for each other to become ready.
+func (s *stage) heal() {
+	if !s.ails() {
+		return
+	}
+	s.happen("set", "image=nginx:1")
+	if s.set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType {
+		s.happen("set", "replaceUnreadyAfterSeconds=20")
+		if rolling := s.set.Spec.UpdateStrategy.RollingUpdate; rolling.Partition != nil {
+			s.happen("set", "partition=0")
+		}
+	}
+	f := gather(s.world())
+	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
+		replaced := f.wanted(f.ordinalOf(name)) && f.strategy() == v1.RollingUpdateStatefulSetStrategyType
+		if pod := s.pods[name]; pod.DeletionTimestamp == nil && s.cannotStart(pod) && !replaced {
+			s.happen("kill", name)
+		}
+	}
+}
