@@ -80,7 +80,7 @@ func TestAChange(t *testing.T) {
 			change: settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Name = "tmp" }),
 			want: []string{
 				`spec.template.spec.containers[0].volumeMounts[0].name: Not found: "www"`,
-				"spec.volumeClaimTemplates: Forbidden: set spec.volumeClaimUpdate to change it",
+				"spec.volumeClaimTemplates: Invalid value: null: field is immutable; set spec.volumeClaimUpdate to change it",
 			},
 		},
 		"of a claim template whose set says what becomes of the claims": {

@@ -33,13 +33,14 @@ func validateClaimTemplates(templates []corev1.PersistentVolumeClaim, path *fiel
 	return errs
 }
 
-// validateClaimUpdate lets claim templates change where that means something.
+// validateClaimUpdate lets claim templates change where that means something. Elsewhere they
+// are refused as by apps/v1, and it is said what would let them.
 func validateClaimUpdate(spec, old *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	switch {
 	case equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.VolumeClaimTemplates):
 		return nil
 	case spec.VolumeClaimUpdate == nil:
-		return field.ErrorList{field.Forbidden(path, "set spec.volumeClaimUpdate to change it")}
+		return field.ErrorList{field.Invalid(path, nil, "field is immutable; set spec.volumeClaimUpdate to change it")}
 	default:
 		return validateClaimTemplates(spec.VolumeClaimTemplates, path)
 	}
