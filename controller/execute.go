@@ -100,6 +100,10 @@ func (e *execution) carryOut(ctx context.Context, action plan.Action) error {
 		return e.repairPod(ctx, action)
 	case plan.DeletePod:
 		return e.deletePod(ctx, action)
+	case plan.UpdateInPlace:
+		return e.updateInPlace(ctx, action)
+	case plan.EndInPlace:
+		return e.endInPlace(ctx, action)
 	case plan.AdoptPod:
 		return e.adoptPod(ctx, action)
 	case plan.ReleasePod:

@@ -41,6 +41,8 @@ func TestEveryWriteNamesTheObjectThatWasDecidedOn(t *testing.T) {
 		"giving a claim an owner":     plan.SetClaimOwners{Claim: targetOf(claim), Owners: []metav1.OwnerReference{identity.Owner(set)}},
 		"taking a claim's last owner": plan.SetClaimOwners{Claim: targetOf(claim)},
 		"growing a claim":             plan.UpdateClaim{Claim: targetOf(claim), Size: new(quantity.MustParse("2Gi"))},
+		"updating a pod in place":     plan.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}},
+		"ending that":                 plan.EndInPlace{Pod: targetOf(pod)},
 		"raising a revision":          plan.RaiseRevision{Revision: targetOf(revision), To: 4},
 		"adopting a revision":         plan.AdoptRevision{Revision: targetOf(revision)},
 		"deleting a revision":         plan.DeleteRevision{Revision: targetOf(revision)},

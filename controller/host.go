@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -166,6 +168,10 @@ type change struct {
 	addOwner  *metav1.OwnerReference
 	dropOwner types.UID
 	revision  *int64
+	// setLabels and setAnnotations are like labels and annotations, and nil removes a key.
+	setLabels, setAnnotations map[string]*string
+	// images and sidecars are those of containers and init containers of a pod, by name.
+	images, sidecars map[string]string
 	// size and attributesClass are those of a claim.
 	size            *quantity.Quantity
 	attributesClass string
@@ -183,6 +189,12 @@ func (c change) patch(object plan.Target) (types.PatchType, []byte, error) {
 	if c.annotations != nil {
 		metadata["annotations"] = c.annotations
 	}
+	if c.setLabels != nil {
+		metadata["labels"] = c.setLabels
+	}
+	if c.setAnnotations != nil {
+		metadata["annotations"] = c.setAnnotations
+	}
 	switch {
 	case c.owners != nil:
 		patchType = types.MergePatchType
@@ -196,14 +208,7 @@ func (c change) patch(object plan.Target) (types.PatchType, []byte, error) {
 	if c.revision != nil {
 		body["revision"] = *c.revision
 	}
-	spec := map[string]any{}
-	if c.size != nil {
-		spec["resources"] = map[string]any{"requests": map[string]any{"storage": c.size}}
-	}
-	if c.attributesClass != "" {
-		spec["volumeAttributesClassName"] = c.attributesClass
-	}
-	if len(spec) > 0 {
+	if spec := c.spec(); len(spec) > 0 {
 		body["spec"] = spec
 	}
 	patch, err := json.Marshal(body)
@@ -211,4 +216,30 @@ func (c change) patch(object plan.Target) (types.PatchType, []byte, error) {
 		return "", nil, fmt.Errorf("encoding patch: %w", err)
 	}
 	return patchType, patch, nil
+}
+
+// spec is what is changed of the spec.
+func (c change) spec() map[string]any {
+	spec := map[string]any{}
+	if c.size != nil {
+		spec["resources"] = map[string]any{"requests": map[string]any{"storage": c.size}}
+	}
+	if c.attributesClass != "" {
+		spec["volumeAttributesClassName"] = c.attributesClass
+	}
+	if len(c.images) > 0 {
+		spec["containers"] = imagesPatch(c.images)
+	}
+	if len(c.sidecars) > 0 {
+		spec["initContainers"] = imagesPatch(c.sidecars)
+	}
+	return spec
+}
+
+// imagesPatch gives containers images. The host merges them with others by their names.
+func imagesPatch(images map[string]string) (patch []map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(images)) {
+		patch = append(patch, map[string]string{"name": name, "image": images[name]})
+	}
+	return patch
 }

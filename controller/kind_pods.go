@@ -73,12 +73,19 @@ func trimPod(_ view, pod *corev1.Pod) any {
 		Status: corev1.PodStatus{
 			Phase:                 pod.Status.Phase,
 			Conditions:            telling(pod.Status.Conditions),
-			InitContainerStatuses: ailing(pod.Status.InitContainerStatuses),
-			ContainerStatuses:     ailing(pod.Status.ContainerStatuses),
+			InitContainerStatuses: telltale(pod.Status.InitContainerStatuses),
+			ContainerStatuses:     telltale(pod.Status.ContainerStatuses),
+			ObservedGeneration:    pod.Status.ObservedGeneration,
 		},
 	}
-	if made, noted := pod.Annotations[v1.ClaimTemplatesAnnotation]; noted {
-		kept.Annotations = map[string]string{v1.ClaimTemplatesAnnotation: made}
+	kept.Generation = pod.Generation
+	for _, key := range [...]string{v1.ClaimTemplatesAnnotation, v1.InPlaceAnnotation} {
+		if value, noted := pod.Annotations[key]; noted {
+			if kept.Annotations == nil {
+				kept.Annotations = map[string]string{}
+			}
+			kept.Annotations[key] = value
+		}
 	}
 	// Of a pod that does not end, it is told what keeps it.
 	if pod.DeletionTimestamp != nil {
@@ -110,18 +117,23 @@ func telling(conditions []corev1.PodCondition) []corev1.PodCondition {
 	return kept
 }
 
-// ailing are the containers that wait or have ended badly. Their messages are left
+// telltale are the containers that have not come to a good end, by the IDs that tell a
+// restarted one from the one before, and what waits or has ended badly. Messages are left
 // out: they count seconds, and each would be a change.
-func ailing(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+func telltale(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	var kept []corev1.ContainerStatus
-	for _, status := range statuses {
+	for i := range statuses {
+		status := &statuses[i]
 		short := corev1.ContainerStatus{Name: status.Name,
 			State:                corev1.ContainerState{Terminated: shortEnd(status.State.Terminated)},
 			LastTerminationState: corev1.ContainerState{Terminated: shortEnd(status.LastTerminationState.Terminated)}}
 		if waiting := status.State.Waiting; waiting != nil {
 			short.State.Waiting = &corev1.ContainerStateWaiting{Reason: waiting.Reason}
 		}
-		if short.State.Waiting != nil || short.State.Terminated != nil || short.LastTerminationState.Terminated != nil {
+		if ended := status.State.Terminated; ended == nil || ended.ExitCode != 0 {
+			short.ContainerID = status.ContainerID
+		}
+		if short.ContainerID != "" || short.State.Waiting != nil || short.State.Terminated != nil || short.LastTerminationState.Terminated != nil {
 			kept = append(kept, short)
 		}
 	}

@@ -52,6 +52,21 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 			w.Set.Spec.UpdateStrategy.RollingUpdate.Order = &v1.UpdateOrder{Last: []metav1.LabelSelector{{MatchLabels: map[string]string{"role": "leader"}}}}
 			w.Pods[2].Labels["role"] = "leader"
 		},
+		"a pod is updated in place": func(w *plan.World) {
+			w.Set.Spec.Template.Spec.Containers[0].Image = "main:2"
+			w.Set.Spec.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: v1.IfPossibleInPlaceUpdatePolicyType}
+		},
+		"containers of a pod restart in place": func(w *plan.World) {
+			w.Pods[2].Annotations[v1.InPlaceAnnotation] = `{"revisions":["web-1","web-2"],"since":"2026-01-02T03:04:05Z","containers":{"main":"a://1","proxy":"a://2"}}`
+			w.Pods[2].Generation, w.Pods[2].Status.ObservedGeneration = 3, 3
+			w.Pods[2].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "a://3"}}
+			w.Pods[2].Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "setup", ContainerID: "a://0", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}, {Name: "proxy", ContainerID: "a://2"}}
+		},
+		"its node has not seen it": func(w *plan.World) {
+			w.Pods[2].Annotations[v1.InPlaceAnnotation] = `{"containers":{"main":"a://1"}}`
+			w.Pods[2].Generation, w.Pods[2].Status.ObservedGeneration = 3, 2
+			w.Pods[2].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "a://3"}}
+		},
 		"pods become available later": func(w *plan.World) {
 			w.Set.Spec.MinReadySeconds = 60
 			w.Pods[2].Status.Conditions[1].LastTransitionTime = metav1.Time{Time: now.Add(-20 * time.Second)}

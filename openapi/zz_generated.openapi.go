@@ -346,6 +346,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		runtime.Unknown{}.OpenAPIModelName():                                        schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
 		intstr.IntOrString{}.OpenAPIModelName():                                     schema_apimachinery_pkg_util_intstr_IntOrString(ref),
 		version.Info{}.OpenAPIModelName():                                           schema_k8sio_apimachinery_pkg_version_Info(ref),
+		appsv1.InPlaceUpdate{}.OpenAPIModelName():                                   schema_statefulsetdev_api_apps_v1_InPlaceUpdate(ref),
 		appsv1.MemberReplacement{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_MemberReplacement(ref),
 		appsv1.OrdinalRange{}.OpenAPIModelName():                                    schema_statefulsetdev_api_apps_v1_OrdinalRange(ref),
 		appsv1.PlanAction{}.OpenAPIModelName():                                      schema_statefulsetdev_api_apps_v1_PlanAction(ref),
@@ -18315,6 +18316,29 @@ func schema_k8sio_apimachinery_pkg_version_Info(ref common.ReferenceCallback) co
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_InPlaceUpdate(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "InPlaceUpdate says that an update changes pods instead of replacing them, where that is possible.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"policy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "policy is IfPossible or Only. Possible is a change of the images of containers and of sidecars (init containers with restartPolicy Always), and of labels and annotations of the template that no environment variable reads. If anything else has changed, IfPossible recreates the member, and Only leaves it as it is. A member that mounts other claims than the templates describe is never updated in place.\n\nPossible enum values:\n - `\"IfPossible\"` recreates such a member, as without the field.\n - `\"Only\"` leaves such a member as it is, and the update waits: no pod is removed for an update.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"IfPossible", "Only"},
+						},
+					},
+				},
+				Required: []string{"policy"},
+			},
+		},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_MemberReplacement(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -18383,11 +18407,11 @@ func schema_statefulsetdev_api_apps_v1_PlanAction(ref common.ReferenceCallback) 
 				Properties: map[string]spec.Schema{
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "type says what the action does.\n\nPossible enum values:\n - `\"AdoptPod\"` makes the set the controller of a pod that has none.\n - `\"AdoptRevision\"` makes the set the controller of a revision that has none.\n - `\"CreateClaims\"` creates claims that an existing pod waits for.\n - `\"CreateMember\"` creates the claims that a member lacks, and then its pod.\n - `\"CreateRevision\"` records the set's template.\n - `\"DeletePod\"` removes a pod gracefully.\n - `\"DeleteRevision\"` removes a revision that nothing needs any more.\n - `\"RaiseRevision\"` makes an earlier revision the latest again.\n - `\"ReleasePod\"` gives up a pod that no longer matches the set.\n - `\"RepairPod\"` restores the labels of a pod's identity.\n - `\"SetClaimOwners\"` makes the owner references of a claim follow the retention policy.\n - `\"UpdateClaim\"` makes a claim larger, or gives it the attributes, labels and annotations of its template.",
+							Description: "type says what the action does.\n\nPossible enum values:\n - `\"AdoptPod\"` makes the set the controller of a pod that has none.\n - `\"AdoptRevision\"` makes the set the controller of a revision that has none.\n - `\"CreateClaims\"` creates claims that an existing pod waits for.\n - `\"CreateMember\"` creates the claims that a member lacks, and then its pod.\n - `\"CreateRevision\"` records the set's template.\n - `\"DeletePod\"` removes a pod gracefully.\n - `\"DeleteRevision\"` removes a revision that nothing needs any more.\n - `\"EndInPlace\"` notes at a pod that its containers have been restarted.\n - `\"RaiseRevision\"` makes an earlier revision the latest again.\n - `\"ReleasePod\"` gives up a pod that no longer matches the set.\n - `\"RepairPod\"` restores the labels of a pod's identity.\n - `\"SetClaimOwners\"` makes the owner references of a claim follow the retention policy.\n - `\"UpdateClaim\"` makes a claim larger, or gives it the attributes, labels and annotations of its template.\n - `\"UpdateInPlace\"` brings a pod to another revision without replacing it.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
-							Enum:        []interface{}{"AdoptPod", "AdoptRevision", "CreateClaims", "CreateMember", "CreateRevision", "DeletePod", "DeleteRevision", "RaiseRevision", "ReleasePod", "RepairPod", "SetClaimOwners", "UpdateClaim"},
+							Enum:        []interface{}{"AdoptPod", "AdoptRevision", "CreateClaims", "CreateMember", "CreateRevision", "DeletePod", "DeleteRevision", "EndInPlace", "RaiseRevision", "ReleasePod", "RepairPod", "SetClaimOwners", "UpdateClaim", "UpdateInPlace"},
 						},
 					},
 					"ordinal": {
@@ -18658,11 +18682,17 @@ func schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref comm
 							Ref:         ref(appsv1.UpdateOrder{}.OpenAPIModelName()),
 						},
 					},
+					"inPlace": {
+						SchemaProps: spec.SchemaProps{
+							Description: "inPlace lets an update change the pod that a member has instead of replacing it, where that is possible: the pod keeps its name, its UID, its node, its address and its volumes, and only the containers whose image has changed are restarted. Until they are, the member counts as unavailable, as one that is recreated does. Partition, order and paused hold for it as for any other update. Without the field every member is recreated, as in apps/v1.",
+							Ref:         ref(appsv1.InPlaceUpdate{}.OpenAPIModelName()),
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			intstr.IntOrString{}.OpenAPIModelName(), appsv1.UpdateOrder{}.OpenAPIModelName()},
+			intstr.IntOrString{}.OpenAPIModelName(), appsv1.InPlaceUpdate{}.OpenAPIModelName(), appsv1.UpdateOrder{}.OpenAPIModelName()},
 	}
 }
 

@@ -75,6 +75,8 @@ func waitFor(f *facts, d *draft, m member) bool {
 	switch {
 	case isTerminating(m.pod):
 		waitForEnd(f, d, m.pod, "; it is recreated after termination")
+	case isRestarting(m.pod):
+		d.wait("%s: %s", m.pod.Name, noteOf(m.pod).tell(m.pod))
 	case !isReady(m.pod):
 		if d.waiting == "" { // to say why takes long, and only the first counts
 			d.wait("%s: %s", m.pod.Name, diagnose(m.pod))

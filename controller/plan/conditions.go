@@ -131,7 +131,7 @@ func (f *facts) existing() (count int) {
 func (f *facts) toUpdate() int {
 	count := 0
 	for _, m := range f.members {
-		if _, how := f.target(m); how == recreate {
+		if _, how := f.target(m); how != keep {
 			count++
 		}
 	}

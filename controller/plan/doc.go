@@ -26,6 +26,7 @@
 //	recreate    strategy Recreate only: remove old members, wait until all are gone
 //	claims      change claims after their templates, if asked for and as far as that is
 //	            possible in place
+//	in place    go on with pods whose containers are being restarted for an update
 //	unblock     strategy RollingUpdate only, if asked for: replace a member that is not
 //	            ready and not at the revision that it is to have
 //	asked       in an ordered set, remove broken pods that somebody has asked to have replaced
@@ -35,7 +36,7 @@
 //	            that asks for it, only so many members start, and go, at a time
 //	update      strategy RollingUpdate only: remove pods of an old revision
 //	            from the highest ordinal down to the partition, or in the order that
-//	            the set asks for
+//	            the set asks for; change them instead, if asked for and possible
 //	replace     remove the other pods that somebody has asked to have replaced
 //	shape       tell of members that keep the claims of earlier templates
 //	service     tell of members that have the DNS name of an earlier service

@@ -5,9 +5,11 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // draft is what is decided, as far as the rules have come.
@@ -31,6 +33,10 @@ type draft struct {
 	// unblock is the ordinal of the member that the status is to name as the one that is
 	// replaced out of turn, nil if none was chosen.
 	unblock *int32
+
+	// changes are those that bring pods from one revision to another in place, as far as
+	// they have been found out.
+	changes map[[2]string]*identity.InPlaceChange
 
 	// started is how many members are created.
 	started int
@@ -77,6 +83,13 @@ func (d *draft) again(after time.Duration) { d.retry = soonest(d.retry, after) }
 // warn notes what somebody should know.
 func (d *draft) warn(reason, format string, args ...any) {
 	d.warnings = append(d.warnings, Warning{reason, fmt.Sprintf(format, args...)})
+}
+
+// warnOnce is warn, for what holds for many members in the same words.
+func (d *draft) warnOnce(reason, format string, args ...any) {
+	if w := (Warning{reason, fmt.Sprintf(format, args...)}); !slices.Contains(d.warnings, w) {
+		d.warnings = append(d.warnings, w)
+	}
 }
 
 // wait notes what the set waits for; the first note stands.

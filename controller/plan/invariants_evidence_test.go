@@ -116,6 +116,9 @@ func ready(pod *corev1.Pod) (since time.Time, ok bool) {
 
 func (f evidence) readyLongEnough(pod *corev1.Pod) bool {
 	since, ok := ready(pod)
+	if _, restarts := noted(pod); restarts {
+		return false
+	}
 	return ok && f.Now.Sub(since) >= time.Duration(f.Set.Spec.MinReadySeconds)*time.Second
 }
 
@@ -197,8 +200,13 @@ func (f evidence) notDesired() (lacks []string) {
 		case !f.serves(ordinal):
 			lacks = append(lacks, fmt.Sprintf("member %d is not available", ordinal))
 		case f.strategy() != v1.OnDeleteStatefulSetStrategyType && f.isAbovePartition(ordinal) &&
-			pod.Spec.Containers[0].Image != f.Set.Spec.Template.Spec.Containers[0].Image:
-			lacks = append(lacks, fmt.Sprintf("member %d runs %s", ordinal, pod.Spec.Containers[0].Image))
+			podText(pod) != templateText(&f.Set.Spec.Template):
+			lacks = append(lacks, fmt.Sprintf("member %d runs %s", ordinal, podText(pod)))
+		}
+	}
+	for _, pod := range f.Pods {
+		if _, restarts := noted(pod); restarts && f.mine(pod) {
+			lacks = append(lacks, fmt.Sprintf("the containers of pod %s are said to be restarted", pod.Name))
 		}
 	}
 	for _, ordinal := range f.surplus() {

@@ -75,6 +75,12 @@ func (j *judged) isOutdated(ordinal int) bool {
 	return pod != nil && pod.DeletionTimestamp == nil && j.wanted(ordinal) && j.mayUpdate(pod, ordinal)
 }
 
+// isStuck reports whether a member has to be replaced, in a set that forbids that.
+func (j *judged) isStuck(ordinal int) bool {
+	pod := j.member(ordinal)
+	return j.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType && (j.isMisshapen(ordinal) || j.imageOf(pod.Labels[revisionLabel]) == "")
+}
+
 // waitsFor is a member that has to be done before one that comes last, -1 if there is none.
 func (j *judged) waitsFor(ordinal int) int {
 	late := j.lateness(ordinal)
@@ -93,10 +99,8 @@ func (j *judged) updateOrder() {
 		return
 	}
 	taken := map[int]bool{}
-	for _, action := range planned[DeletePod](j) {
-		if forUpdate(action) {
-			taken[action.Ordinal] = true
-		}
+	for _, action := range j.updatesBegun() {
+		taken[action.Ordinal] = true
 	}
 	for one := range taken {
 		if _, ok := ready(j.member(one)); !ok {
@@ -107,7 +111,7 @@ func (j *judged) updateOrder() {
 		}
 		for _, other := range j.ordinals {
 			if !taken[other] && j.serves(one) && j.serves(other) && j.isOutdated(other) && j.precedes(other, one) &&
-				j.waitsFor(other) < 0 && (j.ordered() || j.untold(other) == "") {
+				j.waitsFor(other) < 0 && (j.ordered() || j.untold(other) == "" && !j.isStuck(other)) {
 				j.broke("update order", "member %d is updated before member %d", one, other)
 			}
 		}
@@ -132,6 +136,9 @@ func (j *judged) orderTold(taken map[int]bool) {
 	}
 	for _, ordinal := range j.ordinals {
 		if !j.isOutdated(ordinal) || taken[ordinal] || j.waitsFor(ordinal) < 0 {
+			continue
+		}
+		if _, restarts := noted(j.member(ordinal)); restarts {
 			continue
 		}
 		if _, ok := ready(j.member(ordinal)); ok && !strings.Contains(j.plan.Waiting, "is last; waiting for") {

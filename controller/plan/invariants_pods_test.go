@@ -117,7 +117,11 @@ func (j *judged) recreatesAtOnce() {
 // that an ordered set takes its members out of service in order.
 func (j *judged) chains() {
 	for _, chain := range j.plan.Chains {
-		update := !slices.ContainsFunc(chain, func(action Action) bool { a, ok := action.(DeletePod); return !ok || !forUpdate(a) })
+		update := !slices.ContainsFunc(chain, func(action Action) bool {
+			a, removed := action.(DeletePod)
+			_, changed := action.(UpdateInPlace)
+			return !changed && (!removed || !forUpdate(a))
+		})
 		if inOrder := update && j.ordered() && j.strategy() == v1.RollingUpdateStatefulSetStrategyType; len(chain) > 1 && !inOrder {
 			j.broke("chains", "one refusal would hold up the rest of %v", chain)
 		}
@@ -245,10 +249,7 @@ func (j *judged) updateBudget() {
 			missing++
 		}
 	}
-	for _, action := range planned[DeletePod](j) {
-		if !forUpdate(action) {
-			continue
-		}
+	for _, action := range j.updatesBegun() {
 		if j.ordered() {
 			j.allServe(action)
 		}

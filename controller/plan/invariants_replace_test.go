@@ -31,10 +31,12 @@ func (j *judged) replaced() {
 			missing++
 		}
 	}
-	for _, action := range planned[DeletePod](j) {
-		if forUpdate(action) && j.serves(action.Ordinal) {
+	for _, action := range j.updatesBegun() {
+		if j.serves(action.Ordinal) {
 			taken[action.Ordinal] = true
 		}
+	}
+	for _, action := range planned[DeletePod](j) {
 		if action.Reason != DeleteAsked {
 			continue
 		}

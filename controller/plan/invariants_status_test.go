@@ -132,7 +132,7 @@ func (j *judged) nextLook() {
 			}
 		}
 		since, ok := ready(pod)
-		if !ok || !j.mine(pod) || j.readyLongEnough(pod) {
+		if _, restarts := noted(pod); restarts || !ok || !j.mine(pod) || j.readyLongEnough(pod) {
 			continue
 		}
 		sooner(time.Duration(j.Set.Spec.MinReadySeconds)*time.Second - j.Now.Sub(since))

@@ -43,6 +43,8 @@ var invariants = []func(*judged){
 	(*judged).growthOrder,
 	(*judged).shape,
 	(*judged).growthTold,
+	(*judged).inPlace,
+	(*judged).labelsTell,
 	(*judged).revisionsKept,
 	(*judged).revisionsMade,
 	(*judged).counters,
@@ -118,15 +120,15 @@ func (j *judged) sameName(names map[string]string) {
 	if j.undecided() {
 		return
 	}
-	template := j.Set.Spec.Template.Spec.Containers[0].Image
+	image, template := j.Set.Spec.Template.Spec.Containers[0].Image, templateText(&j.Set.Spec.Template)
 	name := j.plan.Status.UpdateRevision
-	recorded := j.revisions[name] != nil && j.imageOf(name) == template
+	recorded := j.revisions[name] != nil && j.imageOf(name) == image
 	if before, ok := names[template]; ok && before != name && !recorded {
-		j.broke("names", "the template with image %s is revision %s, and was %s", template, name, before)
+		j.broke("names", "the template with %s is revision %s, and was %s", template, name, before)
 	}
 	for other, taken := range names {
 		if other != template && taken == name {
-			j.broke("names", "the templates with images %s and %s are both revision %s", template, other, name)
+			j.broke("names", "the templates with %s and %s are both revision %s", template, other, name)
 		}
 	}
 	names[template] = name
@@ -164,6 +166,10 @@ func targetOf(action Action) (kind string, at Target) {
 	case RepairPod:
 		return "pod", a.Pod
 	case DeletePod:
+		return "pod", a.Pod
+	case UpdateInPlace:
+		return "pod", a.Pod
+	case EndInPlace:
 		return "pod", a.Pod
 	case AdoptPod:
 		return "pod", a.Pod

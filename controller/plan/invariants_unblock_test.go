@@ -77,7 +77,7 @@ func (j *judged) strandedSince(pod *corev1.Pod, ordinal int) (time.Time, bool) {
 	const revision = "controller-revision-hash"
 	updated := j.plan.Status.UpdateRevision
 	since, unready := unreadySince(pod)
-	if !unready || j.isPaused() || pod.Labels[revision] == j.goal(ordinal) && !j.isMisshapen(ordinal) {
+	if _, restarts := noted(pod); restarts || !unready || j.isPaused() || pod.Labels[revision] == j.goal(ordinal) && !j.isMisshapen(ordinal) {
 		return time.Time{}, false
 	}
 	for _, other := range j.ordinals {

@@ -49,10 +49,11 @@ func (f *facts) availableAt(pod *corev1.Pod) (time.Time, bool) {
 }
 
 // isAvailable reports whether the pod has been ready for long enough. A pod that
-// is being removed may still be available.
+// is being removed may still be available, one whose containers are about to be restarted
+// is not.
 func (f *facts) isAvailable(pod *corev1.Pod) bool {
 	at, ok := f.availableAt(pod)
-	return ok && (f.Set.Spec.MinReadySeconds == 0 || !at.After(f.Now))
+	return ok && !isRestarting(pod) && (f.Set.Spec.MinReadySeconds == 0 || !at.After(f.Now))
 }
 
 func revisionOf(pod *corev1.Pod) string { return pod.Labels[identity.RevisionLabel] }
@@ -61,7 +62,7 @@ func revisionOf(pod *corev1.Pod) string { return pod.Labels[identity.RevisionLab
 func (f *facts) nextAvailability() time.Duration {
 	var next time.Duration
 	for m := range f.all() {
-		if m.pod == nil || f.isAvailable(m.pod) {
+		if m.pod == nil || isRestarting(m.pod) || f.isAvailable(m.pod) {
 			continue
 		}
 		if at, ok := f.availableAt(m.pod); ok {

@@ -35,6 +35,7 @@ var kinds = weighted([]kind{
 	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {1, "policy"}, {1, "service"},
 	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
+	{1, "inPlace"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {2, "rerun"}, {1, "invalid"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
 
@@ -69,6 +70,7 @@ var settings = map[string][]string{
 	"volumeClaimUpdate": {"InPlace", "NewClaims", "InPlace", "none"},
 
 	"paused":    {"true", "false"},
+	"inPlace":   {"IfPossible", "Only", "none", "IfPossible"},
 	"direction": {"Ascending", "Descending", "none"},
 	"first":     {"1", "none", "2,0", "3-4,1", "0-1"},
 	"last":      {"role=leader", "none", "role=standby/role=leader", "role=leader/role=standby", "app=nginx"},
@@ -104,7 +106,7 @@ func drawSet() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate"} {
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "inPlace"} {
 			if n := number.Draw(t, field); n%2 == 1 {
 				args = append(args, field+"="+choice(settings[field], n/2))
 			}
@@ -119,7 +121,7 @@ func choice(from []string, n int) string { return from[n%len(from)] }
 // it could happen to.
 func (s *stage) commandFor(e event) []string {
 	if values, ok := settings[e.Kind]; ok {
-		if e.Kind == "paused" && s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+		if (e.Kind == "paused" || e.Kind == "inPlace") && s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 			return nil
 		}
 		if (e.Kind == "claims" || e.Kind == "claimLabel") && s.set.Spec.VolumeClaimUpdate == nil {
@@ -150,8 +152,10 @@ func (s *stage) commandFor(e event) []string {
 	case "crash":
 		return []string{e.Kind, fmt.Sprint(e.Value % 4)}
 	case "refuse":
-		what := []string{"create pod", "delete pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0", "revision"}
+		what := []string{"create pod", "delete pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0", "revision", "update pod"}
 		return []string{e.Kind, choice(what, e.Value) + ": no"}
+	case "invalid":
+		return []string{e.Kind, choice([]string{"in place (", "pod web-1 in place"}, e.Value)}
 	case "deleteset":
 		// A deleted set does nothing any more, so it should not happen often.
 		if s.set.DeletionTimestamp != nil || e.Value%4 != 0 {
@@ -201,6 +205,12 @@ func (s *stage) podCommand(e event) []string {
 			ok = !terminating
 		case "replace":
 			ok = s.canAsk(name)
+		case "restart", "crashloop":
+			ok = s.restartable(name)
+		case "rerun":
+			ok = s.restartable(name) && pod.Status.ObservedGeneration < pod.Generation
+		case "observe":
+			ok = pod.Status.ObservedGeneration < pod.Generation
 		case "ready", "unready", "fail", "succeed", "evict":
 			ok = !ended && s.canRun(pod)
 		case "orphan", "steal":
@@ -249,6 +259,9 @@ func (s *stage) live(fields []string, inPeace bool, events []event) {
 	s.happen("unhold")
 	if gather(s.world()).isPaused() {
 		s.happen("set", "paused=false")
+	}
+	if s.isOnly() {
+		s.happen("set", "inPlace=IfPossible")
 	}
 	s.heal()
 	if names := s.shapelessPods(); len(names) > 0 {

@@ -162,6 +162,7 @@ func (c coverage) expect(t *testing.T) {
 	for _, action := range []Action{CreateMember{}, CreateClaims{}, SetClaimOwners{}, UpdateClaim{}, RepairPod{}, AdoptPod{}, ReleasePod{},
 		DeletePod{Reason: DeleteForScaleDown}, DeletePod{Reason: DeleteForUpdate}, DeletePod{Reason: DeleteFinished}, DeletePod{Reason: DeleteUnready}, DeletePod{Reason: DeleteMisshapen}, DeletePod{Reason: DeleteAsked},
 		DeletePod{Reason: DeleteForUpdate, Turn: "first"}, DeletePod{Reason: DeleteForUpdate, Turn: "last"},
+		UpdateInPlace{}, EndInPlace{},
 		CreateRevision{}, AdoptRevision{}, RaiseRevision{}, DeleteRevision{}} {
 		if c[nameOf(action)] == 0 {
 			t.Errorf("no sequence led to %s", nameOf(action))

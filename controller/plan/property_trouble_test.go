@@ -142,6 +142,9 @@ func (s *stage) kubelet() (acted []string) {
 		case pod.DeletionTimestamp != nil:
 			s.gone(name)
 			acted = append(acted, "gone "+name)
+		case s.restartable(name):
+			s.restart(name, false)
+			acted = append(acted, "restart "+name)
 		case !ended && s.canRun(pod) && (pod.Status.Phase != corev1.PodRunning || pod.Status.Conditions[0].Status != corev1.ConditionTrue):
 			s.ready(name, corev1.ConditionTrue)
 			acted = append(acted, "ready "+name)

@@ -19,7 +19,7 @@ func replaceBrokenAsked(f *facts, d *draft) verdict {
 		return proceed
 	}
 	for m := range f.inUpdateOrder() {
-		if f.asked(m) && isBroken(m.pod) {
+		if f.asked(m) && isBroken(m.pod) && !d.touches(m) {
 			removeAsked(f, d, m)
 		}
 	}
@@ -36,7 +36,7 @@ func replaceAsked(f *facts, d *draft) verdict {
 	budget := f.maxUnavailable() - (f.roster.Len() - f.available) - f.takenFromService(d)
 	for m := range f.inUpdateOrder() {
 		switch {
-		case !f.asked(m), isTerminating(m.pod), isFinished(m.pod), d.removes(m):
+		case !f.asked(m), isTerminating(m.pod), isFinished(m.pod), d.touches(m):
 		case isBroken(m.pod):
 			removeAsked(f, d, m)
 		case budget <= 0:
@@ -75,18 +75,22 @@ func (f *facts) replacing() bool {
 	return len(f.Set.Status.Replacements) > 0 && slices.ContainsFunc(f.members, f.asked)
 }
 
-// takenFromService is how many members that are ready lose their pods by what is planned.
+// takenFromService is how many members that are ready lose their pods, or containers of
+// them, by what is planned.
 func (f *facts) takenFromService(d *draft) (taken int) {
 	going := map[types.UID]bool{}
 	for _, chain := range d.chains {
 		for _, action := range chain {
-			if removal, ok := action.(DeletePod); ok {
-				going[removal.Pod.UID] = true
+			switch a := action.(type) {
+			case DeletePod:
+				going[a.Pod.UID] = true
+			case UpdateInPlace:
+				going[a.Pod.UID] = a.restarts()
 			}
 		}
 	}
 	for _, m := range f.members {
-		if m.pod != nil && going[m.pod.UID] && isReady(m.pod) {
+		if m.pod != nil && going[m.pod.UID] && isReady(m.pod) && !isRestarting(m.pod) {
 			taken++
 		}
 	}
@@ -99,6 +103,25 @@ func (d *draft) removes(m member) bool {
 		return slices.ContainsFunc(chain, func(action Action) bool {
 			removal, ok := action.(DeletePod)
 			return ok && m.pod != nil && removal.Pod.UID == m.pod.UID
+		})
+	})
+}
+
+// touches reports whether the pod of a member is removed, or changed for an update, by what
+// is planned.
+func (d *draft) touches(m member) bool {
+	return slices.ContainsFunc(d.chains, func(chain Chain) bool {
+		return slices.ContainsFunc(chain, func(action Action) bool {
+			switch a := action.(type) {
+			case DeletePod:
+				return m.pod != nil && a.Pod.UID == m.pod.UID
+			case UpdateInPlace:
+				return m.pod != nil && a.Pod.UID == m.pod.UID
+			case EndInPlace:
+				return m.pod != nil && a.Pod.UID == m.pod.UID
+			default:
+				return false
+			}
 		})
 	})
 }

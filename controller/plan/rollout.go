@@ -11,37 +11,46 @@ import (
 
 // rollOut removes pods of an old revision, from the highest ordinal down to the
 // partition or in the order that the set asks for, as long as no more than maxUnavailable
-// members are unavailable. They come back at the new revision when they are gone. In an
-// ordered set one that cannot be removed, or not yet, holds up those after it.
+// members are unavailable. They come back at the new revision when they are gone. Pods
+// that are changed in place instead have the same turn. In an ordered set one that cannot
+// be updated, or not yet, holds up those after it.
 func rollOut(f *facts, d *draft) verdict {
 	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.paused() || d.repairing {
 		return proceed
 	}
 	budget := f.maxUnavailable() - (f.roster.Len() - f.available)
 	barrier := f.barrier()
-	var removals []Action
+	stopped := false
+	var updates []Action
 	for m := range f.inUpdateOrder() {
-		if _, how := f.target(m); how != recreate || barrier.holds(m) {
+		if _, how := f.target(m); how != recreate || isRestarting(m.pod) || barrier.holds(m) {
 			continue
 		}
 		switch held := isHeld(f, d, m); {
-		case held && f.ordered:
-			budget = 0
 		case held:
+			stopped = stopped || f.ordered
 		case !f.reached(m):
-			removals = append(removals, removeUnready(f, d, m)...)
+			updates = append(updates, removeUnready(f, d, m)...)
 		case !isReady(m.pod) || isTerminating(m.pod):
-			removals = append(removals, replaceBroken(f, d, m)...)
-		case budget > 0:
-			removals = append(removals, replaceMember(f, d, m))
-			budget--
+			updates = append(updates, replaceBroken(f, d, m)...)
+		case stopped:
+		case budget > 0 || f.isRelabelled(d, m):
+			update := replaceMember(f, d, m)
+			updates = append(updates, update...)
+			budget -= membersTaken(update)
+			stopped = f.ordered && len(update) == 0
+		default:
+			stopped = true
 		}
+	}
+	if stopped {
+		budget = 0
 	}
 	barrier.tell(f, d, budget)
 	if f.ordered {
-		d.inOrder(removals...)
+		d.inOrder(updates...)
 	} else {
-		d.each(removals...)
+		d.each(updates...)
 	}
 	return proceed
 }
@@ -61,20 +70,43 @@ func replaceBroken(f *facts, d *draft, m member) []Action {
 	if isTerminating(m.pod) || isFinished(m.pod) {
 		return nil
 	}
-	return []Action{replaceMember(f, d, m)}
+	return replaceMember(f, d, m)
 }
 
-func replaceMember(f *facts, d *draft, m member) Action {
+// replaceMember is what brings a member to what it is to have: the removal of its pod, or a
+// change of it.
+func replaceMember(f *facts, d *draft, m member) []Action {
 	why := f.whyUpdated(m)
-	if why == DeleteMisshapen {
+	update := inPlaceOr(f, d, m, DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: why, Turn: f.turnOf(m)})
+	if len(update) == 0 {
+		return nil
+	}
+	_, removed := update[0].(DeletePod)
+	switch {
+	case why == DeleteMisshapen:
 		d.wait("pod %s is being replaced by one that mounts the claims of the present templates", m.pod.Name)
-	} else {
+	case removed:
 		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.update.name)
-		if revisionOf(m.pod) == f.current.name {
-			d.replaced++
+	default:
+		d.wait("pod %s is being updated in place to revision %s", m.pod.Name, f.update.name)
+	}
+	if why == DeleteForUpdate && revisionOf(m.pod) == f.current.name {
+		d.replaced++
+	}
+	return update
+}
+
+// membersTaken is how many members actions take from service.
+func membersTaken(actions []Action) (taken int) {
+	for _, action := range actions {
+		switch a := action.(type) {
+		case DeletePod:
+			taken++
+		case UpdateInPlace:
+			taken += one(a.restarts())
 		}
 	}
-	return DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: why, Turn: f.turnOf(m)}
+	return taken
 }
 
 // whyUpdated says what the pod of a member that is to be recreated has otherwise than it is

@@ -36,6 +36,7 @@ func rules() []rule {
 		{name: "membership", apply: keepMembership},
 		{name: "recreate", apply: removeOld},
 		{name: "claims", apply: updateClaims},
+		{name: "in place", apply: goOnInPlace},
 		{name: "unblock", apply: unblock},
 		{name: "asked", apply: replaceBrokenAsked},
 		{name: "bring up", apply: bringUp},

@@ -56,7 +56,7 @@ func claimsOfCondemned(f *facts, d *draft) []member {
 }
 
 func condemn(d *draft, m member) {
-	if !isTerminating(m.pod) {
+	if !isTerminating(m.pod) && !d.touches(m) {
 		d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForScaleDown})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -137,7 +138,7 @@ func (h *host) configure(settings []string) {
 		case "whenScaled":
 			h.retention().WhenScaled = v1.PersistentVolumeClaimRetentionPolicyType(value)
 		default:
-			if !h.order(key, value) {
+			if !h.order(key, value) && !h.templateSetting(key, value) {
 				h.t.Fatalf("unknown setting %q", setting)
 			}
 		}
@@ -231,9 +232,13 @@ func (c *carrying) carryOut(chain Chain) bool {
 
 func (h *host) do(action Action) error {
 	for text, err := range h.refuse {
-		if strings.Contains(action.String(), text) {
-			return err
+		if !strings.Contains(action.String(), text) {
+			continue
 		}
+		if update, ok := action.(UpdateInPlace); ok && apierrors.IsInvalid(err) && update.Otherwise != nil {
+			return h.do(*update.Otherwise)
+		}
+		return err
 	}
 	return h.simulated().Do(action)
 }
@@ -248,5 +253,6 @@ func (h *host) ready(name string, ready corev1.ConditionStatus) {
 	h.changePod(name, func(pod *corev1.Pod) {
 		pod.Status.Phase, pod.Spec.NodeName = corev1.PodRunning, "node-1"
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Time{Time: h.now}}}
+		h.run(pod, ready == corev1.ConditionTrue)
 	})
 }

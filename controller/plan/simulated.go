@@ -63,6 +63,10 @@ func (s *Simulated) Do(action Action) error {
 		})
 	case DeletePod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: s.Now} })
+	case UpdateInPlace:
+		return hit(s, s.Pods, a.Pod, a.apply)
+	case EndInPlace:
+		return hit(s, s.Pods, a.Pod, a.apply)
 	case AdoptPod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.OwnerReferences = append(slices.Clip(pod.OwnerReferences), owner) })
 	case ReleasePod:

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -78,9 +79,9 @@ func (f *facts) count(status *v1.StatefulSetStatus, pod *corev1.Pod) {
 	}
 }
 
-// isComplete reports whether every wanted member, and no other, is there, ready and
-// updated, so that the update's revision becomes the current one.
+// isComplete reports whether every wanted member, and no other, is there, ready, updated and
+// left in peace, so that the update's revision becomes the current one.
 func isComplete(f *facts, status *v1.StatefulSetStatus) bool {
 	wanted := int32(f.roster.Len())
-	return !f.frozen() && status.UpdatedReplicas == wanted && status.ReadyReplicas == wanted && status.Replicas == wanted
+	return !f.frozen() && !slices.ContainsFunc(f.members, func(m member) bool { return isRestarting(m.pod) }) && status.UpdatedReplicas == wanted && status.ReadyReplicas == wanted && status.Replicas == wanted
 }

@@ -13,11 +13,23 @@ const (
 	keep method = iota
 	// recreate deletes the pod; the member is created again after its termination.
 	recreate
+	// restart lets the pod be: it has what it is to have, and its containers have yet to be
+	// restarted with it.
+	restart
 )
 
 // target says at which revision a member is to be, and how the pod that it has gets
 // there. Creation and update both ask here, so that they agree.
 func (f *facts) target(m member) (*revision, method) {
+	goal, how := f.planned(m)
+	if how == keep && isRestarting(m.pod) {
+		how = restart
+	}
+	return goal, how
+}
+
+// planned is the target of a member as far as nothing is under way.
+func (f *facts) planned(m member) (*revision, method) {
 	goal := f.goal(m)
 	switch {
 	case m.pod == nil, revisionOf(m.pod) == goal.name && !f.misshapen(m), f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:

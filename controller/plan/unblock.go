@@ -68,13 +68,17 @@ func replaceUnready(f *facts, d *draft, m member) verdict {
 	return proceed
 }
 
-// removeUnready removes the pod of a stranded member, unless it could not be created again.
+// removeUnready removes the pod of a stranded member, unless it could not be created again,
+// or changes it in place.
 func removeUnready(f *facts, d *draft, m member) []Action {
 	if !returnable(f, d, m) {
 		return nil
 	}
-	f.tellReplaced(d, m)
-	return []Action{DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteUnready}}
+	update := inPlaceOr(f, d, m, DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteUnready})
+	if len(update) > 0 {
+		f.tellReplaced(d, m)
+	}
+	return update
 }
 
 // isReplacedBelowPartition reports whether a Parallel set replaces a member that its update
@@ -109,7 +113,7 @@ func (f *facts) standingOf(m member) string {
 // at the current revision may still come back, and is not taken to an update that has already
 // broken another.
 func (f *facts) isStranded(m member) bool {
-	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.paused() || m.pod == nil || !isBroken(m.pod) {
+	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.paused() || m.pod == nil || !isBroken(m.pod) || isRestarting(m.pod) {
 		return false
 	}
 	at := revisionOf(m.pod)

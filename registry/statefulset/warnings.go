@@ -57,6 +57,7 @@ func warnings(ctx context.Context, set, old *appsv1.StatefulSet, services Servic
 	}
 	if old != nil && !equality.Semantic.DeepEqual(set.Spec.Template, old.Spec.Template) {
 		texts = append(texts, paused(&set.Spec.UpdateStrategy)...)
+		texts = append(texts, inPlaceImpossible(set, old)...)
 	}
 	if old != nil {
 		texts = append(texts, reserving(set, old)...)

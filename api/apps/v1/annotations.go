@@ -25,6 +25,12 @@ func Held(set *StatefulSet) (why string, held bool) {
 // because somebody changes pods at admission is not recreated over and over.
 const ClaimTemplatesAnnotation = GroupName + "/claim-templates"
 
+// InPlaceAnnotation is on a pod whose containers are being restarted by an update in place.
+// Its value, in JSON, names the revision that the pod had and the one that it gets, since when
+// that is so, and of each container that is restarted the ID that it had before. It goes when
+// each of them has another.
+const InPlaceAnnotation = GroupName + "/in-place"
+
 // ProtectAnnotation protects a set: as long as the stored set has it, whatever its value, the set
 // cannot be deleted and spec.replicas cannot become 0. The value says to people why.
 const ProtectAnnotation = GroupName + "/protect"

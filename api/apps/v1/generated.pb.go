@@ -23,6 +23,8 @@ import (
 	intstr "k8s.io/apimachinery/pkg/util/intstr"
 )
 
+func (m *InPlaceUpdate) Reset() { *m = InPlaceUpdate{} }
+
 func (m *MemberReplacement) Reset() { *m = MemberReplacement{} }
 
 func (m *OrdinalRange) Reset() { *m = OrdinalRange{} }
@@ -68,6 +70,34 @@ func (m *StatefulSetVolumeClaimUpdate) Reset() { *m = StatefulSetVolumeClaimUpda
 func (m *UpdateOrder) Reset() { *m = UpdateOrder{} }
 
 func (m *VolumeClaimStatus) Reset() { *m = VolumeClaimStatus{} }
+
+func (m *InPlaceUpdate) Marshal() (dAtA []byte, err error) {
+	size := m.Size()
+	dAtA = make([]byte, size)
+	n, err := m.MarshalToSizedBuffer(dAtA[:size])
+	if err != nil {
+		return nil, err
+	}
+	return dAtA[:n], nil
+}
+
+func (m *InPlaceUpdate) MarshalTo(dAtA []byte) (int, error) {
+	size := m.Size()
+	return m.MarshalToSizedBuffer(dAtA[:size])
+}
+
+func (m *InPlaceUpdate) MarshalToSizedBuffer(dAtA []byte) (int, error) {
+	i := len(dAtA)
+	_ = i
+	var l int
+	_ = l
+	i -= len(m.Policy)
+	copy(dAtA[i:], m.Policy)
+	i = encodeVarintGenerated(dAtA, i, uint64(len(m.Policy)))
+	i--
+	dAtA[i] = 0xa
+	return len(dAtA) - i, nil
+}
 
 func (m *MemberReplacement) Marshal() (dAtA []byte, err error) {
 	size := m.Size()
@@ -359,6 +389,20 @@ func (m *RollingUpdateStatefulSetStrategy) MarshalToSizedBuffer(dAtA []byte) (in
 	_ = i
 	var l int
 	_ = l
+	if m.InPlace != nil {
+		{
+			size, err := m.InPlace.MarshalToSizedBuffer(dAtA[:i])
+			if err != nil {
+				return 0, err
+			}
+			i -= size
+			i = encodeVarintGenerated(dAtA, i, uint64(size))
+		}
+		i--
+		dAtA[i] = 0x3e
+		i--
+		dAtA[i] = 0xea
+	}
 	if m.Order != nil {
 		{
 			size, err := m.Order.MarshalToSizedBuffer(dAtA[:i])
@@ -1357,6 +1401,17 @@ func encodeVarintGenerated(dAtA []byte, offset int, v uint64) int {
 	dAtA[offset] = uint8(v)
 	return base
 }
+func (m *InPlaceUpdate) Size() (n int) {
+	if m == nil {
+		return 0
+	}
+	var l int
+	_ = l
+	l = len(m.Policy)
+	n += 1 + l + sovGenerated(uint64(l))
+	return n
+}
+
 func (m *MemberReplacement) Size() (n int) {
 	if m == nil {
 		return 0
@@ -1493,6 +1548,10 @@ func (m *RollingUpdateStatefulSetStrategy) Size() (n int) {
 	}
 	if m.Order != nil {
 		l = m.Order.Size()
+		n += 2 + l + sovGenerated(uint64(l))
+	}
+	if m.InPlace != nil {
+		l = m.InPlace.Size()
 		n += 2 + l + sovGenerated(uint64(l))
 	}
 	return n
@@ -1843,6 +1902,16 @@ func sovGenerated(x uint64) (n int) {
 func sozGenerated(x uint64) (n int) {
 	return sovGenerated(uint64((x << 1) ^ uint64((int64(x) >> 63))))
 }
+func (this *InPlaceUpdate) String() string {
+	if this == nil {
+		return "nil"
+	}
+	s := strings.Join([]string{`&InPlaceUpdate{`,
+		`Policy:` + fmt.Sprintf("%v", this.Policy) + `,`,
+		`}`,
+	}, "")
+	return s
+}
 func (this *MemberReplacement) String() string {
 	if this == nil {
 		return "nil"
@@ -1943,6 +2012,7 @@ func (this *RollingUpdateStatefulSetStrategy) String() string {
 		`ReplaceUnreadyAfterSeconds:` + valueToStringGenerated(this.ReplaceUnreadyAfterSeconds) + `,`,
 		`Paused:` + valueToStringGenerated(this.Paused) + `,`,
 		`Order:` + strings.Replace(this.Order.String(), "UpdateOrder", "UpdateOrder", 1) + `,`,
+		`InPlace:` + strings.Replace(this.InPlace.String(), "InPlaceUpdate", "InPlaceUpdate", 1) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -2227,6 +2297,88 @@ func valueToStringGenerated(v interface{}) string {
 	}
 	pv := reflect.Indirect(rv).Interface()
 	return fmt.Sprintf("*%v", pv)
+}
+func (m *InPlaceUpdate) Unmarshal(dAtA []byte) error {
+	l := len(dAtA)
+	iNdEx := 0
+	for iNdEx < l {
+		preIndex := iNdEx
+		var wire uint64
+		for shift := uint(0); ; shift += 7 {
+			if shift >= 64 {
+				return ErrIntOverflowGenerated
+			}
+			if iNdEx >= l {
+				return io.ErrUnexpectedEOF
+			}
+			b := dAtA[iNdEx]
+			iNdEx++
+			wire |= uint64(b&0x7F) << shift
+			if b < 0x80 {
+				break
+			}
+		}
+		fieldNum := int32(wire >> 3)
+		wireType := int(wire & 0x7)
+		if wireType == 4 {
+			return fmt.Errorf("proto: InPlaceUpdate: wiretype end group for non-group")
+		}
+		if fieldNum <= 0 {
+			return fmt.Errorf("proto: InPlaceUpdate: illegal tag %d (wire type %d)", fieldNum, wire)
+		}
+		switch fieldNum {
+		case 1:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Policy", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Policy = InPlaceUpdatePolicyType(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
+		default:
+			iNdEx = preIndex
+			skippy, err := skipGenerated(dAtA[iNdEx:])
+			if err != nil {
+				return err
+			}
+			if (skippy < 0) || (iNdEx+skippy) < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if (iNdEx + skippy) > l {
+				return io.ErrUnexpectedEOF
+			}
+			iNdEx += skippy
+		}
+	}
+
+	if iNdEx > l {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
 }
 func (m *MemberReplacement) Unmarshal(dAtA []byte) error {
 	l := len(dAtA)
@@ -3277,6 +3429,42 @@ func (m *RollingUpdateStatefulSetStrategy) Unmarshal(dAtA []byte) error {
 				m.Order = &UpdateOrder{}
 			}
 			if err := m.Order.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
+		case 1005:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field InPlace", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			if m.InPlace == nil {
+				m.InPlace = &InPlaceUpdate{}
+			}
+			if err := m.InPlace.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
 				return err
 			}
 			iNdEx = postIndex

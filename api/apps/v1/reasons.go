@@ -13,6 +13,12 @@ const (
 	// ReasonOtherServiceName: members have the DNS names of a service that the set does not
 	// name any more.
 	ReasonOtherServiceName = "OtherServiceName"
+	// ReasonInPlaceFallback: members are recreated, because an update in place, which the set
+	// asks for, is not possible.
+	ReasonInPlaceFallback = "InPlaceFallback"
+	// ReasonMemberUpdatedInPlace: the pod of a member has been brought to another revision
+	// without being replaced.
+	ReasonMemberUpdatedInPlace = "MemberUpdatedInPlace"
 )
 
 // The reasons that conditions of a set give. Programs may rely on them; the messages
@@ -82,6 +88,9 @@ const (
 	// ReasonClaimTemplateInUse: a member is to be created at a revision that mounts what is
 	// neither a claim template nor a volume.
 	ReasonClaimTemplateInUse = "ClaimTemplateInUse"
+	// ReasonInPlaceImpossible: members cannot be updated in place, and the set allows no
+	// other way.
+	ReasonInPlaceImpossible = "InPlaceImpossible"
 	// ReasonRevisionUnreadable: the record of a revision cannot be read.
 	ReasonRevisionUnreadable = "RevisionUnreadable"
 )

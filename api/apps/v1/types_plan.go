@@ -122,6 +122,10 @@ const (
 	PlanUpdateClaim PlanActionType = "UpdateClaim"
 	// PlanRepairPod restores the labels of a pod's identity.
 	PlanRepairPod PlanActionType = "RepairPod"
+	// PlanUpdateInPlace brings a pod to another revision without replacing it.
+	PlanUpdateInPlace PlanActionType = "UpdateInPlace"
+	// PlanEndInPlace notes at a pod that its containers have been restarted.
+	PlanEndInPlace PlanActionType = "EndInPlace"
 	// PlanDeletePod removes a pod gracefully.
 	PlanDeletePod PlanActionType = "DeletePod"
 	// PlanAdoptPod makes the set the controller of a pod that has none.

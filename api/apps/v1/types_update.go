@@ -79,6 +79,16 @@ type RollingUpdateStatefulSetStrategy struct {
 	// +optional
 	// +k8s:optional
 	Order *UpdateOrder `json:"order,omitempty" protobuf:"bytes,1004,opt,name=order"`
+
+	// inPlace lets an update change the pod that a member has instead of replacing it, where
+	// that is possible: the pod keeps its name, its UID, its node, its address and its volumes,
+	// and only the containers whose image has changed are restarted. Until they are, the member
+	// counts as unavailable, as one that is recreated does. Partition, order and paused hold
+	// for it as for any other update. Without the field every member is recreated, as in
+	// apps/v1.
+	// +optional
+	// +k8s:optional
+	InPlace *InPlaceUpdate `json:"inPlace,omitempty" protobuf:"bytes,1005,opt,name=inPlace"`
 }
 
 // IsPaused reports whether no member is to be recreated for an update.

@@ -9,6 +9,11 @@
 package v1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in InPlaceUpdate) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.InPlaceUpdate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in MemberReplacement) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.MemberReplacement"
 }

@@ -45,6 +45,44 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 	return nil
 }
 
+// Validate_InPlaceUpdate validates an instance of InPlaceUpdate according
+// to declarative validation rules in the API schema.
+func Validate_InPlaceUpdate(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *InPlaceUpdate) (errs field.ErrorList) {
+
+	{ // field InPlaceUpdate.Policy
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *InPlaceUpdatePolicyType,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *InPlaceUpdate) *InPlaceUpdatePolicyType {
+				return &oldObj.Policy
+			})
+		errs = append(errs, fn(fldPath.Child("policy"), &obj.Policy, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
 // Validate_RollingUpdateStatefulSetStrategy validates an instance of RollingUpdateStatefulSetStrategy according
 // to declarative validation rules in the API schema.
 func Validate_RollingUpdateStatefulSetStrategy(
@@ -115,6 +153,36 @@ func Validate_RollingUpdateStatefulSetStrategy(
 				return oldObj.Order
 			})
 		errs = append(errs, fn(fldPath.Child("order"), obj.Order, oldVal, oldObj != nil)...)
+	}
+
+	{ // field RollingUpdateStatefulSetStrategy.InPlace
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *InPlaceUpdate,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_InPlaceUpdate(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RollingUpdateStatefulSetStrategy) *InPlaceUpdate {
+				return oldObj.InPlace
+			})
+		errs = append(errs, fn(fldPath.Child("inPlace"), obj.InPlace, oldVal, oldObj != nil)...)
 	}
 
 	return errs

@@ -42,6 +42,9 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 		if err := refuseMisshapen(s.ours, s.pods); err != nil {
 			return err
 		}
+		if err := refuseRestarting(s.ours, s.pods); err != nil {
+			return err
+		}
 	}
 	if m.back && !m.dropExtraFields {
 		if err := refuseExtraFields(s.stored); err != nil {
@@ -108,6 +111,20 @@ func refuseMisshapen(set *v1.StatefulSet, pods []corev1.Pod) error {
 			if !identity.MountsClaims(one, ordinal, &pods[i]) {
 				return fmt.Errorf("%s does not mount claim %s yet; wait until the set has recreated it, or delete it", pods[i].Name, identity.ClaimName(set.Spec.VolumeClaimTemplates[j].Name, set.Name, ordinal))
 			}
+		}
+	}
+	return nil
+}
+
+// refuseRestarting refuses a set that is in the middle of an update in place: apps/v1 does
+// not know that a member whose pod is ready is about to restart, and would take another.
+func refuseRestarting(set *v1.StatefulSet, pods []corev1.Pod) error {
+	if set == nil {
+		return nil
+	}
+	for i := range pods {
+		if _, restarts := pods[i].Annotations[v1.InPlaceAnnotation]; restarts && metav1.IsControlledBy(&pods[i], set) {
+			return fmt.Errorf("%s is being updated in place; wait until its containers have been restarted, or delete it", pods[i].Name)
 		}
 	}
 	return nil

@@ -200,3 +200,27 @@ func TestDeployersAreRecognized(t *testing.T) {
 		})
 	}
 }
+
+func TestASetInTheMiddleOfAnUpdateInPlaceIsNotMoved(t *testing.T) {
+	set := ourSet("")
+	set.Name, set.UID = "web", "ours"
+	settled := *identity.Pod(set, &set.Spec.Template, "web-1", 0)
+	restarting := *identity.Pod(set, &set.Spec.Template, "web-1", 1)
+	restarting.Annotations = map[string]string{v1.InPlaceAnnotation: "{}"}
+	foreign := restarting
+	foreign.OwnerReferences = nil
+	for sentence, test := range map[string]struct {
+		pods []corev1.Pod
+		want string
+	}{
+		"none is":      {[]corev1.Pod{settled}, ""},
+		"another's is": {[]corev1.Pod{settled, foreign}, ""},
+		"one is":       {[]corev1.Pod{settled, restarting}, "web-1 is being updated in place; wait until its containers have been restarted, or delete it"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if err := refuseRestarting(set, test.pods); (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}

@@ -102,6 +102,13 @@ func describe(action plan.Action) v1.PlanAction {
 		if a.Turn != "" {
 			shown.Message += "; " + a.Turn
 		}
+	case plan.UpdateInPlace:
+		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanUpdateInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision, "it does not run the present revision"
+		if a.Turn != "" {
+			shown.Message += "; " + a.Turn
+		}
+	case plan.EndInPlace:
+		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanEndInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision, "its containers have been restarted"
 	case plan.AdoptPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanAdoptPod, ordinal(a.Ordinal), a.Pod.Name, "nobody controls it, and it is a member by name and labels"
 	case plan.ReleasePod:

@@ -171,6 +171,26 @@ func TestForecasts(t *testing.T) {
 				set.Spec.Replicas = new(int32(4))
 			}))
 		},
+		"in-place": func(t *testing.T) *v1.StatefulSetPlan {
+			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
+				newImage(set)
+				set.Spec.Template.Labels = map[string]string{"app": "web", "tier": "gold"}
+				set.Spec.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: v1.IfPossibleInPlaceUpdatePolicyType}
+			}))
+		},
+		"in-place-of-a-broken-pod": func(t *testing.T) *v1.StatefulSetPlan {
+			return played(t, proposed(breakPod(settled(t, web()), "web-1"), func(set *v1.StatefulSet) {
+				newImage(set)
+				set.Spec.PodManagementPolicy = v1.ParallelPodManagement
+				set.Spec.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType}
+			}))
+		},
+		"not-in-place": func(t *testing.T) *v1.StatefulSetPlan {
+			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
+				set.Spec.Template.Spec.Containers[0].Args = []string{"--fast"}
+				set.Spec.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType}
+			}))
+		},
 		"the-leader-last": func(t *testing.T) *v1.StatefulSetPlan {
 			world := settled(t, web())
 			world.Pods[2] = world.Pods[2].DeepCopy()

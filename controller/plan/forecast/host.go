@@ -109,6 +109,10 @@ func (h *host) carryOut(p plan.Plan) error {
 		if err := h.Do(action); err != nil {
 			return fmt.Errorf("carrying out the plan in memory: %s: %w", action, err)
 		}
+		if update, ok := action.(plan.UpdateInPlace); ok {
+			// With another image it may start, as another pod might.
+			delete(h.broken, update.Pod.UID)
+		}
 	}
 	h.Set.Status, h.records = p.Status, p.Records
 	return nil
@@ -148,6 +152,8 @@ func (h *host) react(p plan.Plan) []string {
 		case pod.DeletionTimestamp != nil:
 			delete(h.Pods, name)
 			happened = append(happened, "pod "+name+" is gone")
+		case h.Restart(name):
+			happened = append(happened, "containers of pod "+name+" are restarted")
 		case h.startable(pod):
 			h.start(name)
 			happened = append(happened, "pod "+name+" becomes ready")

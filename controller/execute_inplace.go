@@ -1,0 +1,51 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+)
+
+// updateInPlace changes a pod. If the host finds the change invalid, which another try
+// would not alter, the pod is removed, where the plan says so: it is still the one that
+// was decided on.
+func (e *execution) updateInPlace(ctx context.Context, action plan.UpdateInPlace) error {
+	what := subject{kind: "pod", name: action.Pod.Name, why: " in place"}
+	err := e.change(ctx, podsResource, what, action.Pod, change{
+		setLabels: action.Labels, setAnnotations: action.Annotations, images: action.Images, sidecars: action.Sidecars,
+	})
+	switch {
+	case err == nil:
+		e.tellSuccess(update, what)
+		if _, restarts := action.Annotations[v1.InPlaceAnnotation]; !restarts {
+			e.tellUpdated(action.Pod.Name, action.Revision)
+		}
+		return nil
+	case action.Otherwise != nil && apierrors.IsInvalid(err):
+		e.note(corev1.EventTypeWarning, v1.ReasonInPlaceFallback, "The host does not let it be updated in place, so it is recreated: ", subject{kind: "pod", name: action.Pod.Name}, "")
+		return e.deletePod(ctx, *action.Otherwise)
+	}
+	return err
+}
+
+// endInPlace removes from a pod what was noted of its update.
+func (e *execution) endInPlace(ctx context.Context, action plan.EndInPlace) error {
+	what := subject{part: "annotation of ", kind: "pod", name: action.Pod.Name}
+	err := e.change(ctx, podsResource, what, action.Pod, change{setAnnotations: map[string]*string{v1.InPlaceAnnotation: nil}})
+	if err == nil {
+		e.tellUpdated(action.Pod.Name, action.Revision)
+	}
+	return err
+}
+
+// tellUpdated notes that a pod has all of another revision.
+func (e *execution) tellUpdated(pod, revision string) {
+	e.note(corev1.EventTypeNormal, v1.ReasonMemberUpdatedInPlace, "Updated in place: ", subject{kind: "pod", name: pod}, ", to revision "+revision)
+}

@@ -1,0 +1,86 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clienttesting "k8s.io/client-go/testing"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+)
+
+func TestAPodIsChangedInOneWrite(t *testing.T) {
+	set := newSet("web", "www")
+	pod := newPod(set, 0)
+	for sentence, test := range map[string]struct {
+		action plan.Action
+		want   string // with the UID and the version of the pod
+	}{
+		"images, labels and the note": {plan.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}, Sidecars: map[string]string{"proxy": "proxy:2"},
+			Labels: map[string]*string{"a": new("b"), "old": nil}, Annotations: map[string]*string{v1.InPlaceAnnotation: new("{}")}},
+			`{"metadata":{"annotations":{"apps.statefulset.dev/in-place":"{}"},"labels":{"a":"b","old":null},"resourceVersion":%q,"uid":%q},"spec":{"containers":[{"image":"main:2","name":"main"}],"initContainers":[{"image":"proxy:2","name":"proxy"}]}}`},
+		"the end": {plan.EndInPlace{Pod: targetOf(pod)}, `{"metadata":{"annotations":{"apps.statefulset.dev/in-place":null},"resourceVersion":%q,"uid":%q}}`},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			term, host := newTestTerm(t, set, pod)
+			if done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{test.action}}}); len(done.failures) > 0 {
+				t.Fatalf("changing the pod: %v", done.failures)
+			}
+			patch, ok := writesTo(host)[0].(clienttesting.PatchAction)
+			if want := fmt.Sprintf(test.want, pod.ResourceVersion, pod.UID); !ok || string(patch.GetPatch()) != want {
+				t.Errorf("got %s, want the patch %s", patch.GetPatch(), want)
+			}
+		})
+	}
+}
+
+func TestAPodThatMayNotBeChangedIsRemovedOnlyIfTheChangeIsInvalid(t *testing.T) {
+	set := newSet("web", "www")
+	pod := newPod(set, 0)
+	removal := &plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate}
+	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, pod.Name, nil)
+	for sentence, test := range map[string]struct {
+		answer    error
+		otherwise *plan.DeletePod
+		want      []string
+		failures  int
+		events    []string
+	}{
+		"invalid":                            {invalid, removal, []string{"patch", "delete"}, 0, []string{"FailedUpdate", v1.ReasonInPlaceFallback, "SuccessfulDelete"}},
+		"invalid, and it must not be":        {invalid, nil, []string{"patch"}, 1, []string{"FailedUpdate"}},
+		"forbidden, which may be for a time": {apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name, nil), removal, []string{"patch"}, 1, []string{"FailedUpdate"}},
+		"another by now":                     {apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, pod.Name, nil), removal, []string{"patch"}, 0, nil},
+		"changed":                            {nil, removal, []string{"patch"}, 0, []string{"SuccessfulUpdate", v1.ReasonMemberUpdatedInPlace}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			term, host := newTestTerm(t, set, pod)
+			if test.answer != nil {
+				host.PrependReactor("patch", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, test.answer })
+			}
+			done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.UpdateInPlace{Pod: targetOf(pod), Revision: "web-2", Otherwise: test.otherwise}}}})
+			var verbs, events []string
+			for _, write := range writesTo(host) {
+				verbs = append(verbs, write.GetVerb())
+			}
+			for _, event := range done.events {
+				events = append(events, event.reason)
+			}
+			if !slices.Equal(verbs, test.want) || len(done.failures) != test.failures || !slices.Equal(events, test.events) {
+				t.Errorf("got writes %v, failures %v and events %v, want %v, %d and %v", verbs, done.failures, events, test.want, test.failures, test.events)
+			}
+			_, err := host.CoreV1().Pods("shop").Get(t.Context(), pod.Name, metav1.GetOptions{})
+			if gone := apierrors.IsNotFound(err); gone != slices.Contains(test.want, "delete") {
+				t.Errorf("reading the pod: got %v after %v", err, verbs)
+			}
+		})
+	}
+}

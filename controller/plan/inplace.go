@@ -1,0 +1,168 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// errNoRecord is of a revision that the set has no record of any more.
+var errNoRecord = errors.New("there is no record any more")
+
+// goOnInPlace sees to the pods whose containers are being restarted, whatever the members
+// around them do: it ends what has been done, and gives a pod that hangs to another
+// revision if the set has come to want that.
+func goOnInPlace(f *facts, d *draft) verdict {
+	for m := range f.all() {
+		if !isRestarting(m.pod) || isTerminating(m.pod) || isFinished(m.pod) || m.pod.Labels[appsv1.StatefulSetPodNameLabel] != m.pod.Name {
+			continue
+		}
+		note := noteOf(m.pod)
+		switch {
+		case f.asked(m) && isBroken(m.pod): // it goes, as asked
+		case note.isDone(m.pod):
+			d.each(EndInPlace{Ordinal: m.ordinal, Pod: exact(m.pod), Revision: revisionOf(m.pod)})
+			d.wait("pod %s has been updated in place", m.pod.Name)
+		case note.mayChange(m.pod) && f.isOutdated(m) && !isHeld(f, d, m):
+			d.each(replaceMember(f, d, m)...)
+		}
+		if f.roster.Contains(m.ordinal) {
+			d.wait("%s: %s", m.pod.Name, note.tell(m.pod))
+		}
+	}
+	return proceed
+}
+
+// isOutdated reports whether a wanted member is to be brought to another revision.
+func (f *facts) isOutdated(m member) bool {
+	if !f.roster.Contains(m.ordinal) {
+		return false
+	}
+	_, how := f.target(m)
+	return how == recreate
+}
+
+// inPlacePolicy is how the set asks for updates in place, empty if it does not.
+func (f *facts) inPlacePolicy() v1.InPlaceUpdatePolicyType {
+	strategy := f.Set.Spec.UpdateStrategy
+	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType || strategy.RollingUpdate == nil || strategy.RollingUpdate.InPlace == nil {
+		return ""
+	}
+	return strategy.RollingUpdate.InPlace.Policy
+}
+
+// inPlaceOr is what brings the pod of a member to the revision that the member is to have:
+// a change of the pod, if the set asks for that and it is possible, or else the removal,
+// unless the set forbids that. It is nothing then, and said why.
+func inPlaceOr(f *facts, d *draft, m member, removal DeletePod) []Action {
+	policy := f.inPlacePolicy()
+	if policy == "" && !isRestarting(m.pod) {
+		return []Action{removal}
+	}
+	change := f.changeOf(d, m)
+	switch {
+	case change.Prevented == "":
+		return []Action{f.updateInPlace(m, change, removal)}
+	case policy == v1.OnlyInPlaceUpdatePolicyType:
+		d.blocked(v1.ReasonInPlaceImpossible, "pod %s cannot be brought to revision %s in place, and inPlace.policy %s allows no other way: %s; delete the pod to have it recreated, or set %s",
+			m.pod.Name, f.goal(m).name, policy, change.Prevented, v1.IfPossibleInPlaceUpdatePolicyType)
+		return nil
+	default:
+		d.warnOnce(v1.ReasonInPlaceFallback, "members are recreated at revision %s, because that is not possible in place: %s", f.goal(m).name, change.Prevented)
+		return []Action{removal}
+	}
+}
+
+// updateInPlace is the change of the pod of a member. If the host finds it invalid, the pod
+// is removed instead, unless the set forbids that.
+func (f *facts) updateInPlace(m member, change *identity.InPlaceChange, removal DeletePod) UpdateInPlace {
+	goal := f.goal(m).name
+	update := UpdateInPlace{Ordinal: m.ordinal, Pod: removal.Pod, Images: change.Images, Sidecars: change.Sidecars, Turn: removal.Turn,
+		Revision: goal, Labels: with(change.Labels, identity.RevisionLabel, goal), Annotations: change.Annotations}
+	if change.Restarts() || isRestarting(m.pod) {
+		update.Annotations = with(change.Annotations, v1.InPlaceAnnotation, nextNote(m.pod, goal, change, f.Now).text())
+	}
+	if f.inPlacePolicy() != v1.OnlyInPlaceUpdatePolicyType {
+		update.Otherwise = &removal
+	}
+	return update
+}
+
+// with are values with another one.
+func with(values map[string]*string, key, value string) map[string]*string {
+	all := make(map[string]*string, len(values)+1)
+	maps.Copy(all, values)
+	all[key] = &value
+	return all
+}
+
+// isRelabelled reports whether a member gets to its revision by a change that restarts
+// nothing, so that it serves all the while.
+func (f *facts) isRelabelled(d *draft, m member) bool {
+	if f.inPlacePolicy() == "" {
+		return false
+	}
+	change := f.changeOf(d, m)
+	return change.Prevented == "" && !change.Restarts()
+}
+
+// changeOf is the change that brings the pod of a member to the revision that the member is
+// to have. It is that between two revisions, so it is found out once for all members.
+func (f *facts) changeOf(d *draft, m member) *identity.InPlaceChange {
+	if f.misshapen(m) {
+		return &identity.InPlaceChange{Prevented: "it does not mount the claims of the present templates"}
+	}
+	from, to := revisionOf(m.pod), f.goal(m)
+	key := [2]string{from, to.name}
+	if known := d.changes[key]; known != nil {
+		return known
+	}
+	if d.changes == nil {
+		d.changes = map[[2]string]*identity.InPlaceChange{}
+	}
+	d.changes[key] = f.compareRevisions(from, to)
+	return d.changes[key]
+}
+
+func (f *facts) compareRevisions(from string, to *revision) *identity.InPlaceChange {
+	before, err := f.recordedAs(from)
+	if err != nil {
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", foreignWord(from), foreignText(err.Error()))}
+	}
+	after, err := f.recordedAs(to.name)
+	if err != nil {
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", to.name, foreignText(err.Error()))}
+	}
+	change := identity.ChangeInPlace(before, after)
+	change.Prevented = foreignText(change.Prevented)
+	return &change
+}
+
+// recordedAs is the template of a revision of the set, with all defaults. It is not kept for
+// the next look: members may have many, and each is read once in a look.
+func (f *facts) recordedAs(name string) (*corev1.PodTemplateSpec, error) {
+	if name == f.update.name {
+		return &f.Set.Spec.Template, nil
+	}
+	at := slices.IndexFunc(f.history, func(r *appsv1.ControllerRevision) bool { return r.Name == name })
+	if at < 0 {
+		return nil, errNoRecord
+	}
+	template, err := identity.RecordedTemplate(f.history[at].Data.Raw)
+	if err != nil {
+		return nil, err
+	}
+	restored := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Template: *template}}
+	v1.SetObjectDefaults_StatefulSet(restored)
+	return &restored.Spec.Template, nil
+}

@@ -1,0 +1,151 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// templateSetting changes what an update in place is about as a user would, and reports
+// false if it knows no such setting.
+func (h *host) templateSetting(key, value string) bool {
+	template := &h.set.Spec.Template
+	switch key {
+	case "inPlace":
+		h.rolling().InPlace = nil
+		if value != "none" {
+			h.rolling().InPlace = &v1.InPlaceUpdate{Policy: v1.InPlaceUpdatePolicyType(value)}
+		}
+	case "label":
+		template.Labels["tier"] = value
+	case "note":
+		template.Annotations = map[string]string{"note": value}
+	case "env":
+		template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "MODE", Value: value}}
+	case "sidecar":
+		template.Spec.InitContainers = []corev1.Container{{Name: "proxy", Image: value, RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}}
+	default:
+		return false
+	}
+	return true
+}
+
+// restartCommand carries out the commands by which a node sees to a pod whose image has
+// changed, and reports false if it knows no such command: "restart web-0" runs its container
+// anew, if the image can be had, "crashloop web-0" too, and it ends each time; "rerun web-0"
+// runs it anew with the image that it had, before the node has seen the change; "observe
+// web-0" says that the node has seen the change, and "garble web-0" that its containers are restarted. "invalid TEXT" makes the host refuse actions
+// as invalid.
+func (s *stage) restartCommand(name string, args []string) bool {
+	switch name {
+	case "restart":
+		s.each(args, func(pod string) { s.restart(pod, false) })
+	case "crashloop":
+		s.each(args, func(pod string) { s.restart(pod, true) })
+	case "observe":
+		s.eachPod(args, func(pod *corev1.Pod) { pod.Status.ObservedGeneration = pod.Generation })
+	case "rerun":
+		s.eachPod(args, func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].ContainerID = s.newID() })
+	case "garble":
+		s.eachPod(args, func(pod *corev1.Pod) { pod.Annotations = map[string]string{v1.InPlaceAnnotation: "[]"} })
+	case "invalid":
+		for _, what := range args {
+			s.refuse[what] = apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "x", nil)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// run notes the container of a pod that starts.
+func (h *host) run(pod *corev1.Pod, ready bool) {
+	if pod.Generation == 0 {
+		pod.Generation, pod.Status.ObservedGeneration = 1, 1
+	}
+	if len(pod.Status.ContainerStatuses) == 0 {
+		c := &pod.Spec.Containers[0]
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: c.Name, Image: c.Image, ContainerID: h.newID()}}
+	}
+	if status := &pod.Status.ContainerStatuses[0]; ready && status.Image != "" {
+		status.State = corev1.ContainerState{}
+	}
+}
+
+func (h *host) newID() string { return fmt.Sprintf("containerd://%d", h.writes) }
+
+// restart is what a node makes of a pod whose image has changed: one that cannot be had
+// keeps the container from starting, and the old one has ended before.
+func (h *host) restart(name string, crashes bool) {
+	h.changePod(name, func(pod *corev1.Pod) {
+		pod.Status.ObservedGeneration = pod.Generation
+		status, image := &pod.Status.ContainerStatuses[0], pod.Spec.Containers[0].Image
+		status.State = corev1.ContainerState{}
+		if image != badImage || crashes {
+			status.Image, status.ContainerID = image, h.newID()
+		} else {
+			status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}
+		}
+		if crashes {
+			status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
+		}
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: h.now}}}
+	})
+}
+
+// isBehind reports whether the container of a pod is not that of its image yet.
+func isBehind(pod *corev1.Pod) bool {
+	if pod.Status.Phase != corev1.PodRunning || len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].Image == "" {
+		return false
+	}
+	status, image := pod.Status.ContainerStatuses[0], pod.Spec.Containers[0].Image
+	if status.State.Waiting != nil {
+		return image != badImage
+	}
+	return status.Image != image
+}
+
+// isOnly reports whether the set lets its members be updated in place only.
+func (s *stage) isOnly() bool {
+	return gather(s.world()).inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType
+}
+
+// restartable are the pods whose containers a node may run anew.
+func (s *stage) restartable(name string) bool {
+	pod := s.pods[name]
+	return pod.DeletionTimestamp == nil && isBehind(pod) && !slices.Contains([]corev1.PodPhase{corev1.PodFailed, corev1.PodSucceeded}, pod.Status.Phase)
+}
+
+// podText is templateText of what a pod has.
+func podText(pod *corev1.Pod) string {
+	template := &corev1.PodTemplateSpec{Spec: pod.Spec}
+	template.Labels = pod.Labels
+	for key, value := range pod.Annotations {
+		if key == "note" {
+			template.Annotations = map[string]string{key: value}
+		}
+	}
+	return templateText(template)
+}
+
+// templateText is what may be different in templates: the image, and nothing else unless
+// labels, annotations, variables or sidecars are set.
+func templateText(template *corev1.PodTemplateSpec) string {
+	text := "image " + template.Spec.Containers[0].Image
+	if more := fmt.Sprint(template.Labels["tier"], template.Annotations, template.Spec.Containers[0].Env); more != " map[] []" {
+		text += " and " + more
+	}
+	for i := range template.Spec.InitContainers {
+		text += " and image " + template.Spec.InitContainers[i].Image
+	}
+	return text
+}

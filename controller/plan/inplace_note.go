@@ -1,0 +1,142 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// inPlaceNote is what the annotation of a pod says of its update in place. It is written
+// together with what restarts the containers, so that either both are so or none is.
+type inPlaceNote struct {
+	// Revisions are the one that the pod had and the one that it gets, which is that of its
+	// label.
+	Revisions []string `json:"revisions"`
+	Since     string   `json:"since"`
+	// Containers are the containers that are restarted, with the ID that each had before,
+	// empty if it had none. Nothing else tells a container of the new image from one of the
+	// old: two tags may name the same image, and be shown under either name.
+	Containers map[string]string `json:"containers"`
+}
+
+// isRestarting reports whether containers of a pod are being restarted for an update. Such
+// a member pays for that from the first moment on, ready as its pod may be.
+func isRestarting(pod *corev1.Pod) bool {
+	if pod == nil {
+		return false
+	}
+	_, noted := pod.Annotations[v1.InPlaceAnnotation]
+	return noted
+}
+
+// noteOf reads the annotation of a pod. One that cannot be read names no container, as
+// nobody has written it here.
+func noteOf(pod *corev1.Pod) inPlaceNote {
+	var note inPlaceNote
+	if json.Unmarshal([]byte(pod.Annotations[v1.InPlaceAnnotation]), &note) != nil {
+		return inPlaceNote{}
+	}
+	return note
+}
+
+// text is the note as the annotation has it.
+func (n inPlaceNote) text() string {
+	written, err := json.Marshal(n)
+	if err != nil {
+		return ""
+	}
+	return string(written)
+}
+
+// nextNote is the note of a pod that gets another revision, by a change that restarts
+// containers. Those that have yet to be restarted for an earlier one stay in it.
+func nextNote(pod *corev1.Pod, to string, change *identity.InPlaceChange, now time.Time) inPlaceNote {
+	note := inPlaceNote{Revisions: []string{revisionOf(pod), to}, Since: clock(now), Containers: map[string]string{}}
+	if before := noteOf(pod); isRestarting(pod) {
+		for _, name := range before.awaited(pod) {
+			note.Containers[name] = before.Containers[name]
+		}
+	}
+	for _, images := range []map[string]string{change.Images, change.Sidecars} {
+		for name := range images {
+			note.Containers[name] = containerOf(pod, name).ContainerID
+		}
+	}
+	return note
+}
+
+// awaited are the containers that have yet to be restarted, by name.
+func (n inPlaceNote) awaited(pod *corev1.Pod) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(n.Containers)) {
+		if id := containerOf(pod, name).ContainerID; id == "" || id == n.Containers[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// isDone reports whether all containers have been restarted. How they do is then told by
+// the pod's readiness, as of any other pod.
+func (n inPlaceNote) isDone(pod *corev1.Pod) bool { return isObserved(pod) && len(n.awaited(pod)) == 0 }
+
+// mayChange reports whether the pod may be given yet another revision: its node has ended
+// the containers of the one before last, or never started them. Before that it might find
+// an image that it runs already, and restart nothing.
+func (n inPlaceNote) mayChange(pod *corev1.Pod) bool {
+	return isObserved(pod) && !slices.ContainsFunc(n.awaited(pod), func(name string) bool {
+		return n.Containers[name] != "" && containerOf(pod, name).State.Waiting == nil
+	})
+}
+
+// isObserved reports whether the status of a pod is about its present spec, as far as the
+// host tells: those before Kubernetes 1.34 do not.
+func isObserved(pod *corev1.Pod) bool {
+	return pod.Status.ObservedGeneration == 0 || pod.Status.ObservedGeneration >= pod.Generation
+}
+
+// containerOf is what the status of a pod says of a container or an init container, the
+// zero value if it says nothing.
+func containerOf(pod *corev1.Pod, name string) corev1.ContainerStatus {
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for i := range statuses {
+			if statuses[i].Name == name {
+				return statuses[i]
+			}
+		}
+	}
+	return corev1.ContainerStatus{}
+}
+
+// tell says which containers of a pod are restarted since when, and what is wrong with it.
+func (n inPlaceNote) tell(pod *corev1.Pod) string {
+	names := n.awaited(pod)
+	for i := range names {
+		names[i] = foreignWord(names[i])
+	}
+	what := "its containers restart"
+	switch len(names) {
+	case 0:
+	case 1:
+		what = "container " + names[0] + " restarts"
+	default:
+		what = "containers " + strings.Join(names[:min(len(names), fewNames)], ", ") + " restart"
+	}
+	what += " in place"
+	if at, err := time.Parse(time.RFC3339, n.Since); err == nil {
+		what += " since " + clock(at)
+	}
+	if wrong := symptom(pod); wrong != "" {
+		what += "; " + wrong
+	}
+	return what
+}

@@ -1,0 +1,169 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+const revisionLabel = "controller-revision-hash"
+
+// inPlacePolicy is how the set asks for updates in place, empty if it does not.
+func (f evidence) inPlacePolicy() v1.InPlaceUpdatePolicyType {
+	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
+	if f.strategy() != v1.RollingUpdateStatefulSetStrategyType || rolling == nil || rolling.InPlace == nil {
+		return ""
+	}
+	return rolling.InPlace.Policy
+}
+
+// noted is what the annotation of a pod says of the containers that are restarted, and
+// whether there is one.
+func noted(pod *corev1.Pod) (containers map[string]string, is bool) {
+	text, is := pod.Annotations[v1.InPlaceAnnotation]
+	var note struct {
+		Containers map[string]string `json:"containers"`
+	}
+	if json.Unmarshal([]byte(text), &note) != nil {
+		return nil, is
+	}
+	return note.Containers, is
+}
+
+// ids are the IDs of the containers of a pod.
+func ids(pod *corev1.Pod) map[string]string {
+	all := map[string]string{}
+	for _, c := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses) {
+		all[c.Name] = c.ContainerID
+	}
+	return all
+}
+
+// updatesBegun are the removals for an update, and the changes that restart containers as if
+// they were removals, of pods that serve, as far as their containers are not being restarted.
+func (j *judged) updatesBegun() (all []DeletePod) {
+	for _, action := range j.actions() {
+		var begun DeletePod
+		switch a := action.(type) {
+		case DeletePod:
+			begun = a
+		case UpdateInPlace:
+			begun = DeletePod{Ordinal: a.Ordinal, Pod: a.Pod, Reason: DeleteForUpdate, Turn: a.Turn}
+			if pod := j.pods[a.Pod.Name]; len(a.Images)+len(a.Sidecars) == 0 || pod != nil && j.mayUnblock(pod, a.Ordinal) {
+				continue
+			}
+		default:
+			continue
+		}
+		if pod := j.pods[begun.Pod.Name]; pod != nil && forUpdate(begun) {
+			if _, restarts := noted(pod); !restarts {
+				all = append(all, begun)
+			}
+		}
+	}
+	return all
+}
+
+// inPlace: a pod is changed only for an update that may reach it, to what the revision of
+// its member has, and whatever restarts a container is noted with it; where the set allows
+// nothing else, no pod is removed for an update.
+func (j *judged) inPlace() {
+	policy := j.inPlacePolicy()
+	for _, action := range planned[UpdateInPlace](j) {
+		pod := j.pods[action.Pod.Name]
+		if pod == nil {
+			continue
+		}
+		_, restarts := noted(pod)
+		rolls := j.strategy() == v1.RollingUpdateStatefulSetStrategyType && !j.isPaused() && (policy != "" || restarts)
+		if may := j.mayUpdate(pod, action.Ordinal) || j.mayUnblock(pod, action.Ordinal); !rolls || !may || !j.mine(pod) || pod.DeletionTimestamp != nil || j.isMisshapen(action.Ordinal) {
+			j.broke("in place", "%s, which is at %s of a set with policy %q", action, revisionAt(pod), policy)
+		}
+		j.changedRight(action, pod)
+		if removal := action.Otherwise; (removal == nil) != (policy == v1.OnlyInPlaceUpdatePolicyType) || removal != nil && removal.Pod != action.Pod {
+			j.broke("in place or not", "%s, and otherwise %v, with policy %q", action, removal, policy)
+		}
+	}
+	for _, action := range planned[DeletePod](j) {
+		if policy == v1.OnlyInPlaceUpdatePolicyType && (forUpdate(action) || action.Reason == DeleteUnready) {
+			j.broke("only in place", "%s", action)
+		}
+	}
+	j.endsInPlace()
+}
+
+// changedRight: the pod gets the image and the label of one revision, and the IDs noted are
+// those that its containers have.
+func (j *judged) changedRight(action UpdateInPlace, pod *corev1.Pod) {
+	want, image := j.goal(action.Ordinal), pod.Spec.Containers[0].Image
+	if given, changes := action.Images[pod.Spec.Containers[0].Name]; changes {
+		image = given
+	}
+	if label := action.Labels[revisionLabel]; label == nil || *label != want || action.Revision != want || image != j.imageOf(want) {
+		j.broke("what a label says", "%s gets image %s and the labels %v, want those of %s", action, image, action.Labels, want)
+	}
+	changed := pod.DeepCopy()
+	if text := action.Annotations[v1.InPlaceAnnotation]; text != nil {
+		changed.Annotations = map[string]string{v1.InPlaceAnnotation: *text}
+	} else {
+		changed.Annotations = nil
+	}
+	before, now := maps.Clone(action.Images), ids(pod)
+	for name := range before {
+		before[name] = now[name]
+	}
+	containers, notes := noted(changed)
+	if len(action.Images) > 0 && (!notes || !maps.Equal(containers, before)) {
+		j.broke("noted restarts", "%s notes %v, want %v", action, containers, before)
+	}
+	if old, restarts := noted(pod); restarts && !j.hasActed(pod, old) {
+		j.broke("one restart at a time", "%s, whose containers %v have yet to become others than %v", action, now, old)
+	}
+}
+
+// hasActed reports whether a node has ended the containers that are to be restarted.
+func (j *judged) hasActed(pod *corev1.Pod, before map[string]string) bool {
+	for _, c := range pod.Status.ContainerStatuses {
+		if id, awaited := before[c.Name]; awaited && id != "" && id == c.ContainerID && c.State.Waiting == nil {
+			return false
+		}
+	}
+	return pod.Status.ObservedGeneration == 0 || pod.Status.ObservedGeneration >= pod.Generation
+}
+
+// endsInPlace: what was noted goes when each container has another ID, and the node has
+// seen the change.
+func (j *judged) endsInPlace() {
+	for _, action := range planned[EndInPlace](j) {
+		pod := j.pods[action.Pod.Name]
+		if pod == nil {
+			continue
+		}
+		before, restarts := noted(pod)
+		now := ids(pod)
+		for name, id := range before {
+			if now[name] == "" || now[name] == id {
+				j.broke("end of a restart", "%s, whose container %s has ID %q, and had %q", action, name, now[name], id)
+			}
+		}
+		if !restarts || pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation {
+			j.broke("end of a restart", "%s, which is seen at generation %d of %d", action, pod.Status.ObservedGeneration, pod.Generation)
+		}
+	}
+}
+
+// labelsTell: the label of a pod says what image it has, at any time.
+func (j *judged) labelsTell() {
+	for _, pod := range j.Pods {
+		if image := j.imageOf(pod.Labels[revisionLabel]); j.mine(pod) && image != "" && pod.Spec.Containers[0].Image != image {
+			j.broke("what a label says", "pod %s has image %s, and revision %s has %s", pod.Name, pod.Spec.Containers[0].Image, pod.Labels[revisionLabel], image)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// validateInPlace wants a policy that there is.
+func validateInPlace(update *appsv1.InPlaceUpdate, path *field.Path) field.ErrorList {
+	valid := []appsv1.InPlaceUpdatePolicyType{appsv1.IfPossibleInPlaceUpdatePolicyType, appsv1.OnlyInPlaceUpdatePolicyType}
+	if update == nil || update.Policy == "" || slices.Contains(valid, update.Policy) { // none is refused by the tag
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(path.Child("policy"), update.Policy, valid)}
+}
+
+// inPlaceImpossible warns of a template that no member can be given, because that would take
+// another pod, and the set forbids that.
+func inPlaceImpossible(set, old *appsv1.StatefulSet) []string {
+	rolling := set.Spec.UpdateStrategy.RollingUpdate
+	if rolling == nil || rolling.InPlace == nil || rolling.InPlace.Policy != appsv1.OnlyInPlaceUpdatePolicyType {
+		return nil
+	}
+	change := identity.ChangeInPlace(&old.Spec.Template, &set.Spec.Template)
+	if change.Prevented == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("spec.updateStrategy.rollingUpdate.inPlace.policy: %s keeps members from the changed template: %s, and that cannot be changed in place; delete their pods to have them recreated, or set %s",
+		appsv1.OnlyInPlaceUpdatePolicyType, change.Prevented, appsv1.IfPossibleInPlaceUpdatePolicyType)}
+}

@@ -1,0 +1,60 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/settest"
+)
+
+func inPlace(policy appsv1.InPlaceUpdatePolicyType) func(*appsv1.StatefulSet) {
+	return settest.Spec(func(s *appsv1.StatefulSetSpec) {
+		s.UpdateStrategy.RollingUpdate.InPlace = &appsv1.InPlaceUpdate{Policy: policy}
+	})
+}
+
+func TestAnUpdateInPlaceHasAPolicy(t *testing.T) {
+	const field = "spec.updateStrategy.rollingUpdate.inPlace.policy: "
+	for policy, want := range map[appsv1.InPlaceUpdatePolicyType][]string{
+		appsv1.IfPossibleInPlaceUpdatePolicyType: nil,
+		appsv1.OnlyInPlaceUpdatePolicyType:       nil,
+		"":                                       {field + "Required value"},
+		"Always":                                 {field + `Unsupported value: "Always": supported values: "IfPossible", "Only"`},
+	} {
+		t.Run("of "+string(policy), func(t *testing.T) {
+			verdict{want: want}.check(t, onUpdate(t, settest.Changed(inPlace(policy))))
+		})
+	}
+}
+
+func TestATemplateThatNoMemberCanBeGivenIsWarnedOf(t *testing.T) {
+	env := func(set *appsv1.StatefulSet) {
+		set.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A", Value: "b"}}
+	}
+	image := func(set *appsv1.StatefulSet) { set.Spec.Template.Spec.Containers[0].Image = "nginx:2" }
+	const warning = "spec.updateStrategy.rollingUpdate.inPlace.policy: Only keeps members from the changed template: spec.containers[0].env differs, and that cannot be changed in place; delete their pods to have them recreated, or set IfPossible"
+	for sentence, test := range map[string]struct {
+		policy appsv1.InPlaceUpdatePolicyType
+		change func(*appsv1.StatefulSet)
+		want   string
+	}{
+		"of an environment, with Only":           {appsv1.OnlyInPlaceUpdatePolicyType, env, warning},
+		"not of an image, with Only":             {appsv1.OnlyInPlaceUpdatePolicyType, image, ""},
+		"not of an environment, with IfPossible": {appsv1.IfPossibleInPlaceUpdatePolicyType, env, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			old := settest.Changed(inPlace(test.policy))
+			set := old.DeepCopy()
+			test.change(set)
+			if got := strings.Join(warnings(t.Context(), set, old, services{"nginx": true}), "\n"); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
