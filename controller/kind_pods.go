@@ -87,6 +87,10 @@ func trimPod(_ view, pod *corev1.Pod) any {
 			kept.Annotations[key] = value
 		}
 	}
+	if _, restarts := kept.Annotations[v1.InPlaceAnnotation]; restarts {
+		keepStarts(kept.Status.InitContainerStatuses, pod.Status.InitContainerStatuses)
+		keepStarts(kept.Status.ContainerStatuses, pod.Status.ContainerStatuses)
+	}
 	// Of a pod that does not end, it is told what keeps it.
 	if pod.DeletionTimestamp != nil {
 		kept.Finalizers, kept.Spec.NodeName = pod.Finalizers, pod.Spec.NodeName
@@ -138,6 +142,17 @@ func telltale(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 		}
 	}
 	return kept
+}
+
+// keepStarts keeps when containers were started.
+func keepStarts(kept, statuses []corev1.ContainerStatus) {
+	for i := range kept {
+		for j := range statuses {
+			if kept[i].Name == statuses[j].Name {
+				kept[i].State.Running = statuses[j].State.Running
+			}
+		}
+	}
 }
 
 func shortEnd(ended *corev1.ContainerStateTerminated) *corev1.ContainerStateTerminated {

@@ -62,6 +62,12 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 			w.Pods[2].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "a://3"}}
 			w.Pods[2].Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "setup", ContainerID: "a://0", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}, {Name: "proxy", ContainerID: "a://2"}}
 		},
+		"a container has just been restarted, and is ready": func(w *plan.World) {
+			w.Set.Spec.MinReadySeconds = 60
+			w.Pods[2].Annotations[v1.InPlaceAnnotation] = `{"containers":{"main":"a://1"}}`
+			w.Pods[2].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "a://3",
+				State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Time{Time: now.Add(-time.Second)}}}}}
+		},
 		"its node has not seen it": func(w *plan.World) {
 			w.Pods[2].Annotations[v1.InPlaceAnnotation] = `{"containers":{"main":"a://1"}}`
 			w.Pods[2].Generation, w.Pods[2].Status.ObservedGeneration = 3, 2

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -28,8 +29,12 @@ func goOnInPlace(f *facts, d *draft) verdict {
 			continue
 		}
 		note := noteOf(m.pod)
+		left := f.settlingFor(m.pod, note)
 		switch {
 		case f.asked(m) && isBroken(m.pod): // it goes, as asked
+		case note.isDone(m.pod) && left > 0:
+			d.again(left)
+			d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, clock(f.Now.Add(left)), f.Set.Spec.MinReadySeconds)
 		case note.isDone(m.pod):
 			d.each(EndInPlace{Ordinal: m.ordinal, Pod: exact(m.pod), Revision: revisionOf(m.pod)})
 			d.wait("pod %s has been updated in place", m.pod.Name)
@@ -41,6 +46,20 @@ func goOnInPlace(f *facts, d *draft) verdict {
 		}
 	}
 	return proceed
+}
+
+// settlingFor is how long it takes until a pod that is ready has been so for long enough
+// since its containers have been restarted. One that has become ready after that says so
+// itself; one without a probe need not have noticed.
+func (f *facts) settlingFor(pod *corev1.Pod, note inPlaceNote) time.Duration {
+	if f.Set.Spec.MinReadySeconds == 0 || !isReady(pod) {
+		return 0
+	}
+	last := note.lastStart(pod)
+	if ready := readyCondition(pod); !last.After(ready.LastTransitionTime.Time) {
+		return 0
+	}
+	return max(last.Add(time.Duration(f.Set.Spec.MinReadySeconds)*time.Second).Sub(f.Now), 0)
 }
 
 // isOutdated reports whether a wanted member is to be brought to another revision.

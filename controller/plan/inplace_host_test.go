@@ -41,14 +41,16 @@ func (h *host) templateSetting(key, value string) bool {
 
 // restartCommand carries out the commands by which a node sees to a pod whose image has
 // changed, and reports false if it knows no such command: "restart web-0" runs its container
-// anew, if the image can be had, "crashloop web-0" too, and it ends each time; "rerun web-0"
-// runs it anew with the image that it had, before the node has seen the change; "observe
+// anew, if the image can be had, "crashloop web-0" too, and it ends each time; "swap
+// web-0" runs it anew so soon that the pod does not cease to be ready; "rerun web-0" runs it anew with the image that it had, before the node has seen the change; "observe
 // web-0" says that the node has seen the change, and "garble web-0" that its containers are restarted. "invalid TEXT" makes the host refuse actions
 // as invalid.
 func (s *stage) restartCommand(name string, args []string) bool {
 	switch name {
 	case "restart":
 		s.each(args, func(pod string) { s.restart(pod, false) })
+	case "swap":
+		s.each(args, s.swap)
 	case "crashloop":
 		s.each(args, func(pod string) { s.restart(pod, true) })
 	case "observe":
@@ -99,6 +101,16 @@ func (h *host) restart(name string, crashes bool) {
 			status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
 		}
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: h.now}}}
+	})
+}
+
+// swap runs the container of a pod anew between two looks of its node.
+func (h *host) swap(name string) {
+	before := h.pods[name].Status.Conditions
+	h.restart(name, false)
+	h.changePod(name, func(pod *corev1.Pod) {
+		pod.Status.ContainerStatuses[0].State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.Time{Time: h.now}}
+		pod.Status.Conditions = before
 	})
 }
 

@@ -89,6 +89,17 @@ func (n inPlaceNote) awaited(pod *corev1.Pod) (names []string) {
 // the pod's readiness, as of any other pod.
 func (n inPlaceNote) isDone(pod *corev1.Pod) bool { return isObserved(pod) && len(n.awaited(pod)) == 0 }
 
+// lastStart is when the last of the containers that were to be restarted was, zero if it is
+// not known of any.
+func (n inPlaceNote) lastStart(pod *corev1.Pod) (last time.Time) {
+	for name := range n.Containers {
+		if running := containerOf(pod, name).State.Running; running != nil && running.StartedAt.After(last) {
+			last = running.StartedAt.Time
+		}
+	}
+	return last
+}
+
 // mayChange reports whether the pod may be given yet another revision: its node has ended
 // the containers of the one before last, or never started them. Before that it might find
 // an image that it runs already, and restart nothing.

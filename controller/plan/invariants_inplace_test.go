@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -153,6 +154,9 @@ func (j *judged) endsInPlace() {
 				j.broke("end of a restart", "%s, whose container %s has ID %q, and had %q", action, name, now[name], id)
 			}
 		}
+		if left := j.settling(pod); left > 0 {
+			j.broke("end of a restart", "%s, which has to be ready for %s more", action, left)
+		}
 		if !restarts || pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation {
 			j.broke("end of a restart", "%s, which is seen at generation %d of %d", action, pod.Status.ObservedGeneration, pod.Generation)
 		}
@@ -166,4 +170,35 @@ func (j *judged) labelsTell() {
 			j.broke("what a label says", "pod %s has image %s, and revision %s has %s", pod.Name, pod.Spec.Containers[0].Image, pod.Labels[revisionLabel], image)
 		}
 	}
+}
+
+// settling is for how long a pod that is ready, and was before a container of it was
+// restarted, has yet to be so to count as available.
+func (j *judged) settling(pod *corev1.Pod) time.Duration {
+	since, is := ready(pod)
+	before, _ := noted(pod)
+	var left time.Duration
+	for _, c := range pod.Status.ContainerStatuses {
+		if _, restarts := before[c.Name]; restarts && is && c.State.Running != nil && c.State.Running.StartedAt.After(since) {
+			left = max(left, c.State.Running.StartedAt.Add(time.Duration(j.Set.Spec.MinReadySeconds)*time.Second).Sub(j.Now))
+		}
+	}
+	return left
+}
+
+// settlingLooks are the times at which restarts come to their end.
+func (j *judged) settlingLooks() (all []time.Duration) {
+	for _, pod := range j.Pods {
+		before, restarts := noted(pod)
+		done := restarts && j.mine(pod) && (pod.Status.ObservedGeneration == 0 || pod.Status.ObservedGeneration >= pod.Generation)
+		for name, id := range ids(pod) {
+			if was, awaited := before[name]; awaited && (id == "" || id == was) {
+				done = false
+			}
+		}
+		if done && pod.DeletionTimestamp == nil && j.settling(pod) > 0 {
+			all = append(all, j.settling(pod))
+		}
+	}
+	return all
 }

@@ -30,6 +30,7 @@ func TestGoldenFrames(t *testing.T) {
 	}{
 		"updating-80":     {updating(), frame{width: 80, height: 24}},
 		"updating-200":    {updating(), frame{width: 200, height: 50}},
+		"restarting-80":   {restarting(), frame{width: 80, height: 24}},
 		"ready-80":        {ready(3), frame{width: 80, height: 24}},
 		"ready-200":       {ready(3), frame{width: 200, height: 50}},
 		"scrolled-80":     {ready(500), frame{width: 80, height: 24, top: 250}},
@@ -146,6 +147,13 @@ func ready(replicas int32) state {
 
 func say(set *v1.StatefulSet, status corev1.ConditionStatus, reason, message string) {
 	set.Status.Conditions = []v1.StatefulSetCondition{{Type: v1.StatefulSetReady, Status: status, Reason: reason, Message: message}}
+}
+
+// restarting is a set of which one member is updated in place.
+func restarting() state {
+	s := ready(3)
+	s.pods[1].Annotations = map[string]string{v1.InPlaceAnnotation: "{}"}
+	return s
 }
 
 // updating is a set in the middle of an update: one member is new and broken, one is

@@ -105,6 +105,9 @@ func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
 	if isBroken(pod) {
 		row.health = broken
 	}
+	if _, restarts := pod.Annotations[v1.InPlaceAnnotation]; restarts {
+		row.readiness, row.health = "restarting", max(row.health, busy)
+	}
 	if !wanted {
 		row.readiness, row.health = "not wanted", busy
 	}

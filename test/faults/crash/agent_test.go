@@ -8,6 +8,7 @@ package crash
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,6 +62,12 @@ func (a *agent) care(ctx context.Context, pod *corev1.Pod) {
 			}
 			return a.setStatus(ctx, pod, corev1.PodRunning, ready, "")
 		})
+	default:
+		if container, ready, needed := scenarios.RestartOf(pod); needed {
+			a.once(ctx, fmt.Sprintf("restart %d", pod.Generation), pod, func(ctx context.Context, pod *corev1.Pod) error {
+				return a.patchStatus(ctx, pod, map[string]any{"containerStatuses": []corev1.ContainerStatus{container}, "conditions": []corev1.PodCondition{readyCondition(ready)}})
+			})
+		}
 	}
 }
 
@@ -86,12 +93,15 @@ func (a *agent) end(ctx context.Context, pod *corev1.Pod) error {
 }
 
 func (a *agent) setStatus(ctx context.Context, pod *corev1.Pod, phase corev1.PodPhase, ready corev1.ConditionStatus, reason string) error {
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": pod.UID},
-		"status": map[string]any{"phase": phase, "reason": reason, "conditions": []corev1.PodCondition{
-			{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.NewTime(time.Now())},
-		}},
-	})
+	return a.patchStatus(ctx, pod, map[string]any{"phase": phase, "reason": reason, "conditions": []corev1.PodCondition{readyCondition(ready)}})
+}
+
+func readyCondition(status corev1.ConditionStatus) corev1.PodCondition {
+	return corev1.PodCondition{Type: corev1.PodReady, Status: status, LastTransitionTime: metav1.NewTime(time.Now())}
+}
+
+func (a *agent) patchStatus(ctx context.Context, pod *corev1.Pod, status map[string]any) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": status})
 	if err != nil {
 		return err
 	}

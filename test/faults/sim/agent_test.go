@@ -105,6 +105,9 @@ func (a *agent) turn(pod *corev1.Pod) func(*corev1.Pod) {
 	case pod.Status.Phase != corev1.PodRunning && a.world.random:
 		return a.start
 	}
+	if _, _, needed := scenarios.RestartOf(pod); needed {
+		return a.restart
+	}
 	if _, is := ready(pod); !is && imageOf(pod.Spec) != scenarios.Unlucky {
 		return a.makeReady
 	}
@@ -135,6 +138,15 @@ func (a *agent) take(pod *corev1.Pod) {
 // left out: it would lead to as many more runs as there are events.
 func (a *agent) start(pod *corev1.Pod) {
 	a.setStatus(pod, corev1.PodRunning, "", corev1.ConditionFalse)
+}
+
+// restart runs the container of a pod anew that is updated in place.
+func (a *agent) restart(pod *corev1.Pod) {
+	container, ready, _ := scenarios.RestartOf(pod)
+	a.update(pod, "status", func(pod *corev1.Pod) {
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{container}
+		pod.Status.Conditions = []corev1.PodCondition{readyCondition(ready)}
+	})
 }
 
 func (a *agent) makeReady(pod *corev1.Pod) {

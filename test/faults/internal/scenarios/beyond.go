@@ -29,6 +29,9 @@ func Beyond() []Scenario {
 			image(3), updated(1), Patch(`{"spec":{"podManagementPolicy":"OrderedReady","serviceName":"web"}}`), Settled)},
 		{"an update is paused, members of both revisions are lost, and it goes on", ordered(3), steps(
 			image(2), updated(1), pause(true), Wait{"the update is paused", notPaused}, EndPod{Ordinal: 0}, EndPod{Ordinal: 2}, Wait{"the update is paused", notPaused}, pause(false), Settled)},
+		{"members are updated in place, with an image that is corrected, and back", ordered(3), steps(
+			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible"}}}}}`), image(2), updated(1),
+			image(0), Wait{"a member does not become ready", notBroken}, image(2), Settled, image(1), updated(1), image(2), Settled)},
 		{"a claim template is added, and the other one removed", ordered(3), steps(
 			templates("data", "log"), Settled, templates("log"), updated(0), templates("data", "log"), Settled)},
 	}
@@ -110,4 +113,22 @@ func notBroken(o Observed) string {
 		}
 	}
 	return fmt.Sprintf("none of %d pods has the image %s", len(o.Pods), Unlucky)
+}
+
+// RestartOf is what a node makes of a pod that is updated in place: its container runs the
+// image that it is to have, or, if that is Unlucky, waits for it. It reports false if that is
+// so already.
+func RestartOf(pod *corev1.Pod) (status corev1.ContainerStatus, ready corev1.ConditionStatus, needed bool) {
+	container, id := &pod.Spec.Containers[0], fmt.Sprintf("test://%d/%s", pod.Generation, pod.Spec.Containers[0].Image)
+	status, ready = corev1.ContainerStatus{Name: container.Name, ContainerID: id}, corev1.ConditionTrue
+	if container.Image == Unlucky {
+		status.ContainerID, ready = "", corev1.ConditionFalse
+		status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}
+	}
+	_, noted := pod.Annotations[v1.InPlaceAnnotation]
+	now := corev1.ContainerStatus{}
+	if len(pod.Status.ContainerStatuses) > 0 {
+		now = pod.Status.ContainerStatuses[0]
+	}
+	return status, ready, noted && (now.ContainerID != status.ContainerID || (now.State.Waiting == nil) != (status.State.Waiting == nil))
 }
