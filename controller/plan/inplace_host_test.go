@@ -71,10 +71,9 @@ func (s *stage) restartCommand(name string, args []string) bool {
 
 // run notes the container of a pod that starts.
 func (h *host) run(pod *corev1.Pod, ready bool) {
-	if pod.Generation == 0 {
-		pod.Generation, pod.Status.ObservedGeneration = 1, 1
-	}
 	if len(pod.Status.ContainerStatuses) == 0 {
+		pod.Generation = max(pod.Generation, 1)
+		pod.Status.ObservedGeneration = pod.Generation
 		c := &pod.Spec.Containers[0]
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: c.Name, Image: c.Image, ContainerID: h.newID()}}
 	}

@@ -81,11 +81,8 @@ func (f *facts) takenFromService(d *draft) (taken int) {
 	going := map[types.UID]bool{}
 	for _, chain := range d.chains {
 		for _, action := range chain {
-			switch a := action.(type) {
-			case DeletePod:
-				going[a.Pod.UID] = true
-			case UpdateInPlace:
-				going[a.Pod.UID] = a.restarts()
+			if pod, changes := podOf(action); changes && takes(action) {
+				going[pod.UID] = true
 			}
 		}
 	}
@@ -112,18 +109,25 @@ func (d *draft) removes(m member) bool {
 func (d *draft) touches(m member) bool {
 	return slices.ContainsFunc(d.chains, func(chain Chain) bool {
 		return slices.ContainsFunc(chain, func(action Action) bool {
-			switch a := action.(type) {
-			case DeletePod:
-				return m.pod != nil && a.Pod.UID == m.pod.UID
-			case UpdateInPlace:
-				return m.pod != nil && a.Pod.UID == m.pod.UID
-			case EndInPlace:
-				return m.pod != nil && a.Pod.UID == m.pod.UID
-			default:
-				return false
-			}
+			pod, changes := podOf(action)
+			return changes && m.pod != nil && pod.UID == m.pod.UID
 		})
 	})
+}
+
+// podOf is the pod that an action removes, or changes for an update; false if it does
+// neither.
+func podOf(action Action) (pod Target, changes bool) {
+	if a, ok := action.(DeletePod); ok {
+		return a.Pod, true
+	}
+	if a, ok := action.(UpdateInPlace); ok {
+		return a.Pod, true
+	}
+	if a, ok := action.(EndInPlace); ok {
+		return a.Pod, true
+	}
+	return Target{}, false
 }
 
 // replacementsOf are the requests whose pods are still there. As long as it cannot be said

@@ -19,34 +19,15 @@ func rollOut(f *facts, d *draft) verdict {
 		return proceed
 	}
 	budget := f.maxUnavailable() - (f.roster.Len() - f.available)
+	t := &turns{budget: budget}
 	barrier := f.barrier()
-	stopped := false
 	var updates []Action
 	for m := range f.inUpdateOrder() {
-		if _, how := f.target(m); how != recreate || isRestarting(m.pod) || barrier.holds(m) {
-			continue
-		}
-		switch held := isHeld(f, d, m); {
-		case held:
-			stopped = stopped || f.ordered
-		case !f.reached(m):
-			updates = append(updates, removeUnready(f, d, m)...)
-		case !isReady(m.pod) || isTerminating(m.pod):
-			updates = append(updates, replaceBroken(f, d, m)...)
-		case stopped:
-		case budget > 0 || f.isRelabelled(d, m):
-			update := replaceMember(f, d, m)
-			updates = append(updates, update...)
-			budget -= membersTaken(update)
-			stopped = f.ordered && len(update) == 0
-		default:
-			stopped = true
+		if _, how := f.target(m); how == recreate && !isRestarting(m.pod) && !barrier.holds(m) {
+			updates = append(updates, t.take(f, d, m)...)
 		}
 	}
-	if stopped {
-		budget = 0
-	}
-	barrier.tell(f, d, budget)
+	barrier.tell(f, d, t.budget)
 	if f.ordered {
 		d.inOrder(updates...)
 	} else {
@@ -54,6 +35,41 @@ func rollOut(f *facts, d *draft) verdict {
 	}
 	return proceed
 }
+
+// turns is how far an update may go in one look.
+type turns struct {
+	// budget is how many more members may be taken from service. Once one has to wait, those
+	// after it that would cost nothing wait, too.
+	budget int
+	waits  bool
+}
+
+// take is what brings a member to what it is to have, nothing if that is not to be now.
+func (t *turns) take(f *facts, d *draft, m member) []Action {
+	switch held := isHeld(f, d, m); {
+	case held && f.ordered:
+		t.stop()
+	case held:
+	case !f.reached(m):
+		return removeUnready(f, d, m)
+	case !isReady(m.pod) || isTerminating(m.pod):
+		return replaceBroken(f, d, m)
+	case t.waits:
+	case t.budget > 0 || f.isRelabelled(d, m):
+		update := replaceMember(f, d, m)
+		t.budget -= membersTaken(update)
+		if f.ordered && len(update) == 0 {
+			t.stop()
+		}
+		return update
+	default:
+		t.waits = true
+	}
+	return nil
+}
+
+// stop lets those after a member wait for it.
+func (t *turns) stop() { t.budget, t.waits = 0, true }
 
 // isHeld reports whether an outdated pod is kept, because the next one could not be made, or
 // not as it is to be.
@@ -99,14 +115,17 @@ func replaceMember(f *facts, d *draft, m member) []Action {
 // membersTaken is how many members actions take from service.
 func membersTaken(actions []Action) (taken int) {
 	for _, action := range actions {
-		switch a := action.(type) {
-		case DeletePod:
-			taken++
-		case UpdateInPlace:
-			taken += one(a.restarts())
-		}
+		taken += one(takes(action))
 	}
 	return taken
+}
+
+// takes reports whether an action takes a member from service: its pod is removed, or
+// containers of it are restarted.
+func takes(action Action) bool {
+	_, removes := action.(DeletePod)
+	update, _ := action.(UpdateInPlace)
+	return removes || update.restarts()
 }
 
 // whyUpdated says what the pod of a member that is to be recreated has otherwise than it is

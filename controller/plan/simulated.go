@@ -63,10 +63,8 @@ func (s *Simulated) Do(action Action) error {
 		})
 	case DeletePod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: s.Now} })
-	case UpdateInPlace:
-		return hit(s, s.Pods, a.Pod, a.apply)
-	case EndInPlace:
-		return hit(s, s.Pods, a.Pod, a.apply)
+	case UpdateInPlace, EndInPlace:
+		return s.inPlace(action)
 	case AdoptPod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.OwnerReferences = append(slices.Clip(pod.OwnerReferences), owner) })
 	case ReleasePod:

@@ -12,6 +12,15 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
+// inPlace carries out one of the actions of which updates in place are made.
+func (s *Simulated) inPlace(action Action) error {
+	if end, ends := action.(EndInPlace); ends {
+		return hit(s, s.Pods, end.Pod, end.apply)
+	}
+	update, _ := action.(UpdateInPlace)
+	return hit(s, s.Pods, update.Pod, update.apply)
+}
+
 // apply makes a pod what the action tells it to be. Whoever plays the node restarts the
 // containers.
 func (a UpdateInPlace) apply(pod *corev1.Pod) {

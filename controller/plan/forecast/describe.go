@@ -98,15 +98,9 @@ func describe(action plan.Action) v1.PlanAction {
 	case plan.RepairPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
 	case plan.DeletePod:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, reasonToDelete(a.Reason)
-		if a.Turn != "" {
-			shown.Message += "; " + a.Turn
-		}
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, inTurn(reasonToDelete(a.Reason), a.Turn)
 	case plan.UpdateInPlace:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanUpdateInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision, "it does not run the present revision"
-		if a.Turn != "" {
-			shown.Message += "; " + a.Turn
-		}
+		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanUpdateInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision, inTurn("it does not run the present revision", a.Turn)
 	case plan.EndInPlace:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanEndInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision, "its containers have been restarted"
 	case plan.AdoptPod:
@@ -123,6 +117,14 @@ func describe(action plan.Action) v1.PlanAction {
 		shown.Type, shown.Revision, shown.Message = v1.PlanDeleteRevision, a.Revision.Name, "no member runs it, and the history is full"
 	}
 	return shown
+}
+
+// inTurn is a reason, and why it is the member's turn, if that is not for its ordinal.
+func inTurn(reason, turn string) string {
+	if turn != "" {
+		reason += "; " + turn
+	}
+	return reason
 }
 
 func reasonToDelete(reason plan.DeleteReason) string {

@@ -179,7 +179,7 @@ func TestForecasts(t *testing.T) {
 			}))
 		},
 		"in-place-of-a-broken-pod": func(t *testing.T) *v1.StatefulSetPlan {
-			return played(t, proposed(breakPod(settled(t, web()), "web-1"), func(set *v1.StatefulSet) {
+			return played(t, proposed(breakPod(settled(t, web()), "web-2"), func(set *v1.StatefulSet) {
 				newImage(set)
 				set.Spec.PodManagementPolicy = v1.ParallelPodManagement
 				set.Spec.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType}
