@@ -160,3 +160,16 @@ func templateText(template *corev1.PodTemplateSpec) string {
 	}
 	return text
 }
+
+// hasRerun reports whether the container of a pod ran anew by itself before its node restarted
+// it. If the node tells of that together with the change, and the change is undone before the
+// restart, the planner waits for a restart that never comes: inplace-rerun-undone.txt shows it,
+// and it is not drawn.
+func hasRerun(pod *corev1.Pod) bool {
+	before, restarts := noted(pod)
+	if !restarts || !isBehind(pod) {
+		return false
+	}
+	id, awaited := before[pod.Spec.Containers[0].Name]
+	return awaited && id != pod.Status.ContainerStatuses[0].ContainerID
+}

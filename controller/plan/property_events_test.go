@@ -35,7 +35,7 @@ var kinds = weighted([]kind{
 	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {1, "policy"}, {1, "service"},
 	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
-	{1, "inPlace"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {2, "rerun"}, {2, "swap"}, {1, "invalid"},
+	{1, "inPlace"}, {2, "restart"}, {1, "crashloop"}, {1, "observe"}, {1, "rerun"}, {1, "swap"}, {1, "invalid"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
 
@@ -212,7 +212,7 @@ func (s *stage) podCommand(e event) []string {
 		case "rerun":
 			ok = s.restartable(name) && pod.Status.ObservedGeneration < pod.Generation
 		case "observe":
-			ok = pod.Status.ObservedGeneration < pod.Generation
+			ok = pod.Status.ObservedGeneration < pod.Generation && !hasRerun(pod)
 		case "ready", "unready", "fail", "succeed", "evict":
 			ok = !ended && s.canRun(pod)
 		case "orphan", "steal":

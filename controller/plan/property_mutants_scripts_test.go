@@ -37,6 +37,7 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 				return []Action{a}
 			})(w, p)
 		}}},
+		"forgets whom a pause has found reached":  {"paused-midway", mutant{"released", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Released = nil; return p })}},
 		"creates members of a pause as they were": {"paused-midway", mutant{"paused creation", onTracked(createsAsBefore)}},
 		"forgets who is superseded":               {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
 		"creates by a partition of ordinals":      {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},
