@@ -90,6 +90,7 @@ func trimPod(_ view, pod *corev1.Pod) any {
 	if _, restarts := kept.Annotations[v1.InPlaceAnnotation]; restarts {
 		keepStarts(kept.Status.InitContainerStatuses, pod.Status.InitContainerStatuses)
 		keepStarts(kept.Status.ContainerStatuses, pod.Status.ContainerStatuses)
+		kept.Spec.TerminationGracePeriodSeconds = pod.Spec.TerminationGracePeriodSeconds
 	}
 	// Of a pod that does not end, it is told what keeps it.
 	if pod.DeletionTimestamp != nil {

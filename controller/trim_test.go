@@ -64,12 +64,17 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 		},
 		"a container has just been restarted, and is ready": func(w *plan.World) {
 			w.Set.Spec.MinReadySeconds = 60
-			w.Pods[2].Annotations[v1.InPlaceAnnotation] = `{"containers":{"main":"a://1"}}`
+			w.Pods[2].Annotations[v1.InPlaceAnnotation] = `{"since":"2026-01-02T03:04:05Z","containers":{"main":"a://1"}}`
 			w.Pods[2].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "a://3",
 				State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Time{Time: now.Add(-time.Second)}}}}}
 		},
+		"a container has not been restarted for long": func(w *plan.World) {
+			w.Pods[2].Annotations[v1.InPlaceAnnotation] = `{"since":"2025-01-02T03:04:05Z","containers":{"main":"a://1"}}`
+			w.Pods[2].Spec.TerminationGracePeriodSeconds = new(int64(1_000_000_000))
+			w.Pods[2].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "a://1"}}
+		},
 		"its node has not seen it": func(w *plan.World) {
-			w.Pods[2].Annotations[v1.InPlaceAnnotation] = `{"containers":{"main":"a://1"}}`
+			w.Pods[2].Annotations[v1.InPlaceAnnotation] = `{"since":"2026-01-02T03:04:05Z","containers":{"main":"a://1"}}`
 			w.Pods[2].Generation, w.Pods[2].Status.ObservedGeneration = 3, 2
 			w.Pods[2].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "a://3"}}
 		},

@@ -107,6 +107,7 @@ const (
 	DeleteUnready      DeleteReason = "unready"  // it keeps an update from going on
 	DeleteMisshapen    DeleteReason = "claims"   // it was made with other claim templates
 	DeleteAsked        DeleteReason = "replace"  // somebody has asked for it
+	DeleteUnrestarted  DeleteReason = "restart"  // its containers should have been restarted in place, and are not
 )
 
 // UpdateInPlace brings a pod to another revision without replacing it, in one write.

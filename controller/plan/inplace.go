@@ -21,15 +21,17 @@ import (
 var errNoRecord = errors.New("there is no record any more")
 
 // goOnInPlace sees to the pods whose containers are being restarted, whatever the members
-// around them do: it ends what has been done, and gives a pod that hangs to another
-// revision if the set has come to want that.
+// around them do: it ends what has been done, gives a pod that hangs to another revision if
+// the set has come to want that, and gives up a restart that does not come.
 func goOnInPlace(f *facts, d *draft) verdict {
+	var given []member
 	for m := range f.all() {
 		if !isRestarting(m.pod) || isTerminating(m.pod) || isFinished(m.pod) || m.pod.Labels[appsv1.StatefulSetPodNameLabel] != m.pod.Name {
 			continue
 		}
 		note := noteOf(m.pod)
 		left := f.settlingFor(m.pod, note)
+		overdue, _ := f.isOverdue(m.pod)
 		switch {
 		case f.asked(m) && isBroken(m.pod): // it goes, as asked
 		case note.isDone(m.pod) && left > 0:
@@ -40,11 +42,15 @@ func goOnInPlace(f *facts, d *draft) verdict {
 			d.wait("pod %s has been updated in place", m.pod.Name)
 		case note.mayChange(m.pod) && f.isOutdated(m) && !isHeld(f, d, m):
 			d.each(replaceMember(f, d, m)...)
+		case overdue:
+			given = append(given, m)
+			continue
 		}
 		if f.roster.Contains(m.ordinal) {
 			d.wait("%s: %s", m.pod.Name, note.tell(m.pod))
 		}
 	}
+	giveUpRestarts(f, d, given)
 	return proceed
 }
 

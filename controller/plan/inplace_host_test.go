@@ -41,10 +41,12 @@ func (h *host) templateSetting(key, value string) bool {
 
 // restartCommand carries out the commands by which a node sees to a pod whose image has
 // changed, and reports false if it knows no such command: "restart web-0" runs its container
-// anew, if the image can be had, "crashloop web-0" too, and it ends each time; "swap
-// web-0" runs it anew so soon that the pod does not cease to be ready; "rerun web-0" runs it anew with the image that it had, before the node has seen the change; "observe
-// web-0" says that the node has seen the change, and "garble web-0" that its containers are restarted. "invalid TEXT" makes the host refuse actions
-// as invalid.
+// anew, if the image can be had, "crashloop web-0" too, and it ends each time; "swap web-0"
+// runs it anew so soon that the pod does not cease to be ready; "rerun web-0" runs it anew with
+// the image that it had, before the node has seen the change; "observe web-0" says that the
+// node has seen the change, "slip web-0" does both at once, and undoes the change before its
+// node acts on it; and "garble web-0" says that containers are restarted. "invalid TEXT" makes
+// the host refuse actions as invalid.
 func (s *stage) restartCommand(name string, args []string) bool {
 	switch name {
 	case "restart":
@@ -57,6 +59,8 @@ func (s *stage) restartCommand(name string, args []string) bool {
 		s.eachPod(args, func(pod *corev1.Pod) { pod.Status.ObservedGeneration = pod.Generation })
 	case "rerun":
 		s.eachPod(args, func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].ContainerID = s.newID() })
+	case "slip":
+		s.each(args, s.slip)
 	case "garble":
 		s.eachPod(args, func(pod *corev1.Pod) { pod.Annotations = map[string]string{v1.InPlaceAnnotation: "[]"} })
 	case "invalid":
@@ -113,6 +117,20 @@ func (h *host) swap(name string) {
 	})
 }
 
+// slip runs the container of a pod anew by itself, and tells of that together with the change
+// of its image, which is then undone: nothing is left to be restarted.
+func (s *stage) slip(name string) {
+	before := s.pods[name].Status.ContainerStatuses[0].Image
+	s.restartCommand("rerun", []string{name})
+	s.restartCommand("observe", []string{name})
+	s.lookAndTell()
+	s.tell([]string{"set", "image=" + before})
+	s.lookAndTell()
+	if pod := s.pods[name]; pod != nil {
+		s.restartCommand("observe", []string{name})
+	}
+}
+
 // isBehind reports whether the container of a pod is not that of its image yet.
 func isBehind(pod *corev1.Pod) bool {
 	if pod.Status.Phase != corev1.PodRunning || len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].Image == "" {
@@ -161,15 +179,18 @@ func templateText(template *corev1.PodTemplateSpec) string {
 	return text
 }
 
-// hasRerun reports whether the container of a pod ran anew by itself before its node restarted
-// it. If the node tells of that together with the change, and the change is undone before the
-// restart, the planner waits for a restart that never comes: inplace-rerun-undone.txt shows it,
-// and it is not drawn.
-func hasRerun(pod *corev1.Pod) bool {
-	before, restarts := noted(pod)
-	if !restarts || !isBehind(pod) {
-		return false
+// kept are the pods that only a user may recreate, although their containers are not
+// restarted: their set updates nothing by itself.
+func (s *stage) kept() (names []string) {
+	if s.set.Spec.UpdateStrategy.Type != v1.OnDeleteStatefulSetStrategyType {
+		return nil
 	}
-	id, awaited := before[pod.Spec.Containers[0].Name]
-	return awaited && id != pod.Status.ContainerStatuses[0].ContainerID
+	f := gather(s.world())
+	for _, pod := range s.world().Pods {
+		if _, waits := f.vainFor(pod); waits && f.mine(pod) && f.wanted(f.ordinalOf(pod.Name)) && pod.DeletionTimestamp == nil {
+			names = append(names, pod.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -43,10 +44,19 @@ func isRestarting(pod *corev1.Pod) bool {
 // nobody has written it here.
 func noteOf(pod *corev1.Pod) inPlaceNote {
 	var note inPlaceNote
-	if json.Unmarshal([]byte(pod.Annotations[v1.InPlaceAnnotation]), &note) != nil {
+	if json.Unmarshal([]byte(pod.Annotations[v1.InPlaceAnnotation]), &note) != nil || note.begun().IsZero() {
 		return inPlaceNote{}
 	}
 	return note
+}
+
+// begun is when the pod was changed, zero if that cannot be read.
+func (n inPlaceNote) begun() time.Time {
+	at, err := time.Parse(time.RFC3339, n.Since)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }
 
 // text is the note as the annotation has it.
@@ -130,12 +140,8 @@ func containerOf(pod *corev1.Pod, name string) corev1.ContainerStatus {
 
 // tell says which containers of a pod are restarted since when, and what is wrong with it.
 func (n inPlaceNote) tell(pod *corev1.Pod) string {
-	names := n.awaited(pod)
-	for i := range names {
-		names[i] = foreignWord(names[i])
-	}
 	what := "its containers restart"
-	switch len(names) {
+	switch names := n.awaitedWords(pod); len(names) {
 	case 0:
 	case 1:
 		what = "container " + names[0] + " restarts"
@@ -143,11 +149,30 @@ func (n inPlaceNote) tell(pod *corev1.Pod) string {
 		what = "containers " + strings.Join(names[:min(len(names), fewNames)], ", ") + " restart"
 	}
 	what += " in place"
-	if at, err := time.Parse(time.RFC3339, n.Since); err == nil {
+	if at := n.begun(); !at.IsZero() {
 		what += " since " + clock(at)
 	}
 	if wrong := symptom(pod); wrong != "" {
 		what += "; " + wrong
 	}
 	return what
+}
+
+// tellVain says which containers of a pod should have been restarted by now.
+func (n inPlaceNote) tellVain(pod *corev1.Pod) string {
+	names, has := n.awaitedWords(pod), "has"
+	what := "container"
+	if len(names) > 1 {
+		what, has = "containers", "have"
+	}
+	return fmt.Sprintf("%s %s %s not been restarted since %s", what, strings.Join(names[:min(len(names), fewNames)], ", "), has, clock(n.begun()))
+}
+
+// awaitedWords are the containers that have yet to be restarted, as a message names them.
+func (n inPlaceNote) awaitedWords(pod *corev1.Pod) []string {
+	names := n.awaited(pod)
+	for i := range names {
+		names[i] = foreignWord(names[i])
+	}
+	return names
 }

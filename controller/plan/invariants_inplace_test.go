@@ -93,11 +93,12 @@ func (j *judged) inPlace() {
 		}
 	}
 	for _, action := range planned[DeletePod](j) {
-		if policy == v1.OnlyInPlaceUpdatePolicyType && (forUpdate(action) || action.Reason == DeleteUnready) {
+		if policy == v1.OnlyInPlaceUpdatePolicyType && (forUpdate(action) || action.Reason == DeleteUnready || action.Reason == DeleteUnrestarted) {
 			j.broke("only in place", "%s", action)
 		}
 	}
 	j.endsInPlace()
+	j.vainBudget()
 }
 
 // changedRight: the pod gets the image and the label of one revision, and the IDs noted are
@@ -130,7 +131,7 @@ func (j *judged) changedRight(action UpdateInPlace, pod *corev1.Pod) {
 }
 
 // hasActed reports whether a node has ended the containers that are to be restarted.
-func (j *judged) hasActed(pod *corev1.Pod, before map[string]string) bool {
+func (f evidence) hasActed(pod *corev1.Pod, before map[string]string) bool {
 	for _, c := range pod.Status.ContainerStatuses {
 		if id, awaited := before[c.Name]; awaited && id != "" && id == c.ContainerID && c.State.Waiting == nil {
 			return false

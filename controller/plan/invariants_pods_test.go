@@ -69,7 +69,7 @@ func (j *judged) createsInOrder() {
 	}
 	scaled := len(creates)
 	for _, action := range planned[DeletePod](j) {
-		if !forUpdate(action) && action.Reason != DeleteAsked && action.Ordinal != j.named() {
+		if !forUpdate(action) && action.Reason != DeleteAsked && action.Reason != DeleteUnrestarted && action.Ordinal != j.named() {
 			scaled++
 		}
 	}
@@ -176,6 +176,8 @@ func (j *judged) deletes() {
 			ok = j.mayUpdate(pod, ordinal) && j.isMisshapen(ordinal)
 		case DeleteAsked:
 			ok = j.wanted(ordinal) && j.asked(pod)
+		case DeleteUnrestarted:
+			ok = j.isVain(pod, ordinal)
 		case DeleteUnready:
 			ok = j.mayUnblock(pod, ordinal)
 		}
@@ -211,7 +213,9 @@ func (j *judged) deletesInOrder() {
 	if !j.ordered() {
 		return
 	}
-	removals := slices.DeleteFunc(planned[DeletePod](j), func(a DeletePod) bool { return a.Ordinal == j.named() || a.Reason == DeleteAsked })
+	removals := slices.DeleteFunc(planned[DeletePod](j), func(a DeletePod) bool {
+		return a.Ordinal == j.named() || a.Reason == DeleteAsked || a.Reason == DeleteUnrestarted
+	})
 	for i, action := range removals {
 		if forUpdate(action) {
 			continue

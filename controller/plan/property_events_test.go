@@ -35,7 +35,7 @@ var kinds = weighted([]kind{
 	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {1, "policy"}, {1, "service"},
 	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
-	{1, "inPlace"}, {2, "restart"}, {1, "crashloop"}, {1, "observe"}, {1, "rerun"}, {1, "swap"}, {1, "invalid"},
+	{1, "inPlace"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {1, "rerun"}, {2, "slip"}, {2, "swap"}, {1, "invalid"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
 
@@ -209,10 +209,10 @@ func (s *stage) podCommand(e event) []string {
 			ok = s.restartable(name)
 		case "swap":
 			ok = s.restartable(name) && s.canRun(pod)
-		case "rerun":
+		case "rerun", "slip":
 			ok = s.restartable(name) && pod.Status.ObservedGeneration < pod.Generation
 		case "observe":
-			ok = pod.Status.ObservedGeneration < pod.Generation && !hasRerun(pod)
+			ok = pod.Status.ObservedGeneration < pod.Generation
 		case "ready", "unready", "fail", "succeed", "evict":
 			ok = !ended && s.canRun(pod)
 		case "orphan", "steal":
@@ -267,6 +267,10 @@ func (s *stage) live(fields []string, inPeace bool, events []event) {
 	}
 	s.heal()
 	if names := s.shapelessPods(); len(names) > 0 {
+		s.happen("kill", names...)
+	}
+	s.happen("observe", slices.Sorted(maps.Keys(s.pods))...)
+	if names := s.kept(); len(names) > 0 {
 		s.happen("kill", names...)
 	}
 	s.happen("converge", pace(events[0].Value)...)

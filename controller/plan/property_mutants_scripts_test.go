@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
@@ -37,11 +40,27 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 				return []Action{a}
 			})(w, p)
 		}}},
-		"forgets whom a pause has found reached":  {"paused-midway", mutant{"released", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Released = nil; return p })}},
-		"creates members of a pause as they were": {"paused-midway", mutant{"paused creation", onTracked(createsAsBefore)}},
-		"forgets who is superseded":               {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
-		"creates by a partition of ordinals":      {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},
-		"takes percentages of ordinals":           {"reserved-percent", mutant{"budget", budgetsOrdinals}},
+		"forgets whom a pause has found reached": {"paused-midway", mutant{"released", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Released = nil; return p })}},
+		"gives up restarts before their time": {"inplace-rerun-undone", mutant{"reason to delete", func(w World, p Plan) Plan {
+			w.Now = w.Now.Add(time.Second)
+			return doing(p, Compute(w))
+		}}},
+		"never gives up a restart": {"inplace-rerun-undone", mutant{"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteUnrestarted) })}},
+		"gives up restarts of more members than may be down": {"inplace-rerun-undone-two", mutant{"vain restarts", func(w World, p Plan) Plan {
+			w.Set = w.Set.DeepCopy()
+			w.Set.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = new(intstr.FromInt32(3))
+			for _, action := range Compute(w).All() {
+				if a, ok := action.(DeletePod); ok && a.Reason == DeleteUnrestarted && !slices.Contains(p.All(), action) {
+					p = also(p, action)
+				}
+			}
+			return p
+		}}},
+		"gives up restarts where nothing may be removed": {"inplace-rerun-undone-only", mutant{"only in place", withInPlace(func(u *v1.InPlaceUpdate) *v1.InPlaceUpdate { return nil })}},
+		"creates members of a pause as they were":        {"paused-midway", mutant{"paused creation", onTracked(createsAsBefore)}},
+		"forgets who is superseded":                      {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
+		"creates by a partition of ordinals":             {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},
+		"takes percentages of ordinals":                  {"reserved-percent", mutant{"budget", budgetsOrdinals}},
 		"never frees the rate": {"rate-never-starts", mutant{"rate unused", func(w World, p Plan) Plan {
 			w.Set = w.Set.DeepCopy()
 			w.Set.Spec.ProgressDeadlineSeconds = new(int32(1_000_000))

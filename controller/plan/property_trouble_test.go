@@ -145,6 +145,9 @@ func (s *stage) kubelet() (acted []string) {
 		case s.restartable(name):
 			s.restart(name, false)
 			acted = append(acted, "restart "+name)
+		case pod.Status.Phase == corev1.PodRunning && pod.Status.ObservedGeneration < pod.Generation:
+			s.changePod(name, func(pod *corev1.Pod) { pod.Status.ObservedGeneration = pod.Generation })
+			acted = append(acted, "observe "+name)
 		case !ended && s.canRun(pod) && (pod.Status.Phase != corev1.PodRunning || pod.Status.Conditions[0].Status != corev1.ConditionTrue):
 			s.ready(name, corev1.ConditionTrue)
 			acted = append(acted, "ready "+name)

@@ -83,8 +83,12 @@ func (f *facts) lowestUnavailable() member {
 }
 
 // isHopeless reports whether a surplus pod will never be available: it has ended, or
-// it waits for a claim, which surplus members do not get any more.
+// it waits for a claim, which surplus members do not get any more, or for a restart that does
+// not come.
 func (f *facts) isHopeless(m member) bool {
+	if overdue, _ := f.isOverdue(m.pod); overdue {
+		return true
+	}
 	if m.pod.Status.Phase != corev1.PodPending {
 		return isFinished(m.pod)
 	}

@@ -28,6 +28,7 @@ func report(f *facts, d *draft) (status v1.StatefulSetStatus, requeueAfter time.
 	overdue, left := overdue(f, &status, open)
 	setConditions(f, &status, standing{open: open, stalled: first(d.stalled, overdue), overdue: overdue, recreating: recreating})
 	next := soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(f.nextUnblocking(), f.nextRate()))
+	next = soonest(next, f.nextOverdue())
 	return status, soonest(next, soonest(left, d.retry))
 }
 

@@ -139,6 +139,8 @@ func reasonToDelete(reason plan.DeleteReason) string {
 		return "it is not ready, and not at the revision that it is to have"
 	case plan.DeleteAsked:
 		return "somebody has asked for its member to be replaced"
+	case plan.DeleteUnrestarted:
+		return "its containers should have been restarted in place by now, and are not"
 	default:
 		return "it has ended, and is recreated"
 	}

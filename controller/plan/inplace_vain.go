@@ -1,0 +1,122 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// defaultGrace is what a pod that does not say so has to end in.
+const defaultGrace = 30 * time.Second
+
+// giveUpRestarts recreates members that wait for a restart that does not come. A container
+// that has ended by itself just as it was to be restarted is taken for the restarted one, and
+// if the change is then undone, its node finds that it runs what it is to run. No status tells
+// such a wait from one for a slow node, so it is given up after a time: to recreate the member
+// ends well in both cases.
+//
+// The members go in the order of updates, one that serves only as long as no more than
+// maxUnavailable members are down, and in an ordered set when all others serve. They count as
+// serving here, or two of them would wait for each other.
+func giveUpRestarts(f *facts, d *draft, overdue []member) {
+	if len(overdue) == 0 {
+		return
+	}
+	down := 0
+	for _, m := range f.members {
+		down += one(f.isDown(m))
+	}
+	for m := range f.inUpdateOrder() {
+		if !slices.ContainsFunc(overdue, func(other member) bool { return other.ordinal == m.ordinal }) {
+			continue
+		}
+		if others := down - one(f.isDown(m)); f.giveUpRestart(d, m, others) {
+			down = others + 1
+		}
+	}
+}
+
+// isDown reports whether a wanted member does not serve, or is about to.
+func (f *facts) isDown(m member) bool {
+	if m.pod == nil || isTerminating(m.pod) {
+		return true
+	}
+	if overdue, _ := f.isOverdue(m.pod); isRestarting(m.pod) && !overdue {
+		return true
+	}
+	at, ready := f.availableAt(m.pod)
+	return !ready || f.Set.Spec.MinReadySeconds > 0 && at.After(f.Now)
+}
+
+// restartedUntil is the time until which containers of a pod should have been ended to be
+// restarted: they may take all the time that the pod gives them, and their node as much as
+// anything of the set may take.
+func (f *facts) restartedUntil(pod *corev1.Pod, note inPlaceNote) time.Time {
+	grace := defaultGrace
+	if seconds := pod.Spec.TerminationGracePeriodSeconds; seconds != nil {
+		grace = time.Duration(*seconds) * time.Second
+	}
+	return note.begun().Add(grace + f.progressDeadline())
+}
+
+// isOverdue reports whether containers of a pod should have been restarted by now. As long
+// as that may still come, left is how long it takes.
+func (f *facts) isOverdue(pod *corev1.Pod) (overdue bool, left time.Duration) {
+	if !isRestarting(pod) || isTerminating(pod) || isFinished(pod) {
+		return false, 0
+	}
+	note := noteOf(pod)
+	if !isObserved(pod) || note.mayChange(pod) {
+		return false, 0
+	}
+	left = max(f.restartedUntil(pod, note).Sub(f.Now), 0)
+	return left == 0, left
+}
+
+// nextOverdue is how long it takes until the first restart is given up.
+func (f *facts) nextOverdue() (next time.Duration) {
+	if f.frozen() || f.Set.DeletionTimestamp != nil {
+		return 0
+	}
+	for m := range f.all() {
+		_, left := f.isOverdue(m.pod)
+		next = soonest(next, left)
+	}
+	return next
+}
+
+// giveUpRestart recreates a member, if so many others may be down, and reports whether it
+// does.
+func (f *facts) giveUpRestart(d *draft, m member, others int) bool {
+	what := noteOf(m.pod).tellVain(m.pod)
+	switch {
+	case f.paused():
+		d.wait("pod %s is recreated when the update goes on: %s", m.pod.Name, what)
+	case f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType, f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
+		d.blocked(v1.ReasonInPlaceImpossible, "pod %s has to be recreated, which the update strategy leaves to you: %s; delete it", m.pod.Name, what)
+	case !returnable(f, d, m) || awaitsClaims(f, d, m):
+	case !isBroken(m.pod) && (others >= f.maxUnavailable() || f.ordered && others > 0):
+		d.wait("pod %s is recreated when %s: %s", m.pod.Name, f.whenFree(), what)
+	default:
+		d.warn(v1.ReasonInPlaceFallback, "pod %s is recreated at revision %s: %s", m.pod.Name, f.goal(m).name, what)
+		d.wait("pod %s is being recreated: %s", m.pod.Name, what)
+		d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteUnrestarted})
+		return true
+	}
+	return false
+}
+
+// whenFree says when a member that serves may be taken from service.
+func (f *facts) whenFree() string {
+	if f.ordered {
+		return "all others are available"
+	}
+	return fmt.Sprintf("that leaves no more than %d members unavailable", f.maxUnavailable())
+}
