@@ -34,6 +34,7 @@ func apiGroup(config *Config, getter generic.RESTOptionsGetter) (*genericapiserv
 		"statefulsets/status": sets.Status,
 		"statefulsets/scale":  sets.Scale,
 	}
+	served["statefulsets/rollout"] = statefulset.NewRolloutREST(sets.Status, config.scheme)
 	if config.Planner != nil {
 		served["statefulsets/plan"] = statefulset.NewPlanREST(sets.StatefulSet, config.scheme, config.Planner)
 		served["statefulsets/replace"] = statefulset.NewReplaceREST(sets.Status, config.scheme, config.Planner)

@@ -100,6 +100,7 @@ type DeleteReason string
 const (
 	DeleteForScaleDown DeleteReason = "scale down"
 	DeleteForUpdate    DeleteReason = "update"
+	DeleteForRollback  DeleteReason = "rollback"
 	DeleteFinished     DeleteReason = "finished" // the pod has failed or succeeded
 	DeleteUnready      DeleteReason = "unready"  // it keeps an update from going on
 	DeleteMisshapen    DeleteReason = "claims"   // it was made with other claim templates

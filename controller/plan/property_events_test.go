@@ -32,7 +32,7 @@ var kinds = weighted([]kind{
 	{1, "fail"}, {1, "succeed"}, {1, "evict"}, {1, "orphan"}, {1, "orphanrevisions"}, {1, "steal"}, {1, "unlabel"}, {1, "mislabel"},
 	{2, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
-	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {1, "policy"}, {1, "service"},
+	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {2, "steps"}, {1, "failurePolicy"}, {1, "abort"}, {1, "promote"}, {1, "promoteall"}, {2, "true"}, {1, "false"}, {1, "policy"}, {1, "service"},
 	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
@@ -68,7 +68,10 @@ var settings = map[string][]string{
 
 	"volumeClaimUpdate": {"InPlace", "NewClaims", "InPlace", "none"},
 
-	"paused":    {"true", "false"},
+	"paused":        {"true", "false"},
+	"steps":         {"1", "1:bake=10/50%", "2:manual", "1:if=ok/3:bake=20:if=ok:manual", "none", "100%:if=ok"},
+	"failurePolicy": {"Rollback", "Wait"},
+
 	"direction": {"Ascending", "Descending", "none"},
 	"first":     {"1", "none", "2,0", "3-4,1", "0-1"},
 	"last":      {"role=leader", "none", "role=standby/role=leader", "role=leader/role=standby", "app=nginx"},
@@ -104,7 +107,7 @@ func drawSet() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate"} {
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "steps", "failurePolicy"} {
 			if n := number.Draw(t, field); n%2 == 1 {
 				args = append(args, field+"="+choice(settings[field], n/2))
 			}
@@ -119,7 +122,7 @@ func choice(from []string, n int) string { return from[n%len(from)] }
 // it could happen to.
 func (s *stage) commandFor(e event) []string {
 	if values, ok := settings[e.Kind]; ok {
-		if e.Kind == "paused" && s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+		if slices.Contains([]string{"paused", "steps", "failurePolicy"}, e.Kind) && s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 			return nil
 		}
 		if (e.Kind == "claims" || e.Kind == "claimLabel") && s.set.Spec.VolumeClaimUpdate == nil {
@@ -143,6 +146,13 @@ func (s *stage) commandFor(e event) []string {
 			return nil
 		}
 		return on(e, s.removable())
+	case "abort", "promote", "promoteall":
+		return s.decisionFor(e)
+	case "true", "false":
+		if pod := on(e, slices.Sorted(maps.Keys(s.pods))); pod != nil {
+			return append(pod, "ok")
+		}
+		return nil
 	case "wait":
 		return []string{e.Kind, choice([]string{"10s", "3s", "30s"}, e.Value)}
 	case "stale":
@@ -250,6 +260,7 @@ func (s *stage) live(fields []string, inPeace bool, events []event) {
 	if gather(s.world()).isPaused() {
 		s.happen("set", "paused=false")
 	}
+	s.tryAgain()
 	s.heal()
 	if names := s.shapelessPods(); len(names) > 0 {
 		s.happen("kill", names...)

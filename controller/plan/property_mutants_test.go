@@ -85,6 +85,7 @@ func TestMutantsAreFound(t *testing.T) {
 	maps.Copy(all, unblockMutants())
 	maps.Copy(all, claimMutants())
 	maps.Copy(all, pausedMutants())
+	maps.Copy(all, stepMutants())
 	maps.Copy(all, holesMutants())
 	maps.Copy(all, orderMutants())
 	maps.Copy(all, replaceMutants())

@@ -17,7 +17,7 @@ func removeOld(f *facts, d *draft) verdict {
 	}
 	old := 0
 	for m := range f.all() {
-		if _, how := f.target(m); how != recreate {
+		if _, how := f.target(m); how == keep {
 			continue
 		}
 		old++

@@ -14,21 +14,22 @@ import (
 // members are unavailable. They come back at the new revision when they are gone. In an
 // ordered set one that cannot be removed, or not yet, holds up those after it.
 func rollOut(f *facts, d *draft) verdict {
-	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.paused() || d.repairing {
+	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.rests() || d.repairing {
 		return proceed
 	}
-	budget := f.maxUnavailable() - (f.roster.Len() - f.available)
+	budget := f.updateBudget()
 	barrier := f.barrier()
 	var removals []Action
 	for m := range f.inUpdateOrder() {
-		if _, how := f.target(m); how != recreate || barrier.holds(m) {
+		_, how := f.target(m)
+		if how == keep || barrier.holds(m) {
 			continue
 		}
-		switch held := isHeld(f, d, m); {
+		switch held := how == recreate && isHeld(f, d, m); {
 		case held && f.ordered:
 			budget = 0
 		case held:
-		case !f.reached(m):
+		case how == mend:
 			removals = append(removals, removeUnready(f, d, m)...)
 		case !isReady(m.pod) || isTerminating(m.pod):
 			removals = append(removals, replaceBroken(f, d, m)...)
@@ -46,10 +47,19 @@ func rollOut(f *facts, d *draft) verdict {
 	return proceed
 }
 
+// updateBudget is how many members that serve may be taken for an update now. One that has
+// failed takes no more.
+func (f *facts) updateBudget() int {
+	if f.rollout != nil && f.rollout.at.failure != nil && !f.rollsBack() {
+		return 0
+	}
+	return f.maxUnavailable() - (f.roster.Len() - f.available)
+}
+
 // isHeld reports whether an outdated pod is kept, because the next one could not be made, or
 // not as it is to be.
 func isHeld(f *facts, d *draft, m member) bool {
-	return f.reached(m) && !isTerminating(m.pod) && (!returnable(f, d, m) || awaitsClaims(f, d, m))
+	return !isTerminating(m.pod) && (!returnable(f, d, m) || awaitsClaims(f, d, m))
 }
 
 // replaceBroken removes an old pod that serves nobody anyhow: that costs no budget,
@@ -69,7 +79,7 @@ func replaceMember(f *facts, d *draft, m member) Action {
 	if why == DeleteMisshapen {
 		d.wait("pod %s is being replaced by one that mounts the claims of the present templates", m.pod.Name)
 	} else {
-		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.update.name)
+		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.goal(m).name)
 		if revisionOf(m.pod) == f.current.name {
 			d.replaced++
 		}
@@ -80,10 +90,14 @@ func replaceMember(f *facts, d *draft, m member) Action {
 // whyUpdated says what the pod of a member that is to be recreated has otherwise than it is
 // to have.
 func (f *facts) whyUpdated(m member) DeleteReason {
-	if revisionOf(m.pod) == f.goal(m).name {
+	switch {
+	case revisionOf(m.pod) == f.goal(m).name:
 		return DeleteMisshapen
+	case f.rollsBack():
+		return DeleteForRollback
+	default:
+		return DeleteForUpdate
 	}
-	return DeleteForUpdate
 }
 
 // maxUnavailable is how many members may be unavailable during an update, at

@@ -33,6 +33,7 @@ func rules() []rule {
 		{name: "name", apply: shareNoName},
 		{name: "handover", apply: awaitRevisions},
 		{name: "revisions", apply: recordTemplate},
+		{name: "rollout", apply: tellRollout},
 		{name: "membership", apply: keepMembership},
 		{name: "recreate", apply: removeOld},
 		{name: "claims", apply: updateClaims},

@@ -72,9 +72,9 @@ type facts struct {
 	// stranded are the members whose pods are broken and not at the revision that they are
 	// to have, and that no other rule replaces.
 	stranded []member
-	// released are the members that a paused update has reached, superseded those that have
-	// no revision to come back to. Nil unless an update is paused.
-	released, superseded map[int]bool
+	// rollout is what is known of an update of which the status keeps a record, nil if it
+	// keeps none.
+	rollout *rollout
 	// unblocking is the member that is being replaced out of turn, nil if there is none.
 	unblocking *member
 }
@@ -99,7 +99,7 @@ func survey(world World, reads *reader) *facts {
 	f.findRevisions(selector, reads)
 	f.freezeRevisions()
 	f.countUnreached()
-	f.findReleased()
+	f.findRollout()
 	f.compareClaims()
 	f.countStarting()
 	f.findStranded()

@@ -44,8 +44,18 @@ func (in RollingUpdateStatefulSetStrategy) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RolloutFailure) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.RolloutFailure"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in RolloutStatus) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.RolloutStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RolloutStep) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.RolloutStep"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -81,6 +91,11 @@ func (in StatefulSetPlan) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in StatefulSetReplacement) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.StatefulSetReplacement"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in StatefulSetRollout) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.StatefulSetRollout"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -87,6 +87,44 @@ func Validate_RollingUpdateStatefulSetStrategy(
 
 	// field RollingUpdateStatefulSetStrategy.Paused has no validation
 
+	{ // field RollingUpdateStatefulSetStrategy.Steps
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []RolloutStep,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 20).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj, nil, nil, Validate_RolloutStep); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RollingUpdateStatefulSetStrategy) []RolloutStep {
+				return oldObj.Steps
+			})
+		errs = append(errs, fn(fldPath.Child("steps"), obj.Steps, oldVal, oldObj != nil)...)
+	}
+
+	// field RollingUpdateStatefulSetStrategy.FailurePolicy has no validation
+
 	{ // field RollingUpdateStatefulSetStrategy.Order
 		fn := func(
 			fldPath *field.Path,
@@ -117,6 +155,51 @@ func Validate_RollingUpdateStatefulSetStrategy(
 		errs = append(errs, fn(fldPath.Child("order"), obj.Order, oldVal, oldObj != nil)...)
 	}
 
+	return errs
+}
+
+// Validate_RolloutStep validates an instance of RolloutStep according
+// to declarative validation rules in the API schema.
+func Validate_RolloutStep(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *RolloutStep) (errs field.ErrorList) {
+
+	// field RolloutStep.Updated has no validation
+	// field RolloutStep.BakeSeconds has no validation
+
+	{ // field RolloutStep.PodConditions
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 8).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RolloutStep) []string {
+				return oldObj.PodConditions
+			})
+		errs = append(errs, fn(fldPath.Child("podConditions"), obj.PodConditions, oldVal, oldObj != nil)...)
+	}
+
+	// field RolloutStep.Approval has no validation
 	return errs
 }
 

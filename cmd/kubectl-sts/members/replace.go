@@ -18,6 +18,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/cmd/kubectl-sts/target"
 	"statefulset.dev/identity"
 )
 
@@ -62,7 +63,7 @@ func (r *replacement) run(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	r.say("%s to be replaced%s", strings.Join(r.names(), ", "), suffix(r.dryRun))
+	r.say("%s to be replaced%s", strings.Join(r.names(), ", "), target.DryRunSuffix(r.dryRun))
 	if !r.wait || r.dryRun != cmdutil.DryRunNone {
 		return nil
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,19 +74,8 @@ func remove(cmd *cobra.Command, args, names []string, getter genericclioptions.R
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(streams.Out, "statefulset.%s/%s: %s removed, %d replicas left%s\n", v1.GroupName, name, strings.Join(names, ", "), left, suffix(dryRun))
+	fmt.Fprintf(streams.Out, "statefulset.%s/%s: %s removed, %d replicas left%s\n", v1.GroupName, name, strings.Join(names, ", "), left, target.DryRunSuffix(dryRun))
 	return nil
-}
-
-func suffix(dryRun cmdutil.DryRunStrategy) string {
-	switch dryRun {
-	case cmdutil.DryRunClient:
-		return " (dry run)"
-	case cmdutil.DryRunServer:
-		return " (server dry run)"
-	default:
-		return ""
-	}
 }
 
 // setName is the name of the one set that the arguments of "scale" name.
@@ -104,17 +92,10 @@ func setName(args []string) (string, error) {
 	if name == "" {
 		return "", errors.New("--remove needs the name of one set, as in statefulset/web")
 	}
-	if !isKind(kind) {
+	if !target.IsKind(kind) {
 		return "", fmt.Errorf("--remove is for statefulsets of %s, and %q is no name of these", v1.GroupName, kind)
 	}
 	return name, nil
-}
-
-// isKind reports whether a word names our sets. With the group of the built-in ones it does not.
-func isKind(word string) bool {
-	plain, group, _ := strings.Cut(strings.ToLower(word), ".")
-	return slices.Contains([]string{"statefulset", "statefulsets", "sts", "sset"}, plain) &&
-		slices.Contains([]string{"", v1.GroupName, v1.SchemeGroupVersion.Version + "." + v1.GroupName}, group)
 }
 
 type scaler struct {

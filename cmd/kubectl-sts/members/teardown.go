@@ -22,6 +22,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
 // teardown ends sets member by member.
@@ -104,7 +105,7 @@ func (t *teardown) end(ctx context.Context, set *v1.StatefulSet) error {
 	if err != nil {
 		return err
 	}
-	t.say(set, "scaled to 0%s", suffix(t.dryRun))
+	t.say(set, "scaled to 0%s", target.DryRunSuffix(t.dryRun))
 	switch t.dryRun {
 	case cmdutil.DryRunNone:
 		if err := t.await(ctx, set, pods); err != nil {
@@ -117,7 +118,7 @@ func (t *teardown) end(ctx context.Context, set *v1.StatefulSet) error {
 		}
 	case cmdutil.DryRunClient:
 	}
-	fmt.Fprintf(t.out, "statefulset.%s %q deleted from %s namespace%s\n", v1.GroupName, set.Name, set.Namespace, suffix(t.dryRun))
+	fmt.Fprintf(t.out, "statefulset.%s %q deleted from %s namespace%s\n", v1.GroupName, set.Name, set.Namespace, target.DryRunSuffix(t.dryRun))
 	return nil
 }
 

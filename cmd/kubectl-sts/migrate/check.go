@@ -39,6 +39,9 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 		if err := refuseHoles(s.ours); err != nil {
 			return err
 		}
+		if err := refuseRollout(s.ours); err != nil {
+			return err
+		}
 		if err := refuseMisshapen(s.ours, s.pods); err != nil {
 			return err
 		}

@@ -124,6 +124,8 @@ func reasonToDelete(reason plan.DeleteReason) string {
 		return "the set does not want the member any more"
 	case plan.DeleteForUpdate:
 		return "it does not run the present revision"
+	case plan.DeleteForRollback:
+		return "the update that it was brought to is rolled back"
 	case plan.DeleteMisshapen:
 		return "it does not mount the claims of the present templates"
 	case plan.DeleteUnready:
