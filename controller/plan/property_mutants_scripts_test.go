@@ -37,10 +37,10 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 				return []Action{a}
 			})(w, p)
 		}}},
-		"goes on updating what is rolled back":    {"steps-aborted", mutant{"reason to delete", goesOn}},
-		"does not go back":                        {"steps-aborted", mutant{"rolls back", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForRollback) })}},
-		"begins to bake at every look":            {"steps-canary-evicted", mutant{"bake", onSteps(bakesAnew)}},
-		"forgets that it rolls back":              {"steps-deadline-rolled-back", mutant{"rollback", onSteps(func(w World, p Plan, r *v1.RolloutStatus) Plan {
+		"goes on updating what is rolled back": {"steps-aborted", mutant{"reason to delete", goesOn}},
+		"does not go back":                     {"steps-aborted", mutant{"rolls back", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForRollback) })}},
+		"begins to bake at every look":         {"steps-canary-evicted", mutant{"bake", onSteps(bakesAnew)}},
+		"forgets that it rolls back": {"steps-deadline-rolled-back", mutant{"rollback", onSteps(func(w World, p Plan, r *v1.RolloutStatus) Plan {
 			r.Rollback = r.Rollback && !w.Set.Status.Rollout.Rollback
 			return p
 		})}},
