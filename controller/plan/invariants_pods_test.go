@@ -169,7 +169,9 @@ func (j *judged) deletes() {
 		case DeleteForUpdate:
 			ok = j.mayUpdate(pod, ordinal) && pod.Labels["controller-revision-hash"] != j.plan.Status.UpdateRevision
 		case DeleteMisshapen:
-			ok = j.mayUpdate(pod, ordinal) && j.isMisshapen(ordinal)
+			ok = j.mayUpdate(pod, ordinal) && j.isMountingOtherwise(ordinal)
+		case DeleteForOverride:
+			ok = j.mayUpdate(pod, ordinal) && j.isOverridden(ordinal)
 		case DeleteAsked:
 			ok = j.wanted(ordinal) && j.asked(pod)
 		case DeleteUnready:
@@ -183,7 +185,7 @@ func (j *judged) deletes() {
 
 // forUpdate reports whether a pod is removed because it is otherwise than a new one would be.
 func forUpdate(action DeletePod) bool {
-	return action.Reason == DeleteForUpdate || action.Reason == DeleteMisshapen
+	return action.Reason == DeleteForUpdate || action.Reason == DeleteMisshapen || action.Reason == DeleteForOverride
 }
 
 // mayUpdate reports whether the strategy lets an update remove a pod at all.

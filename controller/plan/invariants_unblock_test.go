@@ -85,7 +85,7 @@ func (j *judged) strandedSince(pod *corev1.Pod, ordinal int) (time.Time, bool) {
 		if peer == nil || peer.Labels[revision] != updated || pod.Labels[revision] != j.currentRevision(updated) {
 			continue
 		}
-		if _, ails := unreadySince(peer); ails && (!j.followsTemplates() || !j.mountsOtherwise(peer, other)) {
+		if _, ails := unreadySince(peer); ails && (!j.followsTemplates() || !j.mountsOtherwise(peer, other)) && !j.isOtherwise(peer, other) {
 			return time.Time{}, false
 		}
 	}

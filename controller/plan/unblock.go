@@ -93,8 +93,10 @@ func (f *facts) tellReplaced(d *draft, m member) {
 // standingOf says what the revision of a stranded member is to the set.
 func (f *facts) standingOf(m member) string {
 	switch at := revisionOf(m.pod); {
-	case at == f.goal(m).name:
+	case at == f.goal(m).name && f.hasOtherClaims(m):
 		return "and was created with other claim templates"
+	case at == f.goal(m).name:
+		return "and was created with another override"
 	case at == f.current.name:
 		return "which the update replaces"
 	case at == f.update.name:
@@ -105,7 +107,7 @@ func (f *facts) standingOf(m member) string {
 }
 
 // isStranded reports whether a member has a pod that is broken and not at the revision, or
-// not with the claims, that the member is to have, so that waiting for it leads nowhere. One
+// not with the claims or the override, that the member is to have, so that waiting for it leads nowhere. One
 // at the current revision may still come back, and is not taken to an update that has already
 // broken another.
 func (f *facts) isStranded(m member) bool {

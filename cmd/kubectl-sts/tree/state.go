@@ -60,10 +60,11 @@ func (s state) members() (rows []member, unseen int) {
 	for _, claim := range s.claims {
 		claims[claim.Name] = claim
 	}
-	roster := identity.OrdinalsOf(s.set)
+	roster, overrides := identity.OrdinalsOf(s.set), identity.OverridesOf(s.set)
 	ordinals, unseen := ordinals(pods, roster)
 	for _, ordinal := range ordinals {
 		row := s.describe(ordinal, pods[ordinal], roster.Contains(ordinal))
+		row.revision += overrideWord(overrides, ordinal, pods[ordinal])
 		row.claims = s.claimsOf(ordinal, claims)
 		rows = append(rows, row)
 	}
@@ -116,6 +117,24 @@ func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
 		row.node = pod.Spec.NodeName
 	}
 	return row
+}
+
+// overrideWord says with which override a pod was created, empty if with none, and as it is to be.
+func overrideWord(overrides *identity.Overrides, ordinal int, pod *corev1.Pod) string {
+	if pod == nil {
+		return ""
+	}
+	made, due := pod.Annotations[v1.OverrideAnnotation], overrides.Hash(ordinal)
+	switch {
+	case made == "" && due == "":
+		return ""
+	case due == "":
+		return ", earlier override"
+	case made != due:
+		return ", without override " + overrides.Of(ordinal).Name
+	default:
+		return ", override " + overrides.Of(ordinal).Name
+	}
 }
 
 // phaseOf is the phase of a pod, or what keeps it from running.
