@@ -239,7 +239,7 @@ func on(e event, able []string) []string {
 // them free.
 func (s *stage) live(fields []string, inPeace bool, events []event) {
 	s.happen("set", fields...)
-	if inPeace {
+	if inPeace && !asksForNowhere(s.set) {
 		s.happen("converge")
 	}
 	for _, e := range events {
