@@ -154,6 +154,9 @@ func merged[M ~map[K]V, K comparable, V any](all ...M) M {
 
 // overriddenClaims are the claim templates of a set that an override changes, by their index.
 func overriddenClaims(templates []corev1.PersistentVolumeClaim, overrides []v1.VolumeClaimOverride) map[int]*corev1.PersistentVolumeClaim {
+	if len(overrides) == 0 {
+		return nil
+	}
 	byName := make(map[string]*v1.VolumeClaimOverride, len(overrides))
 	for i := range overrides {
 		byName[overrides[i].Name] = &overrides[i]

@@ -14,38 +14,32 @@ import (
 )
 
 // Overrides are those of a set, by the ordinals that they are for. What follows from one is
-// made once, when it is first asked for, however many members it has; so a value is for one
-// goroutine.
+// found once, however many members it has.
 type Overrides struct {
 	set *v1.StatefulSet
 	// rows are the ordinals with an override, the lowest first. They are apart.
 	rows []row
-	// made are what has been made of the overrides, by their index.
-	made []made
+	// hashes and claims are, by the index of an override, what its pods note, and the claim
+	// templates that it changes, by their index.
+	hashes []string
+	claims []map[int]*corev1.PersistentVolumeClaim
 }
 
 // row is a row of ordinals, with both its ends, and the index of their override.
 type row struct{ first, last, override int }
 
-// made is what has been made of an override.
-type made struct {
-	hash      *string
-	templates map[*corev1.PodTemplateSpec]*corev1.PodTemplateSpec
-	claims    map[int]*corev1.PersistentVolumeClaim
-}
-
 // OverridesOf are the overrides of a set, which must not change as long as they are used.
 func OverridesOf(set *v1.StatefulSet) *Overrides {
 	o := &Overrides{set: set}
 	for i := range set.Spec.Overrides {
-		for _, r := range set.Spec.Overrides[i].Ordinals {
+		override := &set.Spec.Overrides[i]
+		for _, r := range override.Ordinals {
 			o.rows = append(o.rows, row{int(r.First), int(r.End()), i})
 		}
+		o.hashes = append(o.hashes, hashOf(override))
+		o.claims = append(o.claims, overriddenClaims(set.Spec.VolumeClaimTemplates, override.VolumeClaims))
 	}
-	if len(o.rows) > 0 {
-		o.made = make([]made, len(set.Spec.Overrides))
-		slices.SortStableFunc(o.rows, func(a, b row) int { return cmp.Compare(a.first, b.first) })
-	}
+	slices.SortStableFunc(o.rows, func(a, b row) int { return cmp.Compare(a.first, b.first) })
 	return o
 }
 
@@ -72,49 +66,61 @@ func (o *Overrides) Hash(ordinal int) string {
 	if !ok {
 		return ""
 	}
-	return o.hash(at)
-}
-
-func (o *Overrides) hash(override int) string {
-	known := &o.made[override].hash
-	if *known == nil {
-		*known = new(hashOf(&o.set.Spec.Overrides[override]))
-	}
-	return **known
+	return o.hashes[at]
 }
 
 // Template is what the pod of a member is made from: the template of its revision, with its
 // override. It shares with both what it does not change.
 func (o *Overrides) Template(template *corev1.PodTemplateSpec, ordinal int) *corev1.PodTemplateSpec {
 	at, ok := o.at(ordinal)
-	if !ok || o.hash(at) == "" {
+	if !ok || o.hashes[at] == "" {
 		return withoutNote(template)
 	}
-	known := &o.made[at]
-	if found := known.templates[template]; found != nil {
-		return found
-	}
-	if known.templates == nil {
-		known.templates = map[*corev1.PodTemplateSpec]*corev1.PodTemplateSpec{}
-	}
-	known.templates[template] = overridden(template, &o.set.Spec.Overrides[at], o.hash(at))
-	return known.templates[template]
+	return overridden(template, &o.set.Spec.Overrides[at], o.hashes[at])
 }
 
 // ClaimTemplate is what the claim of a member is made from: the claim template of that index,
 // with the member's override.
 func (o *Overrides) ClaimTemplate(template, ordinal int) *corev1.PersistentVolumeClaim {
-	plain := &o.set.Spec.VolumeClaimTemplates[template]
-	at, ok := o.at(ordinal)
+	if at, ok := o.at(ordinal); ok {
+		if changed := o.claims[at][template]; changed != nil {
+			return changed
+		}
+	}
+	return &o.set.Spec.VolumeClaimTemplates[template]
+}
+
+// PodMaker builds pods of many members, of which those with one override share what it makes of
+// their template. It is for one goroutine.
+type PodMaker struct {
+	overrides *Overrides
+	// templates are what has been made, by the template and the index of the override.
+	templates map[madeFrom]*corev1.PodTemplateSpec
+}
+
+type madeFrom struct {
+	template *corev1.PodTemplateSpec
+	override int
+}
+
+// PodMaker builds pods of the set.
+func (o *Overrides) PodMaker() *PodMaker {
+	return &PodMaker{overrides: o, templates: map[madeFrom]*corev1.PodTemplateSpec{}}
+}
+
+// Pod builds the pod of a member, as the function of that name does.
+func (m *PodMaker) Pod(template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
+	return podOf(m.overrides.set, m.template(template, ordinal), revision, ordinal)
+}
+
+func (m *PodMaker) template(template *corev1.PodTemplateSpec, ordinal int) *corev1.PodTemplateSpec {
+	at, ok := m.overrides.at(ordinal)
 	if !ok {
-		return plain
+		at = -1
 	}
-	known := &o.made[at]
-	if known.claims == nil {
-		known.claims = overriddenClaims(o.set.Spec.VolumeClaimTemplates, o.set.Spec.Overrides[at].VolumeClaims)
+	from := madeFrom{template, at}
+	if m.templates[from] == nil {
+		m.templates[from] = m.overrides.Template(template, ordinal)
 	}
-	if changed := known.claims[template]; changed != nil {
-		return changed
-	}
-	return plain
+	return m.templates[from]
 }

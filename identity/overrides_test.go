@@ -196,13 +196,17 @@ func TestWhatIsMadeOfAnOverrideIsMadeOnce(t *testing.T) {
 		o.VolumeClaims = []v1.VolumeClaimOverride{{Name: "data", Storage: new(resource.MustParse("5Gi"))}}
 	})
 	overrides := OverridesOf(set)
-	if a, b := overrides.Template(&set.Spec.Template, 3), overrides.Template(&set.Spec.Template, 4); a != b {
+	pods := overrides.PodMaker()
+	if a, b := pods.template(&set.Spec.Template, 3), pods.template(&set.Spec.Template, 4); a != b {
 		t.Errorf("the templates of two members of an override are %p and %p, want one", a, b)
 	}
 	if a, b := overrides.ClaimTemplate(0, 3), overrides.ClaimTemplate(0, 1); a != b {
 		t.Errorf("the claim templates of two members of an override are %p and %p, want one", a, b)
 	}
-	if got := overrides.Template(&set.Spec.Template, 5); got != &set.Spec.Template {
+	if a, b := pods.Pod(&set.Spec.Template, "web-1", 3), overrides.Pod(&set.Spec.Template, "web-1", 3); !equality.Semantic.DeepEqual(a, b) {
+		t.Errorf("the pod of a member is %v if it is one of many, and else %v", a, b)
+	}
+	if got := pods.template(&set.Spec.Template, 5); got != &set.Spec.Template {
 		t.Errorf("the template of a member without an override is %p, want that of the set, %p", got, &set.Spec.Template)
 	}
 }

@@ -33,10 +33,13 @@ func Pod(set *v1.StatefulSet, template *corev1.PodTemplateSpec, revision string,
 	return OverridesOf(set).Pod(template, revision, ordinal)
 }
 
-// Pod builds the pod of a member, as the function does, for who builds many.
+// Pod builds the pod of a member, as the function of that name does.
 func (o *Overrides) Pod(template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
-	set := o.set
-	template = o.Template(template, ordinal)
+	return podOf(o.set, o.Template(template, ordinal), revision, ordinal)
+}
+
+// podOf builds the pod of a member from what its override has made of the template.
+func podOf(set *v1.StatefulSet, template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
 	name := PodName(set.Name, ordinal)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

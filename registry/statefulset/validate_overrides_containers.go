@@ -4,7 +4,6 @@
 package statefulset
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -81,7 +80,7 @@ func effective(override, template corev1.ResourceList, name corev1.ResourceName)
 
 func validateAmounts(amounts corev1.ResourceList, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, name := range slices.SortedFunc(maps.Keys(amounts), func(a, b corev1.ResourceName) int { return cmp.Compare(a, b) }) {
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
 		at, amount := path.Key(string(name)), amounts[name]
 		errs = append(errs, metav1validation.ValidateLabelName(string(name), at)...)
 		if amount.Sign() < 0 {

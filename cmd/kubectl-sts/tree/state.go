@@ -119,24 +119,6 @@ func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
 	return row
 }
 
-// overrideWord says with which override a pod was created, empty if with none, and as it is to be.
-func overrideWord(overrides *identity.Overrides, ordinal int, pod *corev1.Pod) string {
-	if pod == nil {
-		return ""
-	}
-	made, due := pod.Annotations[v1.OverrideAnnotation], overrides.Hash(ordinal)
-	switch {
-	case made == "" && due == "":
-		return ""
-	case due == "":
-		return ", earlier override"
-	case made != due:
-		return ", without override " + overrides.Of(ordinal).Name
-	default:
-		return ", override " + overrides.Of(ordinal).Name
-	}
-}
-
 // phaseOf is the phase of a pod, or what keeps it from running.
 func phaseOf(pod *corev1.Pod) string {
 	if pod.DeletionTimestamp != nil {
