@@ -150,13 +150,28 @@ func (f *facts) replacesUnready() bool {
 // Parallel set replaces its members from the partition on anyhow.
 func (f *facts) findStranded() {
 	f.updateAils = slices.ContainsFunc(f.members, func(m member) bool {
-		return m.pod != nil && isBroken(m.pod) && revisionOf(m.pod) == f.update.name && !f.misshapen(m)
+		return m.pod != nil && isBroken(m.pod) && revisionOf(m.pod) == f.update.name && !f.misshapen(m) && !f.lacksClaim(m)
 	})
 	for _, m := range f.members {
 		if f.isStranded(m) && (f.ordered || !f.reached(m)) {
 			f.stranded = append(f.stranded, m)
 		}
 	}
+}
+
+// lacksClaim reports whether a member has a pod that has yet to start, and a claim of it is not
+// there to stay. That says nothing about the update: an ordered set that waits for another member
+// makes no claims for this one.
+func (f *facts) lacksClaim(m member) bool {
+	if m.pod.Status.Phase != corev1.PodPending {
+		return false
+	}
+	for i := range f.Set.Spec.VolumeClaimTemplates {
+		if claim := f.claimOf(m, i); claim == nil || claim.DeletionTimestamp != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // strandedNow is the stranded member whose time has come, if there is one. Of several it is
