@@ -77,8 +77,13 @@ func trimPod(_ view, pod *corev1.Pod) any {
 			ContainerStatuses:     ailing(pod.Status.ContainerStatuses),
 		},
 	}
-	if made, noted := pod.Annotations[v1.ClaimTemplatesAnnotation]; noted {
-		kept.Annotations = map[string]string{v1.ClaimTemplatesAnnotation: made}
+	for _, key := range []string{v1.ClaimTemplatesAnnotation, v1.OverrideAnnotation} {
+		if made, noted := pod.Annotations[key]; noted {
+			if kept.Annotations == nil {
+				kept.Annotations = map[string]string{}
+			}
+			kept.Annotations[key] = made
+		}
 	}
 	// Of a pod that does not end, it is told what keeps it.
 	if pod.DeletionTimestamp != nil {

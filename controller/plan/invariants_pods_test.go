@@ -171,7 +171,9 @@ func (j *judged) deletes() {
 		case DeleteForRollback:
 			ok = j.goesBack() && j.wanted(ordinal) && pod.Labels["controller-revision-hash"] == j.plan.Status.UpdateRevision
 		case DeleteMisshapen:
-			ok = j.mayTake(pod, ordinal) && j.isMisshapen(ordinal)
+			ok = j.mayTake(pod, ordinal) && j.isMountingOtherwise(ordinal)
+		case DeleteForOverride:
+			ok = j.mayTake(pod, ordinal) && j.isOverridden(ordinal)
 		case DeleteAsked:
 			ok = j.wanted(ordinal) && j.asked(pod)
 		case DeleteUnready:
@@ -185,7 +187,7 @@ func (j *judged) deletes() {
 
 // forUpdate reports whether a pod is removed because it is otherwise than a new one would be.
 func forUpdate(action DeletePod) bool {
-	return action.Reason == DeleteForUpdate || action.Reason == DeleteMisshapen || action.Reason == DeleteForRollback
+	return action.Reason == DeleteForUpdate || action.Reason == DeleteMisshapen || action.Reason == DeleteForOverride || action.Reason == DeleteForRollback
 }
 
 // mayTake reports whether an update may remove a pod now: where it goes by the status, that

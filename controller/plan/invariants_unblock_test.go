@@ -88,11 +88,22 @@ func (j *judged) strandedSince(pod *corev1.Pod, ordinal int) (time.Time, bool) {
 		if peer == nil || peer.Labels[revision] != updated || pod.Labels[revision] != j.currentRevision(updated) {
 			continue
 		}
-		if _, ails := unreadySince(peer); ails && (!j.followsTemplates() || !j.mountsOtherwise(peer, other)) {
+		if _, ails := unreadySince(peer); ails && (!j.followsTemplates() || !j.mountsOtherwise(peer, other)) && !j.isOtherwise(peer, other) && !j.awaitsClaim(peer, other) {
 			return time.Time{}, false
 		}
 	}
 	return since, true
+}
+
+// awaitsClaim reports whether a pod has yet to start and has a claim that is not there, or goes.
+func (f evidence) awaitsClaim(pod *corev1.Pod, ordinal int) bool {
+	for _, template := range f.Set.Spec.VolumeClaimTemplates {
+		claim := f.claims[f.claimName(template.Name, ordinal)]
+		if pod.Status.Phase == corev1.PodPending && (claim == nil || claim.DeletionTimestamp != nil) {
+			return true
+		}
+	}
+	return false
 }
 
 // unblocking: the status names one member at a time, and only as long as it is wanted and

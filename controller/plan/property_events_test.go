@@ -33,7 +33,7 @@ var kinds = weighted([]kind{
 	{2, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
 	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {2, "steps"}, {1, "failurePolicy"}, {1, "abort"}, {1, "promote"}, {1, "promoteall"}, {2, "true"}, {1, "false"}, {1, "policy"}, {1, "service"},
-	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"},
+	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"}, {3, "overrides"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
@@ -78,8 +78,10 @@ var settings = map[string][]string{
 
 	"replaceUnreadyAfterSeconds": {"0", "20", "none"},
 	"rate":                       {"1", "2", "50%", "none", "9"},
-	"service":                    {"nginx", "other", ""},
-	"reserved":                   {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
+	"overrides": {"big@0@node=nvme", "none", "big@0@node=nvme/small@2-3@size=small", "huge@0@node=nvme", "big@1,5@node=ssd@env=LARGE", "big@0@node=" + nowhere,
+		"wide@1@storage=www=2Gi", "big@0@node=nvme@storage=www=3Gi/small@4@env=SMALL"},
+	"service":  {"nginx", "other", ""},
+	"reserved": {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
 }
 
 // badImage is one with which no pod becomes ready.
@@ -107,7 +109,7 @@ func drawSet() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "steps", "failurePolicy"} {
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy"} {
 			if n := number.Draw(t, field); n%2 == 1 {
 				args = append(args, field+"="+choice(settings[field], n/2))
 			}
@@ -247,7 +249,7 @@ func on(e event, able []string) []string {
 // them free.
 func (s *stage) live(fields []string, inPeace bool, events []event) {
 	s.happen("set", fields...)
-	if inPeace {
+	if inPeace && !asksForNowhere(s.set) {
 		s.happen("converge")
 	}
 	for _, e := range events {

@@ -160,7 +160,7 @@ func (c coverage) expect(t *testing.T) {
 		t.Logf("%9d %s", n, what)
 	}
 	for _, action := range []Action{CreateMember{}, CreateClaims{}, SetClaimOwners{}, UpdateClaim{}, RepairPod{}, AdoptPod{}, ReleasePod{},
-		DeletePod{Reason: DeleteForScaleDown}, DeletePod{Reason: DeleteForUpdate}, DeletePod{Reason: DeleteFinished}, DeletePod{Reason: DeleteUnready}, DeletePod{Reason: DeleteMisshapen}, DeletePod{Reason: DeleteAsked},
+		DeletePod{Reason: DeleteForScaleDown}, DeletePod{Reason: DeleteForUpdate}, DeletePod{Reason: DeleteFinished}, DeletePod{Reason: DeleteUnready}, DeletePod{Reason: DeleteMisshapen}, DeletePod{Reason: DeleteForOverride}, DeletePod{Reason: DeleteAsked},
 		DeletePod{Reason: DeleteForUpdate, Turn: "first"}, DeletePod{Reason: DeleteForUpdate, Turn: "last"},
 		CreateRevision{}, AdoptRevision{}, RaiseRevision{}, DeleteRevision{}} {
 		if c[nameOf(action)] == 0 {

@@ -75,29 +75,36 @@ func replaceBroken(f *facts, d *draft, m member) []Action {
 }
 
 func replaceMember(f *facts, d *draft, m member) Action {
-	why := f.whyUpdated(m)
-	if why == DeleteMisshapen {
+	removal := f.removalOf(m)
+	switch removal.Reason {
+	case DeleteMisshapen:
 		d.wait("pod %s is being replaced by one that mounts the claims of the present templates", m.pod.Name)
-	} else {
+	case DeleteForOverride:
+		d.wait("pod %s is being replaced by one %s", m.pod.Name, f.overrideText(m))
+	default:
 		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.goal(m).name)
 		if revisionOf(m.pod) == f.current.name {
 			d.replaced++
 		}
 	}
-	return DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: why, Turn: f.turnOf(m)}
+	removal.Turn = f.turnOf(m)
+	return removal
 }
 
-// whyUpdated says what the pod of a member that is to be recreated has otherwise than it is
-// to have.
-func (f *facts) whyUpdated(m member) DeleteReason {
+// removalOf removes the pod of a member that is to be recreated, and says what it has otherwise
+// than it is to have.
+func (f *facts) removalOf(m member) DeletePod {
+	removal := DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForUpdate}
 	switch {
-	case revisionOf(m.pod) == f.goal(m).name:
-		return DeleteMisshapen
-	case f.rollsBack():
-		return DeleteForRollback
+	case revisionOf(m.pod) != f.goal(m).name && f.rollsBack():
+		removal.Reason = DeleteForRollback
+	case revisionOf(m.pod) != f.goal(m).name:
+	case f.hasOtherClaims(m):
+		removal.Reason = DeleteMisshapen
 	default:
-		return DeleteForUpdate
+		removal.Reason, removal.Override = DeleteForOverride, f.dueOverride(m)
 	}
+	return removal
 }
 
 // maxUnavailable is how many members may be unavailable during an update, at

@@ -51,7 +51,7 @@ func rules() []rule {
 
 // decide applies the rules to what is so.
 func decide(f *facts, reads *reader) *draft {
-	d := &draft{reads: reads}
+	d := &draft{reads: reads, pods: f.overrides.PodMaker()}
 	membersWait := false
 	for _, rule := range rules() {
 		if membersWait && !rule.aside {

@@ -99,6 +99,8 @@ func (h *host) configure(settings []string) {
 			if value != "none" {
 				spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.VolumeClaimUpdatePolicyType(value)}
 			}
+		case "overrides":
+			spec.Overrides = h.overrides(value)
 		case "mounts":
 			spec.Template.Spec.Containers[0].VolumeMounts = nil
 			for name := range strings.SplitSeq(value, ",") {

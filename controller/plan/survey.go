@@ -44,6 +44,8 @@ type facts struct {
 	available int
 	carried   map[string]int
 	claims    map[string]*corev1.PersistentVolumeClaim
+	// overrides are what single members are to have otherwise than the templates.
+	overrides *identity.Overrides
 
 	// history are the set's revisions. update is that of the present template, current
 	// the one that members have until an update reaches them.
@@ -83,7 +85,7 @@ type facts struct {
 func survey(world World, reads *reader) *facts {
 	_, held := v1.Held(world.Set)
 	f := &facts{World: world, held: held, ordered: world.Set.Spec.PodManagementPolicy != v1.ParallelPodManagement,
-		roster: identity.OrdinalsOf(world.Set), claims: make(map[string]*corev1.PersistentVolumeClaim, len(world.Claims))}
+		roster: identity.OrdinalsOf(world.Set), overrides: identity.OverridesOf(world.Set), claims: make(map[string]*corev1.PersistentVolumeClaim, len(world.Claims))}
 	for _, claim := range world.Claims {
 		f.claims[claim.Name] = claim
 	}

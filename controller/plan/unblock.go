@@ -93,8 +93,10 @@ func (f *facts) tellReplaced(d *draft, m member) {
 // standingOf says what the revision of a stranded member is to the set.
 func (f *facts) standingOf(m member) string {
 	switch at := revisionOf(m.pod); {
-	case at == f.goal(m).name:
+	case at == f.goal(m).name && f.hasOtherClaims(m):
 		return "and was created with other claim templates"
+	case at == f.goal(m).name:
+		return "and was created with another override"
 	case f.rollsBack():
 		return "which is rolled back"
 	case at == f.current.name:
@@ -107,7 +109,7 @@ func (f *facts) standingOf(m member) string {
 }
 
 // isStranded reports whether a member has a pod that is broken and not at the revision, or
-// not with the claims, that the member is to have, so that waiting for it leads nowhere. One
+// not with the claims or the override, that the member is to have, so that waiting for it leads nowhere. One
 // at the current revision may still come back, and is not taken to an update that has already
 // broken another.
 func (f *facts) isStranded(m member) bool {
@@ -153,13 +155,28 @@ func (f *facts) replacesUnready() bool {
 // Parallel set replaces its members from the partition on anyhow.
 func (f *facts) findStranded() {
 	f.updateAils = slices.ContainsFunc(f.members, func(m member) bool {
-		return m.pod != nil && isBroken(m.pod) && revisionOf(m.pod) == f.update.name && !f.misshapen(m)
+		return m.pod != nil && isBroken(m.pod) && revisionOf(m.pod) == f.update.name && !f.misshapen(m) && !f.lacksClaim(m)
 	})
 	for _, m := range f.members {
 		if f.isStranded(m) && (f.ordered || !f.isAbovePartition(m)) {
 			f.stranded = append(f.stranded, m)
 		}
 	}
+}
+
+// lacksClaim reports whether a member has a pod that has yet to start, and a claim of it is not
+// there to stay. That says nothing about the update: an ordered set that waits for another member
+// makes no claims for this one.
+func (f *facts) lacksClaim(m member) bool {
+	if m.pod.Status.Phase != corev1.PodPending {
+		return false
+	}
+	for i := range f.Set.Spec.VolumeClaimTemplates {
+		if claim := f.claimOf(m, i); claim == nil || claim.DeletionTimestamp != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // strandedNow is the stranded member whose time has come, if there is one. Of several it is

@@ -13,6 +13,9 @@ const (
 	// ReasonOtherServiceName: members have the DNS names of a service that the set does not
 	// name any more.
 	ReasonOtherServiceName = "OtherServiceName"
+	// ReasonOtherOverride: members keep an override that they are not to have any more, or lack
+	// one that they are to have, until they are recreated.
+	ReasonOtherOverride = "OtherOverride"
 )
 
 // The reasons that conditions of a set give. Programs may rely on them; the messages

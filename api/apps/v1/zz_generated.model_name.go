@@ -9,6 +9,16 @@
 package v1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ContainerOverride) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.ContainerOverride"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MemberOverride) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.MemberOverride"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in MemberReplacement) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.MemberReplacement"
 }
@@ -126,6 +136,11 @@ func (in StatefulSetVolumeClaimUpdate) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in UpdateOrder) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.UpdateOrder"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in VolumeClaimOverride) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.VolumeClaimOverride"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -45,6 +45,9 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 		if err := refuseMisshapen(s.ours, s.pods); err != nil {
 			return err
 		}
+		if err := refuseOverridden(s.ours, s.pods); err != nil {
+			return err
+		}
 	}
 	if m.back && !m.dropExtraFields {
 		if err := refuseExtraFields(s.stored); err != nil {
@@ -112,6 +115,27 @@ func refuseMisshapen(set *v1.StatefulSet, pods []corev1.Pod) error {
 				return fmt.Errorf("%s does not mount claim %s yet; wait until the set has recreated it, or delete it", pods[i].Name, identity.ClaimName(set.Spec.VolumeClaimTemplates[j].Name, set.Name, ordinal))
 			}
 		}
+	}
+	return nil
+}
+
+// refuseOverridden refuses a set with members that were created otherwise than its template
+// describes: apps/v1 would create them again as all others.
+func refuseOverridden(set *v1.StatefulSet, pods []corev1.Pod) error {
+	if set == nil {
+		return nil
+	}
+	overrides := identity.OverridesOf(set)
+	for i := range pods {
+		name, ordinal, named := identity.ParsePodName(pods[i].Name)
+		made, overridden := pods[i].Annotations[v1.OverrideAnnotation]
+		if !named || name != set.Name || !metav1.IsControlledBy(&pods[i], set) || !overridden {
+			continue
+		}
+		if override := overrides.Of(ordinal); override != nil && made == overrides.Hash(ordinal) {
+			return fmt.Errorf("%s differs by override %s; remove that from spec.overrides, and wait until the set has recreated the member", pods[i].Name, override.Name)
+		}
+		return fmt.Errorf("%s differs by an earlier override; wait until the set has recreated it, or delete it", pods[i].Name)
 	}
 	return nil
 }

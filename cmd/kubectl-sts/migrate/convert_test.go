@@ -184,6 +184,34 @@ func TestASetWhoseMembersLackClaimsIsNotMoved(t *testing.T) {
 	}
 }
 
+func TestASetWithOverriddenMembersIsNotMoved(t *testing.T) {
+	set := ourSet("")
+	set.Name, set.UID = "web", "ours"
+	plain := *identity.Pod(set, &set.Spec.Template, "web-1", 1)
+	set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 0}}, NodeSelector: map[string]string{"disk": "nvme"}}}
+	big := *identity.Pod(set, &set.Spec.Template, "web-1", 0)
+	earlier := *big.DeepCopy()
+	earlier.Annotations[v1.OverrideAnnotation] = "1-of-before"
+	notOurs := *big.DeepCopy()
+	notOurs.OwnerReferences = nil
+	for sentence, test := range map[string]struct {
+		pods []corev1.Pod
+		want string
+	}{
+		"no member has its override yet":            {[]corev1.Pod{plain}, ""},
+		"the pod of a member is that of nobody":     {[]corev1.Pod{notOurs}, ""},
+		"a member has its override":                 {[]corev1.Pod{plain, big}, "web-0 differs by override big"},
+		"a member has an override that was changed": {[]corev1.Pod{plain, earlier}, "web-0 differs by an earlier override"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			err := refuseOverridden(set, test.pods)
+			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
 func TestExtraFields(t *testing.T) {
 	plain := ourSet("")
 	v1.SetObjectDefaults_StatefulSet(plain)

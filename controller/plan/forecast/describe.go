@@ -98,7 +98,7 @@ func describe(action plan.Action) v1.PlanAction {
 	case plan.RepairPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
 	case plan.DeletePod:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, reasonToDelete(a.Reason)
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, reasonToDelete(a)
 		if a.Turn != "" {
 			shown.Message += "; " + a.Turn
 		}
@@ -118,8 +118,8 @@ func describe(action plan.Action) v1.PlanAction {
 	return shown
 }
 
-func reasonToDelete(reason plan.DeleteReason) string {
-	switch reason {
+func reasonToDelete(a plan.DeletePod) string {
+	switch a.Reason {
 	case plan.DeleteForScaleDown:
 		return "the set does not want the member any more"
 	case plan.DeleteForUpdate:
@@ -128,6 +128,11 @@ func reasonToDelete(reason plan.DeleteReason) string {
 		return "the update that it was brought to is rolled back"
 	case plan.DeleteMisshapen:
 		return "it does not mount the claims of the present templates"
+	case plan.DeleteForOverride:
+		if a.Override == "" {
+			return "it has an override that its member is not to have any more"
+		}
+		return "override " + a.Override
 	case plan.DeleteUnready:
 		return "it is not ready, and not at the revision that it is to have"
 	case plan.DeleteAsked:
