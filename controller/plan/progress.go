@@ -21,10 +21,7 @@ func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.
 	before := f.Set.Status
 	ready := findCondition(&before, v1.StatefulSetReady)
 	begins := open != nil && (ready == nil || ready.Status != corev1.ConditionFalse || stands(ready.Reason) && !stands(open.word))
-	same := before.ObservedGeneration == status.ObservedGeneration &&
-		before.Replicas == status.Replicas && before.ReadyReplicas == status.ReadyReplicas &&
-		before.AvailableReplicas == status.AvailableReplicas &&
-		before.CurrentReplicas == status.CurrentReplicas && before.UpdatedReplicas == status.UpdatedReplicas &&
+	same := before.ObservedGeneration == status.ObservedGeneration && countsOfPods(&before) == countsOfPods(status) &&
 		slices.EqualFunc(before.VolumeClaims, status.VolumeClaims, func(a, b v1.VolumeClaimStatus) bool { return a.Claims == b.Claims && a.UpToDate == b.UpToDate }) &&
 		stepOf(&before) == stepOf(status) &&
 		before.CurrentRevision == status.CurrentRevision && before.UpdateRevision == status.UpdateRevision
@@ -32,6 +29,11 @@ func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.
 		return &metav1.Time{Time: f.Now.Truncate(time.Second)}
 	}
 	return before.LastProgressTime
+}
+
+// countsOfPods are the numbers of pods that a status has.
+func countsOfPods(status *v1.StatefulSetStatus) [5]int32 {
+	return [5]int32{status.Replicas, status.ReadyReplicas, status.AvailableReplicas, status.CurrentReplicas, status.UpdatedReplicas}
 }
 
 // stepOf is the step that a status says an update is at.

@@ -39,7 +39,7 @@ func (f *facts) letGo() map[int]bool {
 	r := f.rollout
 	let := map[int]bool{}
 	for _, m := range f.members {
-		if r.released[m.ordinal] && (m.pod == nil && !f.releases() || m.pod != nil && (isTerminating(m.pod) || revisionOf(m.pod) == f.update.name)) {
+		if r.released[m.ordinal] && f.staysReached(m) {
 			let[m.ordinal] = true
 		}
 	}
@@ -64,6 +64,14 @@ func (f *facts) letGo() map[int]bool {
 		}
 	}
 	return let
+}
+
+// staysReached reports whether a member that the update has reached is not chosen anew.
+func (f *facts) staysReached(m member) bool {
+	if m.pod == nil {
+		return !f.releases()
+	}
+	return isTerminating(m.pod) || revisionOf(m.pod) == f.update.name
 }
 
 // keepUnseen keeps members that have no pod and that this look does not deal with.

@@ -17,9 +17,18 @@ func rollOut(f *facts, d *draft) verdict {
 	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.rests() || d.repairing {
 		return proceed
 	}
+	removals := removalsForUpdate(f, d)
+	if f.ordered {
+		d.inOrder(removals...)
+	} else {
+		d.each(removals...)
+	}
+	return proceed
+}
+
+func removalsForUpdate(f *facts, d *draft) (removals []Action) {
 	budget := f.updateBudget()
 	barrier := f.barrier()
-	var removals []Action
 	for m := range f.inUpdateOrder() {
 		_, how := f.target(m)
 		if how == keep || barrier.holds(m) {
@@ -39,12 +48,7 @@ func rollOut(f *facts, d *draft) verdict {
 		}
 	}
 	barrier.tell(f, d, budget)
-	if f.ordered {
-		d.inOrder(removals...)
-	} else {
-		d.each(removals...)
-	}
-	return proceed
+	return removals
 }
 
 // updateBudget is how many members that serve may be taken for an update now. One that has

@@ -120,8 +120,8 @@ func (s *stage) canDecide() bool {
 }
 
 func setCondition(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) {
-	conditions := slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool { return c.Type == kind })
-	pod.Status.Conditions = append(conditions, corev1.PodCondition{Type: kind, Status: status})
+	pod.Status.Conditions = slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool { return c.Type == kind })
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: kind, Status: status})
 }
 
 // decisionFor is the command by which somebody decides about the update that is under way, nil

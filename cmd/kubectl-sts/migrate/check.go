@@ -4,6 +4,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,16 +37,8 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 		return fmt.Errorf("the set is deployed by %s, which would recreate it and let it take the pods; pause that and change the manifest's apiVersion there, then run this with --allow-managed", strings.Join(tools, " and "))
 	}
 	if m.back {
-		if err := refuseHoles(s.ours); err != nil {
-			return err
-		}
-		if err := refuseRollout(s.ours); err != nil {
-			return err
-		}
-		if err := refuseMisshapen(s.ours, s.pods); err != nil {
-			return err
-		}
-		if err := refuseOverridden(s.ours, s.pods); err != nil {
+		refusals := []error{refuseHoles(s.ours), refuseRollout(s.ours), refuseMisshapen(s.ours, s.pods), refuseOverridden(s.ours, s.pods)}
+		if err := cmp.Or(refusals...); err != nil {
 			return err
 		}
 	}

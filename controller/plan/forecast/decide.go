@@ -44,8 +44,8 @@ func (h *host) check(revision string, conditions []string) (happened []string) {
 				continue
 			}
 			change(h.Pods, name, func(pod *corev1.Pod) {
-				others := slices.DeleteFunc(slices.Clone(pod.Status.Conditions), isIt)
-				pod.Status.Conditions = append(others, corev1.PodCondition{Type: corev1.PodConditionType(condition), Status: corev1.ConditionTrue})
+				pod.Status.Conditions = slices.DeleteFunc(slices.Clone(pod.Status.Conditions), isIt)
+				pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodConditionType(condition), Status: corev1.ConditionTrue})
 			})
 			happened = append(happened, fmt.Sprintf("condition %s of pod %s is True", condition, name))
 		}
