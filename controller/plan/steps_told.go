@@ -5,6 +5,8 @@ package plan
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -52,14 +54,12 @@ func (f *facts) whyRolledBack() string {
 // neverCompleted says which members have no revision to go back to.
 func (f *facts) neverCompleted() string {
 	var names []string
-	for ordinal := range f.roster.All() {
-		if f.rollout.superseded[ordinal] {
-			if len(names) == fewNames {
-				names = append(names, "others")
-				break
-			}
-			names = append(names, f.podName(member{ordinal: ordinal}))
+	for _, ordinal := range slices.Sorted(maps.Keys(f.rollout.superseded)) {
+		if len(names) == fewNames {
+			names = append(names, "others")
+			break
 		}
+		names = append(names, f.podName(member{ordinal: ordinal}))
 	}
 	return strings.Join(names, ", ") + " ran a revision that was never completed"
 }

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"maps"
+	"slices"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -129,11 +130,8 @@ func (f *facts) nextRollout() *v1.RolloutStatus {
 
 // rangesOf are members as ranges, in ascending order.
 func (f *facts) rangesOf(members map[int]bool) (ranges []v1.OrdinalRange) {
-	if len(members) == 0 {
-		return nil
-	}
-	for ordinal := range f.roster.All() {
-		if !members[ordinal] {
+	for _, ordinal := range slices.Sorted(maps.Keys(members)) {
+		if !members[ordinal] || !f.roster.Contains(ordinal) {
 			continue
 		}
 		if last := len(ranges) - 1; last >= 0 && int(ranges[last].End()) == ordinal-1 {
