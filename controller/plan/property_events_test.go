@@ -262,8 +262,8 @@ func (s *stage) live(fields []string, inPeace bool, events []event) {
 	if gather(s.world()).isPaused() {
 		s.happen("set", "paused=false")
 	}
-	s.tryAgain()
 	s.heal()
+	s.tryAgain()
 	if names := s.shapelessPods(); len(names) > 0 {
 		s.happen("kill", names...)
 	}

@@ -40,7 +40,7 @@ func (f *facts) target(m member) (*revision, method) {
 func (f *facts) isDue(m member) bool {
 	switch {
 	case f.rollsBack():
-		return revisionOf(m.pod) == f.update.name || f.misshapen(m)
+		return revisionOf(m.pod) == f.update.name || f.misshapen(m) && f.isAbovePartition(m)
 	case !f.goesByRecord():
 		return f.reached(m)
 	case f.rollout.released[m.ordinal]:
