@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -81,15 +80,9 @@ func (d *decision) complete(cmd *cobra.Command, args []string) (err error) {
 	if d.dryRun, err = cmdutil.GetDryRunStrategy(cmd); err != nil {
 		return err
 	}
-	if len(args) == 2 && !strings.Contains(args[0], "/") {
-		args = []string{args[0] + "/" + args[1]}
-	}
-	if len(args) != 1 {
+	kind, name, ok := target.OneSet(args)
+	if !ok {
 		return fmt.Errorf("%s needs the name of one set, as in: kubectl sts rollout %s statefulset/web", cmd.Name(), cmd.Name())
-	}
-	kind, name, both := strings.Cut(args[0], "/")
-	if !both {
-		kind, name = "statefulset", kind
 	}
 	if !target.IsKind(kind) {
 		return fmt.Errorf("%s is for statefulsets of %s, and %q is no name of these", cmd.Name(), v1.GroupName, kind)

@@ -63,14 +63,10 @@ func (d *decision) stepOf(set *v1.StatefulSet) int32 {
 }
 
 func (d *decision) send(ctx context.Context, request *v1.StatefulSetRollout) error {
-	options := metav1.CreateOptions{FieldManager: "kubectl-sts"}
-	switch d.dryRun {
-	case cmdutil.DryRunClient:
+	if d.dryRun == cmdutil.DryRunClient {
 		return nil
-	case cmdutil.DryRunServer:
-		options.DryRun = []string{metav1.DryRunAll}
-	case cmdutil.DryRunNone:
 	}
+	options := metav1.CreateOptions{FieldManager: "kubectl-sts", DryRun: target.DryRun(d.dryRun)}
 	_, err := d.sets.AppsV1().StatefulSets(d.namespace).Rollout(ctx, d.set, request, options)
 	return err
 }

@@ -72,14 +72,10 @@ func (r *replacement) run(ctx context.Context) error {
 
 // ask asks the server to replace the members of the set that the user saw.
 func (r *replacement) ask(ctx context.Context, set types.UID, dryRun cmdutil.DryRunStrategy) error {
-	options := metav1.CreateOptions{FieldManager: "kubectl-sts"}
-	switch dryRun {
-	case cmdutil.DryRunClient:
+	if dryRun == cmdutil.DryRunClient {
 		return nil
-	case cmdutil.DryRunServer:
-		options.DryRun = []string{metav1.DryRunAll}
-	case cmdutil.DryRunNone:
 	}
+	options := metav1.CreateOptions{FieldManager: "kubectl-sts", DryRun: target.DryRun(dryRun)}
 	request := &v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: r.set, UID: set}, Force: r.force}
 	for _, ordinal := range r.ordinals {
 		request.Ordinals = append(request.Ordinals, v1.OrdinalRange{First: ordinal})

@@ -78,10 +78,7 @@ func (r *replacement) giveUp(ctx context.Context, claims []*corev1.PersistentVol
 			return false, err
 		}
 	}
-	options := metav1.DeleteOptions{}
-	if r.dryRun == cmdutil.DryRunServer {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
+	options := metav1.DeleteOptions{DryRun: target.DryRun(r.dryRun)}
 	for i, claim := range claims {
 		options.Preconditions = &metav1.Preconditions{UID: &claim.UID}
 		err := r.host.CoreV1().PersistentVolumeClaims(r.namespace).Delete(ctx, claim.Name, options)

@@ -80,15 +80,7 @@ func remove(cmd *cobra.Command, args, names []string, getter genericclioptions.R
 
 // setName is the name of the one set that the arguments of "scale" name.
 func setName(args []string) (string, error) {
-	kind, name := "statefulset", ""
-	switch {
-	case len(args) == 1 && strings.Contains(args[0], "/"):
-		kind, name, _ = strings.Cut(args[0], "/")
-	case len(args) == 1:
-		name = args[0]
-	case len(args) == 2:
-		kind, name = args[0], args[1]
-	}
+	kind, name, _ := target.OneSet(args)
 	if name == "" {
 		return "", errors.New("--remove needs the name of one set, as in statefulset/web")
 	}
@@ -125,10 +117,7 @@ func (s *scaler) remove(ctx context.Context, name string, names []string) (left 
 		if err != nil || s.dryRun == cmdutil.DryRunClient {
 			return err
 		}
-		options := metav1.PatchOptions{FieldManager: "kubectl-scale"}
-		if s.dryRun == cmdutil.DryRunServer {
-			options.DryRun = []string{metav1.DryRunAll}
-		}
+		options := metav1.PatchOptions{FieldManager: "kubectl-scale", DryRun: target.DryRun(s.dryRun)}
 		_, err = sets.Patch(ctx, name, types.StrategicMergePatchType, patch, options)
 		return err
 	})
