@@ -103,22 +103,23 @@ func drawEvents() *rapid.Generator[[]event] {
 	}), fewestEvents, mostEvents)
 }
 
-// drawSet draws the fields that a set begins with, as the arguments of "set". About
-// half of them are left out.
+// drawSet draws the fields that a set begins with, as the arguments of "set". In one set
+// half of them are left out and in another most are, because what some do hides others.
 func drawSet() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
+		every := choice([]int{2, 4, 8}, number.Draw(t, "one field of"))
 		// The strategy comes before the partition, because it resets it.
 		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy"} {
-			if n := number.Draw(t, field); n%2 == 1 {
-				args = append(args, field+"="+choice(settings[field], n/2))
+			if n := number.Draw(t, field); n%every == 1 {
+				args = append(args, field+"="+choice(settings[field], n/every))
 			}
 		}
 		return args
 	})
 }
 
-func choice(from []string, n int) string { return from[n%len(from)] }
+func choice[T any](from []T, n int) T { return from[n%len(from)] }
 
 // commandFor is the command by which an event happens, nil if there is nothing that
 // it could happen to.
