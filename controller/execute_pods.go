@@ -43,7 +43,7 @@ func (e *execution) repairPod(ctx context.Context, action plan.RepairPod) error 
 }
 
 func (e *execution) deletePod(ctx context.Context, action plan.DeletePod) error {
-	what := subject{kind: "pod", name: action.Pod.Name, why: " (" + string(action.Reason) + ")"}
+	what := subject{kind: "pod", name: action.Pod.Name, why: " (" + action.Why() + ")"}
 	err := e.remove(ctx, podsResource, what, action.Pod)
 	if err == nil {
 		e.tellSuccess(deletion, what)

@@ -79,12 +79,12 @@ func trimPod(_ view, pod *corev1.Pod) any {
 		},
 	}
 	kept.Generation = pod.Generation
-	for _, key := range [...]string{v1.ClaimTemplatesAnnotation, v1.InPlaceAnnotation} {
-		if value, noted := pod.Annotations[key]; noted {
+	for _, key := range []string{v1.ClaimTemplatesAnnotation, v1.OverrideAnnotation, v1.InPlaceAnnotation} {
+		if made, noted := pod.Annotations[key]; noted {
 			if kept.Annotations == nil {
 				kept.Annotations = map[string]string{}
 			}
-			kept.Annotations[key] = value
+			kept.Annotations[key] = made
 		}
 	}
 	if _, restarts := kept.Annotations[v1.InPlaceAnnotation]; restarts {

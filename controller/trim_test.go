@@ -78,6 +78,11 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 			w.Pods[2].Generation, w.Pods[2].Status.ObservedGeneration = 3, 2
 			w.Pods[2].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "a://3"}}
 		},
+		"the pod of a member has its override, and another that of before": func(w *plan.World) {
+			w.Set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 1}}, Labels: map[string]string{"size": "big"}}}
+			w.Pods[1] = newPod(w.Set, 1)
+			w.Pods[2].Annotations[v1.OverrideAnnotation] = "1-of-before"
+		},
 		"pods become available later": func(w *plan.World) {
 			w.Set.Spec.MinReadySeconds = 60
 			w.Pods[2].Status.Conditions[1].LastTransitionTime = metav1.Time{Time: now.Add(-20 * time.Second)}

@@ -12,17 +12,24 @@ import (
 )
 
 // bringUp makes every wanted ordinal a healthy member, the lowest first. An
-// ordered set goes on to the next ordinal only when this one is available.
+// ordered set goes on to the next ordinal only when this one is available, or serves and
+// waits in vain for a restart: that member is recreated when all others serve.
 func bringUp(f *facts, d *draft) verdict {
+	next := proceed
 	for _, m := range f.members {
 		// The member that unblocks the set has been seen to, and is not available. Nor is one
 		// whose pod is about to go.
 		seenTo := f.unblocks(m) || f.asked(m) && d.removes(m)
-		if (seenTo || !bringUpMember(f, d, m)) && f.ordered {
+		available := !seenTo && bringUpMember(f, d, m)
+		if available || !f.ordered {
+			continue
+		}
+		if !f.servesInVain(m) || d.removes(m) {
 			return pause
 		}
+		next = pause
 	}
-	return proceed
+	return next
 }
 
 // bringUpMember plans what one member needs, and reports whether it is available.
@@ -65,7 +72,7 @@ func complete(f *facts, d *draft, m member) {
 		d.each(RepairPod{Ordinal: m.ordinal, Pod: exact(m.pod), Labels: identity.Labels(f.Set.Name, m.ordinal)})
 		d.repairing = true
 	}
-	if !identity.MountsClaims(f.Set, m.ordinal, m.pod) && !f.misshapen(m) {
+	if !identity.MountsClaims(f.Set, m.ordinal, m.pod) && !f.hasOtherClaims(m) {
 		d.blocked(v1.ReasonClaimsNotMounted, "pod %s does not mount the claims of member %d; delete the pod to have it created with them", m.pod.Name, m.ordinal)
 	}
 }

@@ -16,6 +16,8 @@ import (
 type draft struct {
 	// reads is what reads the templates of members that are not at the present one.
 	reads *reader
+	// pods builds the pods of members.
+	pods *identity.PodMaker
 	// first, chains and aside are those of the plan.
 	first  Chain
 	chains []Chain
@@ -36,7 +38,7 @@ type draft struct {
 
 	// changes are those that bring pods from one revision to another in place, as far as
 	// they have been found out.
-	changes map[[2]string]*identity.InPlaceChange
+	changes map[[3]string]*identity.InPlaceChange
 
 	// started is how many members are created.
 	started int

@@ -142,24 +142,39 @@ func (f *facts) isRelabelled(d *draft, m member) bool {
 }
 
 // changeOf is the change that brings the pod of a member to the revision that the member is
-// to have. It is that between two revisions, so it is found out once for all members.
+// to have. It is that between two revisions, so it is found out once for all members that
+// have the same override.
 func (f *facts) changeOf(d *draft, m member) *identity.InPlaceChange {
-	if f.misshapen(m) {
+	switch {
+	case f.hasOtherClaims(m):
 		return &identity.InPlaceChange{Prevented: "it does not mount the claims of the present templates"}
+	case f.hasOtherOverride(m):
+		return &identity.InPlaceChange{Prevented: "it was made with another override than the member has now"}
+	case f.asksConditions() && f.goal(m) == f.update:
+		return &identity.InPlaceChange{Prevented: "steps of the update ask for pod conditions, and a pod keeps those of before"}
 	}
 	from, to := revisionOf(m.pod), f.goal(m)
-	key := [2]string{from, to.name}
+	key := [3]string{from, to.name, f.overrides.Hash(m.ordinal)}
 	if known := d.changes[key]; known != nil {
 		return known
 	}
 	if d.changes == nil {
-		d.changes = map[[2]string]*identity.InPlaceChange{}
+		d.changes = map[[3]string]*identity.InPlaceChange{}
 	}
-	d.changes[key] = f.compareRevisions(from, to)
+	d.changes[key] = f.compareRevisions(m.ordinal, from, to)
 	return d.changes[key]
 }
 
-func (f *facts) compareRevisions(from string, to *revision) *identity.InPlaceChange {
+// asksConditions reports whether the update is at or before a step that asks for pod
+// conditions. Whoever wrote those of a pod did so for the revision that it had.
+func (f *facts) asksConditions() bool {
+	if f.rollout == nil || !f.rollout.at.inSteps {
+		return false
+	}
+	return slices.ContainsFunc(f.steps()[f.rollout.at.number-1:], func(step v1.RolloutStep) bool { return len(step.PodConditions) > 0 })
+}
+
+func (f *facts) compareRevisions(ordinal int, from string, to *revision) *identity.InPlaceChange {
 	before, err := f.recordedAs(from)
 	if err != nil {
 		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", foreignWord(from), foreignText(err.Error()))}
@@ -168,7 +183,7 @@ func (f *facts) compareRevisions(from string, to *revision) *identity.InPlaceCha
 	if err != nil {
 		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", to.name, foreignText(err.Error()))}
 	}
-	change := identity.ChangeInPlace(before, after)
+	change := identity.ChangeInPlace(f.overrides.Template(before, ordinal), f.overrides.Template(after, ordinal))
 	change.Prevented = foreignText(change.Prevented)
 	return &change
 }

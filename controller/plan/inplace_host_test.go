@@ -166,11 +166,16 @@ func podText(pod *corev1.Pod) string {
 	return templateText(template)
 }
 
+// modes are the variables that a template may have; all others are of overrides.
+func modes(env []corev1.EnvVar) []corev1.EnvVar {
+	return slices.DeleteFunc(slices.Clone(env), func(v corev1.EnvVar) bool { return v.Name != "MODE" })
+}
+
 // templateText is what may be different in templates: the image, and nothing else unless
 // labels, annotations, variables or sidecars are set.
 func templateText(template *corev1.PodTemplateSpec) string {
 	text := "image " + template.Spec.Containers[0].Image
-	if more := fmt.Sprint(template.Labels["tier"], template.Annotations, template.Spec.Containers[0].Env); more != " map[] []" {
+	if more := fmt.Sprint(template.Labels["tier"], template.Annotations, modes(template.Spec.Containers[0].Env)); more != " map[] []" {
 		text += " and " + more
 	}
 	for i := range template.Spec.InitContainers {

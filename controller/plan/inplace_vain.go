@@ -80,6 +80,11 @@ func (f *facts) isOverdue(pod *corev1.Pod) (overdue bool, left time.Duration) {
 	return left == 0, left
 }
 
+// servesInVain reports whether a member serves and waits for a restart that does not come.
+func (f *facts) servesInVain(m member) bool {
+	return m.pod != nil && isRestarting(m.pod) && !f.isDown(m)
+}
+
 // nextOverdue is how long it takes until the first restart is given up.
 func (f *facts) nextOverdue() (next time.Duration) {
 	if f.frozen() || f.Set.DeletionTimestamp != nil {
@@ -97,7 +102,7 @@ func (f *facts) nextOverdue() (next time.Duration) {
 func (f *facts) giveUpRestart(d *draft, m member, others int) bool {
 	what := noteOf(m.pod).tellVain(m.pod)
 	switch {
-	case f.paused():
+	case f.rests():
 		d.wait("pod %s is recreated when the update goes on: %s", m.pod.Name, what)
 	case f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType, f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
 		d.blocked(v1.ReasonInPlaceImpossible, "pod %s has to be recreated, which the update strategy leaves to you: %s; delete it", m.pod.Name, what)

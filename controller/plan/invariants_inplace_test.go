@@ -83,8 +83,8 @@ func (j *judged) inPlace() {
 			continue
 		}
 		_, restarts := noted(pod)
-		rolls := j.strategy() == v1.RollingUpdateStatefulSetStrategyType && !j.isPaused() && (policy != "" || restarts)
-		if may := j.mayUpdate(pod, action.Ordinal) || j.mayUnblock(pod, action.Ordinal); !rolls || !may || !j.mine(pod) || pod.DeletionTimestamp != nil || j.isMisshapen(action.Ordinal) {
+		rolls := j.strategy() == v1.RollingUpdateStatefulSetStrategyType && !j.rests() && (policy != "" || restarts)
+		if may := j.mayTake(pod, action.Ordinal) || j.mayUnblock(pod, action.Ordinal); !rolls || !may || !j.mine(pod) || pod.DeletionTimestamp != nil || j.isMisshapen(action.Ordinal) {
 			j.broke("in place", "%s, which is at %s of a set with policy %q", action, revisionAt(pod), policy)
 		}
 		j.changedRight(action, pod)

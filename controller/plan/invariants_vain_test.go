@@ -43,7 +43,7 @@ func (f evidence) vainPatience(pod *corev1.Pod) time.Duration {
 // isVain reports whether a pod may be recreated because it waits in vain for a restart.
 func (j *judged) isVain(pod *corev1.Pod, ordinal int) bool {
 	waited, waits := j.vainFor(pod)
-	return waits && waited >= j.vainPatience(pod) && j.wanted(ordinal) && !j.isPaused() && j.strategy() != v1.OnDeleteStatefulSetStrategyType
+	return waits && waited >= j.vainPatience(pod) && j.wanted(ordinal) && !j.rests() && j.strategy() != v1.OnDeleteStatefulSetStrategyType
 }
 
 // stays reports whether the member of an ordinal serves, and is not about to be restarted.

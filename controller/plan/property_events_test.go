@@ -32,8 +32,8 @@ var kinds = weighted([]kind{
 	{1, "fail"}, {1, "succeed"}, {1, "evict"}, {1, "orphan"}, {1, "orphanrevisions"}, {1, "steal"}, {1, "unlabel"}, {1, "mislabel"},
 	{2, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
-	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {1, "policy"}, {1, "service"},
-	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"},
+	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {2, "steps"}, {1, "failurePolicy"}, {1, "abort"}, {1, "promote"}, {1, "promoteall"}, {2, "true"}, {1, "false"}, {1, "policy"}, {1, "service"},
+	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"}, {3, "overrides"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
 	{1, "inPlace"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {1, "rerun"}, {2, "slip"}, {2, "swap"}, {1, "invalid"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
@@ -69,16 +69,21 @@ var settings = map[string][]string{
 
 	"volumeClaimUpdate": {"InPlace", "NewClaims", "InPlace", "none"},
 
-	"paused":    {"true", "false"},
-	"inPlace":   {"IfPossible", "Only", "none", "IfPossible"},
+	"paused":        {"true", "false"},
+	"inPlace":       {"IfPossible", "Only", "none", "IfPossible"},
+	"steps":         {"1", "1:bake=10/50%", "2:manual", "1:if=ok/3:bake=20:if=ok:manual", "none", "100%:if=ok"},
+	"failurePolicy": {"Rollback", "Wait"},
+
 	"direction": {"Ascending", "Descending", "none"},
 	"first":     {"1", "none", "2,0", "3-4,1", "0-1"},
 	"last":      {"role=leader", "none", "role=standby/role=leader", "role=leader/role=standby", "app=nginx"},
 
 	"replaceUnreadyAfterSeconds": {"0", "20", "none"},
 	"rate":                       {"1", "2", "50%", "none", "9"},
-	"service":                    {"nginx", "other", ""},
-	"reserved":                   {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
+	"overrides": {"big@0@node=nvme", "none", "big@0@node=nvme/small@2-3@size=small", "huge@0@node=nvme", "big@1,5@node=ssd@env=LARGE", "big@0@node=" + nowhere,
+		"wide@1@storage=www=2Gi", "big@0@node=nvme@storage=www=3Gi/small@4@env=SMALL"},
+	"service":  {"nginx", "other", ""},
+	"reserved": {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
 }
 
 // badImage is one with which no pod becomes ready.
@@ -100,28 +105,29 @@ func drawEvents() *rapid.Generator[[]event] {
 	}), fewestEvents, mostEvents)
 }
 
-// drawSet draws the fields that a set begins with, as the arguments of "set". About
-// half of them are left out.
+// drawSet draws the fields that a set begins with, as the arguments of "set". In one set
+// half of them are left out and in another most are, because what some do hides others.
 func drawSet() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
+		every := choice([]int{2, 4, 8}, number.Draw(t, "one field of"))
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "inPlace"} {
-			if n := number.Draw(t, field); n%2 == 1 {
-				args = append(args, field+"="+choice(settings[field], n/2))
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy", "inPlace"} {
+			if n := number.Draw(t, field); n%every == 1 {
+				args = append(args, field+"="+choice(settings[field], n/every))
 			}
 		}
 		return args
 	})
 }
 
-func choice(from []string, n int) string { return from[n%len(from)] }
+func choice[T any](from []T, n int) T { return from[n%len(from)] }
 
 // commandFor is the command by which an event happens, nil if there is nothing that
 // it could happen to.
 func (s *stage) commandFor(e event) []string {
 	if values, ok := settings[e.Kind]; ok {
-		if (e.Kind == "paused" || e.Kind == "inPlace") && s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+		if slices.Contains([]string{"paused", "steps", "failurePolicy", "inPlace"}, e.Kind) && s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 			return nil
 		}
 		if (e.Kind == "claims" || e.Kind == "claimLabel") && s.set.Spec.VolumeClaimUpdate == nil {
@@ -145,6 +151,13 @@ func (s *stage) commandFor(e event) []string {
 			return nil
 		}
 		return on(e, s.removable())
+	case "abort", "promote", "promoteall":
+		return s.decisionFor(e)
+	case "true", "false":
+		if pod := on(e, slices.Sorted(maps.Keys(s.pods))); pod != nil {
+			return append(pod, "ok")
+		}
+		return nil
 	case "wait":
 		return []string{e.Kind, choice([]string{"10s", "3s", "30s"}, e.Value)}
 	case "stale":
@@ -249,7 +262,7 @@ func on(e event, able []string) []string {
 // them free.
 func (s *stage) live(fields []string, inPeace bool, events []event) {
 	s.happen("set", fields...)
-	if inPeace {
+	if inPeace && !asksForNowhere(s.set) {
 		s.happen("converge")
 	}
 	for _, e := range events {
@@ -266,6 +279,7 @@ func (s *stage) live(fields []string, inPeace bool, events []event) {
 		s.happen("set", "inPlace=IfPossible")
 	}
 	s.heal()
+	s.tryAgain()
 	if names := s.shapelessPods(); len(names) > 0 {
 		s.happen("kill", names...)
 	}

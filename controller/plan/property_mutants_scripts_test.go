@@ -40,7 +40,17 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 				return []Action{a}
 			})(w, p)
 		}}},
-		"forgets whom a pause has found reached": {"paused-midway", mutant{"released", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Released = nil; return p })}},
+		"goes on updating what is rolled back": {"steps-aborted", mutant{"reason to delete", goesOn}},
+		"does not go back":                     {"steps-aborted", mutant{"rolls back", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForRollback) })}},
+		"begins to bake at every look":         {"steps-canary-evicted", mutant{"bake", onSteps(bakesAnew)}},
+		"forgets that it rolls back": {"steps-deadline-rolled-back", mutant{"rollback", onSteps(func(w World, p Plan, r *v1.RolloutStatus) Plan {
+			r.Rollback = r.Rollback && !w.Set.Status.Rollout.Rollback
+			return p
+		})}},
+		"creates members of a pause as they were": {"paused-midway", mutant{"tracked creation", onTracked(createsAsBefore)}},
+		"forgets who is superseded":               {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
+		"creates by a partition of ordinals":      {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},
+		"takes percentages of ordinals":           {"reserved-percent", mutant{"budget", budgetsOrdinals}},
 		"gives up restarts before their time": {"inplace-rerun-undone", mutant{"reason to delete", func(w World, p Plan) Plan {
 			w.Now = w.Now.Add(time.Second)
 			return doing(p, Compute(w))
@@ -57,10 +67,6 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 			return p
 		}}},
 		"gives up restarts where nothing may be removed": {"inplace-rerun-undone-only", mutant{"only in place", withInPlace(func(u *v1.InPlaceUpdate) *v1.InPlaceUpdate { return nil })}},
-		"creates members of a pause as they were":        {"paused-midway", mutant{"paused creation", onTracked(createsAsBefore)}},
-		"forgets who is superseded":                      {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
-		"creates by a partition of ordinals":             {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},
-		"takes percentages of ordinals":                  {"reserved-percent", mutant{"budget", budgetsOrdinals}},
 		"never frees the rate": {"rate-never-starts", mutant{"rate unused", func(w World, p Plan) Plan {
 			w.Set = w.Set.DeepCopy()
 			w.Set.Spec.ProgressDeadlineSeconds = new(int32(1_000_000))

@@ -15,7 +15,7 @@ import (
 // do not start or mount otherwise than they should, or while the set is held or its update
 // paused, it may not; nor where members may be updated in place only.
 func (s *stage) isFair() bool {
-	return len(s.refuse) == 0 && s.set.Annotations == nil && !s.ails() && !s.shapeless() && !gather(s.world()).isPaused() && !s.isOnly()
+	return len(s.refuse) == 0 && s.set.Annotations == nil && !s.ails() && !s.shapeless() && !gather(s.world()).isPaused() && !s.isRolledBack() && !gather(s.world()).failsBack() && !s.isOnly()
 }
 
 // removable are the ordinals that one could take from the set.

@@ -15,16 +15,15 @@ import (
 // that are changed in place instead have the same turn. In an ordered set one that cannot
 // be updated, or not yet, holds up those after it.
 func rollOut(f *facts, d *draft) verdict {
-	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.paused() || d.repairing {
+	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.rests() || d.repairing {
 		return proceed
 	}
-	budget := f.maxUnavailable() - (f.roster.Len() - f.available)
-	t := &turns{budget: budget}
+	t := &turns{budget: f.updateBudget()}
 	barrier := f.barrier()
 	var updates []Action
 	for m := range f.inUpdateOrder() {
-		if _, how := f.target(m); how == recreate && !isRestarting(m.pod) && !barrier.holds(m) {
-			updates = append(updates, t.take(f, d, m)...)
+		if _, how := f.target(m); (how == recreate || how == mend) && !isRestarting(m.pod) && !barrier.holds(m) {
+			updates = append(updates, t.take(f, d, m, how)...)
 		}
 	}
 	barrier.tell(f, d, t.budget)
@@ -36,6 +35,15 @@ func rollOut(f *facts, d *draft) verdict {
 	return proceed
 }
 
+// updateBudget is how many members that serve may be taken for an update now. One that has
+// failed takes no more.
+func (f *facts) updateBudget() int {
+	if f.rollout != nil && f.rollout.at.failure != nil && !f.rollsBack() {
+		return 0
+	}
+	return f.maxUnavailable() - (f.roster.Len() - f.available)
+}
+
 // turns is how far an update may go in one look.
 type turns struct {
 	// budget is how many more members may be taken from service. Once one has to wait, those
@@ -45,12 +53,12 @@ type turns struct {
 }
 
 // take is what brings a member to what it is to have, nothing if that is not to be now.
-func (t *turns) take(f *facts, d *draft, m member) []Action {
-	switch held := isHeld(f, d, m); {
+func (t *turns) take(f *facts, d *draft, m member, how method) []Action {
+	switch held := how == recreate && isHeld(f, d, m); {
 	case held && f.ordered:
 		t.stop()
 	case held:
-	case !f.reached(m):
+	case how == mend:
 		return removeUnready(f, d, m)
 	case !isReady(m.pod) || isTerminating(m.pod):
 		return replaceBroken(f, d, m)
@@ -74,7 +82,7 @@ func (t *turns) stop() { t.budget, t.waits = 0, true }
 // isHeld reports whether an outdated pod is kept, because the next one could not be made, or
 // not as it is to be.
 func isHeld(f *facts, d *draft, m member) bool {
-	return f.reached(m) && !isTerminating(m.pod) && (!returnable(f, d, m) || awaitsClaims(f, d, m))
+	return !isTerminating(m.pod) && (!returnable(f, d, m) || awaitsClaims(f, d, m))
 }
 
 // replaceBroken removes an old pod that serves nobody anyhow: that costs no budget,
@@ -92,21 +100,24 @@ func replaceBroken(f *facts, d *draft, m member) []Action {
 // replaceMember is what brings a member to what it is to have: the removal of its pod, or a
 // change of it.
 func replaceMember(f *facts, d *draft, m member) []Action {
-	why := f.whyUpdated(m)
-	update := inPlaceOr(f, d, m, DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: why, Turn: f.turnOf(m)})
+	removal := f.removalOf(m)
+	removal.Turn = f.turnOf(m)
+	update := inPlaceOr(f, d, m, removal)
 	if len(update) == 0 {
 		return nil
 	}
 	_, removed := update[0].(DeletePod)
 	switch {
-	case why == DeleteMisshapen:
+	case removal.Reason == DeleteMisshapen:
 		d.wait("pod %s is being replaced by one that mounts the claims of the present templates", m.pod.Name)
+	case removal.Reason == DeleteForOverride:
+		d.wait("pod %s is being replaced by one %s", m.pod.Name, f.overrideText(m))
 	case removed:
-		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.update.name)
+		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.goal(m).name)
 	default:
-		d.wait("pod %s is being updated in place to revision %s", m.pod.Name, f.update.name)
+		d.wait("pod %s is being updated in place to revision %s", m.pod.Name, f.goal(m).name)
 	}
-	if why == DeleteForUpdate && revisionOf(m.pod) == f.current.name {
+	if removal.Reason == DeleteForUpdate && revisionOf(m.pod) == f.current.name {
 		d.replaced++
 	}
 	return update
@@ -128,13 +139,20 @@ func takes(action Action) bool {
 	return removes || update.restarts()
 }
 
-// whyUpdated says what the pod of a member that is to be recreated has otherwise than it is
-// to have.
-func (f *facts) whyUpdated(m member) DeleteReason {
-	if revisionOf(m.pod) == f.goal(m).name {
-		return DeleteMisshapen
+// removalOf removes the pod of a member that is to be recreated, and says what it has otherwise
+// than it is to have.
+func (f *facts) removalOf(m member) DeletePod {
+	removal := DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForUpdate}
+	switch {
+	case revisionOf(m.pod) != f.goal(m).name && f.rollsBack():
+		removal.Reason = DeleteForRollback
+	case revisionOf(m.pod) != f.goal(m).name:
+	case f.hasOtherClaims(m):
+		removal.Reason = DeleteMisshapen
+	default:
+		removal.Reason, removal.Override = DeleteForOverride, f.dueOverride(m)
 	}
-	return DeleteForUpdate
+	return removal
 }
 
 // maxUnavailable is how many members may be unavailable during an update, at

@@ -100,6 +100,8 @@ func (h *host) configure(settings []string) {
 			if value != "none" {
 				spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.VolumeClaimUpdatePolicyType(value)}
 			}
+		case "overrides":
+			spec.Overrides = h.overrides(value)
 		case "mounts":
 			spec.Template.Spec.Containers[0].VolumeMounts = nil
 			for name := range strings.SplitSeq(value, ",") {
@@ -109,6 +111,9 @@ func (h *host) configure(settings []string) {
 			spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.StatefulSetUpdateStrategyType(value)}
 		case "partition":
 			h.rolling().Partition = new(int32(h.number(value)))
+			if *h.rolling().Partition > 0 {
+				h.rolling().Steps, h.rolling().FailurePolicy = nil, nil
+			}
 		case "maxUnavailable":
 			h.rolling().MaxUnavailable = new(intstr.Parse(value))
 		case "replaceUnreadyAfterSeconds":
@@ -118,6 +123,10 @@ func (h *host) configure(settings []string) {
 			}
 		case "paused":
 			h.rolling().Paused = new(value == "true")
+		case "steps":
+			h.rolling().Steps, h.rolling().Partition = h.stepsOf(value), nil
+		case "failurePolicy":
+			h.rolling().FailurePolicy, h.rolling().Partition = new(v1.RolloutFailurePolicy(value)), nil
 		case "rate":
 			spec.ScaleStrategy = nil
 			if value != "none" {
@@ -185,8 +194,9 @@ func (h *host) lookAt(view World, gotStale func(Action, error)) (p Plan, done []
 	if c.crashed {
 		return p, c.done, c.failed
 	}
+	goesOn := (&judged{evidence: gather(view), plan: p}).goesOn()
 	h.set.Status = WithFailures(h.set.Status, p.Status, c.failed, h.now)
-	h.checkWord(view, c.failed)
+	h.checkWord(view, c.failed, goesOn)
 	return p, c.done, c.failed
 }
 
@@ -252,7 +262,8 @@ func (h *host) simulated() *Simulated {
 func (h *host) ready(name string, ready corev1.ConditionStatus) {
 	h.changePod(name, func(pod *corev1.Pod) {
 		pod.Status.Phase, pod.Spec.NodeName = corev1.PodRunning, "node-1"
-		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Time{Time: h.now}}}
+		others := slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
+		pod.Status.Conditions = append([]corev1.PodCondition{{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Time{Time: h.now}}}, others...)
 		h.run(pod, ready == corev1.ConditionTrue)
 	})
 }

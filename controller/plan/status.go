@@ -27,7 +27,7 @@ func report(f *facts, d *draft) (status v1.StatefulSetStatus, requeueAfter time.
 	status.LastProgressTime = lastProgress(f, &status, open)
 	overdue, left := overdue(f, &status, open)
 	setConditions(f, &status, standing{open: open, stalled: first(d.stalled, overdue), overdue: overdue, recreating: recreating})
-	next := soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(f.nextUnblocking(), f.nextRate()))
+	next := soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(soonest(f.nextUnblocking(), f.nextRate()), f.nextStepLook()))
 	next = soonest(next, f.nextOverdue())
 	return status, soonest(next, soonest(left, d.retry))
 }
@@ -81,8 +81,13 @@ func (f *facts) count(status *v1.StatefulSetStatus, pod *corev1.Pod) {
 }
 
 // isComplete reports whether every wanted member, and no other, is there, ready, updated and
-// left in peace, so that the update's revision becomes the current one.
+// left in peace, so that the update's revision becomes the current one. An update that goes by
+// steps has done all of them, with no members too.
 func isComplete(f *facts, status *v1.StatefulSetStatus) bool {
 	wanted := int32(f.roster.Len())
-	return !f.frozen() && !slices.ContainsFunc(f.members, func(m member) bool { return isRestarting(m.pod) }) && status.UpdatedReplicas == wanted && status.ReadyReplicas == wanted && status.Replicas == wanted
+	if f.rollout != nil && (f.rollsBack() || f.isAborted() || f.rollout.at.inSteps) {
+		return false
+	}
+	restarts := slices.ContainsFunc(f.members, func(m member) bool { return isRestarting(m.pod) })
+	return !f.frozen() && !restarts && status.UpdatedReplicas == wanted && status.ReadyReplicas == wanted && status.Replicas == wanted
 }

@@ -19,6 +19,9 @@ const (
 	// ReasonMemberUpdatedInPlace: the pod of a member has been brought to another revision
 	// without being replaced.
 	ReasonMemberUpdatedInPlace = "MemberUpdatedInPlace"
+	// ReasonOtherOverride: members keep an override that they are not to have any more, or lack
+	// one that they are to have, until they are recreated.
+	ReasonOtherOverride = "OtherOverride"
 )
 
 // The reasons that conditions of a set give. Programs may rely on them; the messages
@@ -49,6 +52,15 @@ const (
 	// ReasonPaused: members are to be updated, and spec.updateStrategy.rollingUpdate.paused
 	// keeps them from it.
 	ReasonPaused = "Paused"
+	// ReasonBaking: the members of a step are available, and have to stay so for a while.
+	ReasonBaking = "Baking"
+	// ReasonWaitingForConditions: a pod condition that a step asks for is not True yet.
+	ReasonWaitingForConditions = "WaitingForConditions"
+	// ReasonWaitingForPromotion: a step waits for somebody to promote it.
+	ReasonWaitingForPromotion = "WaitingForPromotion"
+	// ReasonRollingBack: members go back to the current revision, because the update has failed
+	// or was aborted.
+	ReasonRollingBack = "RollingBack"
 	// ReasonMembersAvailable: the set is as its spec wants it.
 	ReasonMembersAvailable = "MembersAvailable"
 
@@ -91,6 +103,20 @@ const (
 	// ReasonInPlaceImpossible: members cannot be updated in place, and the set allows no
 	// other way.
 	ReasonInPlaceImpossible = "InPlaceImpossible"
+	// ReasonRolloutFailed: an update has failed, or was aborted, and goes no further.
+	ReasonRolloutFailed = "RolloutFailed"
+	// ReasonRolledBack: an update was rolled back. It is not tried again before the set gets
+	// another template.
+	ReasonRolledBack = "RolledBack"
 	// ReasonRevisionUnreadable: the record of a revision cannot be read.
 	ReasonRevisionUnreadable = "RevisionUnreadable"
+)
+
+// Reasons in status.rollout.failure.
+const (
+	// RolloutConditionFalse: a pod condition that a step asks for is False.
+	RolloutConditionFalse = "PodConditionFalse"
+	// RolloutDeadlineExceeded: a member that the update has reached is not available, and
+	// nothing has become better for spec.progressDeadlineSeconds.
+	RolloutDeadlineExceeded = "ProgressDeadlineExceeded"
 )

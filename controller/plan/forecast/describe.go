@@ -98,7 +98,7 @@ func describe(action plan.Action) v1.PlanAction {
 	case plan.RepairPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
 	case plan.DeletePod:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, inTurn(reasonToDelete(a.Reason), a.Turn)
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, inTurn(reasonToDelete(a), a.Turn)
 	case plan.UpdateInPlace:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanUpdateInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision, inTurn("it does not run the present revision", a.Turn)
 	case plan.EndInPlace:
@@ -127,14 +127,21 @@ func inTurn(reason, turn string) string {
 	return reason
 }
 
-func reasonToDelete(reason plan.DeleteReason) string {
-	switch reason {
+func reasonToDelete(a plan.DeletePod) string {
+	switch a.Reason {
 	case plan.DeleteForScaleDown:
 		return "the set does not want the member any more"
 	case plan.DeleteForUpdate:
 		return "it does not run the present revision"
+	case plan.DeleteForRollback:
+		return "the update that it was brought to is rolled back"
 	case plan.DeleteMisshapen:
 		return "it does not mount the claims of the present templates"
+	case plan.DeleteForOverride:
+		if a.Override == "" {
+			return "it has an override that its member is not to have any more"
+		}
+		return "override " + a.Override
 	case plan.DeleteUnready:
 		return "it is not ready, and not at the revision that it is to have"
 	case plan.DeleteAsked:
