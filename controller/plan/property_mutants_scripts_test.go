@@ -51,6 +51,21 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 		"forgets who is superseded":               {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
 		"creates by a partition of ordinals":      {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},
 		"takes percentages of ordinals":           {"reserved-percent", mutant{"budget", budgetsOrdinals}},
+		"lets conditions of before judge an update": {"inplace-conditions", mutant{"old conditions", func(w World, p Plan) Plan {
+			w.Set = w.Set.DeepCopy()
+			for i := range w.Set.Spec.UpdateStrategy.RollingUpdate.Steps {
+				w.Set.Spec.UpdateStrategy.RollingUpdate.Steps[i].PodConditions = nil
+			}
+			return doing(p, Compute(w))
+		}}},
+		"keeps the override of before in place": {"inplace-override", mutant{"in place", func(w World, p Plan) Plan {
+			w.Pods = copies(w.Pods)
+			f, overrides := gather(w), identity.OverridesOf(w.Set)
+			for _, pod := range w.Pods {
+				pod.Annotations = merged(pod.Annotations, map[string]string{v1.OverrideAnnotation: overrides.Hash(f.ordinalOf(pod.Name))})
+			}
+			return doing(p, Compute(w))
+		}}},
 		"gives up restarts before their time": {"inplace-rerun-undone", mutant{"reason to delete", func(w World, p Plan) Plan {
 			w.Now = w.Now.Add(time.Second)
 			return doing(p, Compute(w))
