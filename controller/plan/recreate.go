@@ -22,7 +22,7 @@ func removeOld(f *facts, d *draft) verdict {
 		}
 		old++
 		if !isTerminating(m.pod) && returnable(f, d, m) {
-			d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: f.whyUpdated(m)})
+			d.each(remove(f, m, f.whyUpdated(m))...)
 		}
 	}
 	if old > 0 {

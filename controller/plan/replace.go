@@ -55,7 +55,7 @@ func removeAsked(f *facts, d *draft, m member) bool {
 		return false
 	}
 	d.wait("%s is being replaced, as asked", m.pod.Name)
-	d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteAsked})
+	d.each(remove(f, m, DeleteAsked)...)
 	return true
 }
 

@@ -33,7 +33,7 @@ func rollOut(f *facts, d *draft) verdict {
 		case !isReady(m.pod) || isTerminating(m.pod):
 			removals = append(removals, replaceBroken(f, d, m)...)
 		case budget > 0:
-			removals = append(removals, replaceMember(f, d, m))
+			removals = append(removals, replaceMember(f, d, m)...)
 			budget--
 		}
 	}
@@ -61,10 +61,10 @@ func replaceBroken(f *facts, d *draft, m member) []Action {
 	if isTerminating(m.pod) || isFinished(m.pod) {
 		return nil
 	}
-	return []Action{replaceMember(f, d, m)}
+	return replaceMember(f, d, m)
 }
 
-func replaceMember(f *facts, d *draft, m member) Action {
+func replaceMember(f *facts, d *draft, m member) []Action {
 	why := f.whyUpdated(m)
 	if why == DeleteMisshapen {
 		d.wait("pod %s is being replaced by one that mounts the claims of the present templates", m.pod.Name)
@@ -74,7 +74,7 @@ func replaceMember(f *facts, d *draft, m member) Action {
 			d.replaced++
 		}
 	}
-	return DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: why, Turn: f.turnOf(m)}
+	return remove(f, m, why)
 }
 
 // whyUpdated says what the pod of a member that is to be recreated has otherwise than it is

@@ -35,7 +35,7 @@ func scaleDown(f *facts, d *draft) verdict {
 	case f.unavailable(highest) && !f.isHopeless(highest) && lower.ordinal != highest.ordinal:
 		d.wait("pod %s is removed when pod %s is available", highest.pod.Name, lower.pod.Name)
 	default:
-		condemn(d, highest)
+		condemn(f, d, highest)
 		d.wait("pod %s is being removed%s", highest.pod.Name, f.whyCondemned(highest))
 	}
 	return pause
@@ -55,9 +55,9 @@ func claimsOfCondemned(f *facts, d *draft) []member {
 	return ready
 }
 
-func condemn(d *draft, m member) {
+func condemn(f *facts, d *draft, m member) {
 	if !isTerminating(m.pod) {
-		d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForScaleDown})
+		d.each(remove(f, m, DeleteForScaleDown)...)
 	}
 }
 
