@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	quantity "k8s.io/apimachinery/pkg/api/resource"
@@ -26,7 +27,7 @@ type endpoint struct {
 	read   func(ctx context.Context, namespace, name string) (metav1.Object, error)
 	list   func(ctx context.Context, namespace string, options metav1.ListOptions) (runtime.Object, error)
 	create func(ctx context.Context, object metav1.Object) (metav1.Object, error)
-	patch  func(ctx context.Context, namespace, name string, of types.PatchType, patch []byte) (metav1.Object, error)
+	patch  func(ctx context.Context, namespace, name string, of types.PatchType, patch []byte, subresources ...string) (metav1.Object, error)
 	remove func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error
 }
 
@@ -55,8 +56,8 @@ func through[T metav1.Object, L runtime.Object, C client[T, L]](clientOf func(na
 			}
 			return clientOf(object.GetNamespace()).Create(ctx, typed, metav1.CreateOptions{})
 		},
-		patch: func(ctx context.Context, namespace, name string, of types.PatchType, patch []byte) (metav1.Object, error) {
-			return clientOf(namespace).Patch(ctx, name, of, patch, metav1.PatchOptions{})
+		patch: func(ctx context.Context, namespace, name string, of types.PatchType, patch []byte, subresources ...string) (metav1.Object, error) {
+			return clientOf(namespace).Patch(ctx, name, of, patch, metav1.PatchOptions{}, subresources...)
 		},
 		remove: func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {
 			return clientOf(namespace).Delete(ctx, name, options)
@@ -138,7 +139,7 @@ func (k *kind) change(ctx context.Context, namespace string, object plan.Target,
 	if err != nil {
 		return "", err
 	}
-	return versionOf(k.patch(ctx, namespace, object.Name, patchType, patch))
+	return versionOf(k.patch(ctx, namespace, object.Name, patchType, patch, change.subresources()...))
 }
 
 // delete removes exactly the object that was decided on.
@@ -159,7 +160,8 @@ func versionOf(object metav1.Object, err error) (string, error) {
 
 // change is what a patch changes. Nil fields stay as they are.
 type change struct {
-	labels, annotations map[string]string
+	// A label or annotation that is nil itself goes.
+	labels, annotations map[string]*string
 	// owners replaces all owner references.
 	owners []metav1.OwnerReference
 	// addOwner and dropOwner leave the other owner references as they are.
@@ -169,11 +171,33 @@ type change struct {
 	// size and attributesClass are those of a claim.
 	size            *quantity.Quantity
 	attributesClass string
+	// conditions are set in the status of a pod. Nothing else can be changed with them.
+	conditions []corev1.PodCondition
+}
+
+// subresources are those that a patch goes to.
+func (c change) subresources() []string {
+	if c.conditions != nil {
+		return []string{"status"}
+	}
+	return nil
+}
+
+// present are values none of which goes.
+func present(values map[string]string) map[string]*string {
+	if values == nil {
+		return nil
+	}
+	all := make(map[string]*string, len(values))
+	for key, value := range values {
+		all[key] = &value
+	}
+	return all
 }
 
 // patch is the change as the host understands it, bound to one object at one
-// resource version. A strategic merge patch merges owner references by UID, a
-// plain merge patch replaces them.
+// resource version. A strategic merge patch merges owner references by UID and conditions
+// by type, a plain merge patch replaces them.
 func (c change) patch(object plan.Target) (types.PatchType, []byte, error) {
 	patchType := types.StrategicMergePatchType
 	metadata := map[string]any{"uid": object.UID, "resourceVersion": object.ResourceVersion}
@@ -205,6 +229,9 @@ func (c change) patch(object plan.Target) (types.PatchType, []byte, error) {
 	}
 	if len(spec) > 0 {
 		body["spec"] = spec
+	}
+	if c.conditions != nil {
+		body["status"] = map[string]any{"conditions": c.conditions}
 	}
 	patch, err := json.Marshal(body)
 	if err != nil {

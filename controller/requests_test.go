@@ -126,6 +126,10 @@ func wantedTarget(action plan.Action) plan.Target {
 		return action.Pod
 	case plan.RepairPod:
 		return action.Pod
+	case plan.PatchPod:
+		return action.Pod
+	case plan.SetPodConditions:
+		return action.Pod
 	case plan.AdoptPod:
 		return action.Pod
 	case plan.ReleasePod:

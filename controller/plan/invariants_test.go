@@ -163,6 +163,10 @@ func targetOf(action Action) (kind string, at Target) {
 		return "claim", a.Claim
 	case RepairPod:
 		return "pod", a.Pod
+	case PatchPod:
+		return "pod", a.Pod
+	case SetPodConditions:
+		return "pod", a.Pod
 	case DeletePod:
 		return "pod", a.Pod
 	case AdoptPod:

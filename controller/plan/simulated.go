@@ -61,6 +61,10 @@ func (s *Simulated) Do(action Action) error {
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) {
 			pod.Labels = merged(pod.Labels, a.Labels)
 		})
+	case PatchPod:
+		return hit(s, s.Pods, a.Pod, a.apply)
+	case SetPodConditions:
+		return hit(s, s.Pods, a.Pod, a.apply)
 	case DeletePod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: s.Now} })
 	case AdoptPod:

@@ -122,6 +122,10 @@ const (
 	PlanUpdateClaim PlanActionType = "UpdateClaim"
 	// PlanRepairPod restores the labels of a pod's identity.
 	PlanRepairPod PlanActionType = "RepairPod"
+	// PlanPatchPod changes labels and annotations of a pod.
+	PlanPatchPod PlanActionType = "PatchPod"
+	// PlanSetPodConditions sets conditions in the status of a pod.
+	PlanSetPodConditions PlanActionType = "SetPodConditions"
 	// PlanDeletePod removes a pod gracefully.
 	PlanDeletePod PlanActionType = "DeletePod"
 	// PlanAdoptPod makes the set the controller of a pod that has none.
