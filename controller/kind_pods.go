@@ -4,6 +4,8 @@
 package controller
 
 import (
+	"strings"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -69,16 +71,23 @@ func podChanged(before, after *corev1.Pod) bool {
 func trimPod(_ view, pod *corev1.Pod) any {
 	kept := &corev1.Pod{
 		ObjectMeta: trimMeta(&pod.ObjectMeta),
-		Spec:       corev1.PodSpec{Volumes: claimVolumes(pod.Spec.Volumes), Subdomain: pod.Spec.Subdomain},
+		Spec:       corev1.PodSpec{Volumes: claimVolumes(pod.Spec.Volumes), Subdomain: pod.Spec.Subdomain, ReadinessGates: pod.Spec.ReadinessGates},
 		Status: corev1.PodStatus{
 			Phase:                 pod.Status.Phase,
-			Conditions:            telling(pod.Status.Conditions),
+			Conditions:            telling(pod.Status.Conditions, len(pod.Spec.ReadinessGates) > 0),
 			InitContainerStatuses: ailing(pod.Status.InitContainerStatuses),
 			ContainerStatuses:     ailing(pod.Status.ContainerStatuses),
 		},
 	}
-	if made, noted := pod.Annotations[v1.ClaimTemplatesAnnotation]; noted {
-		kept.Annotations = map[string]string{v1.ClaimTemplatesAnnotation: made}
+	for _, name := range []string{v1.ClaimTemplatesAnnotation, v1.DisruptionAnnotation, v1.DisruptionCountAnnotation} {
+		value, noted := pod.Annotations[name]
+		if !noted {
+			continue
+		}
+		if kept.Annotations == nil {
+			kept.Annotations = map[string]string{}
+		}
+		kept.Annotations[name] = value
 	}
 	// Of a pod that does not end, it is told what keeps it.
 	if pod.DeletionTimestamp != nil {
@@ -97,15 +106,24 @@ func claimVolumes(volumes []corev1.Volume) []corev1.Volume {
 	return kept
 }
 
-// telling are the conditions that say whether a pod is ready, and why it has no node.
-// The time of the last probe says nothing new.
-func telling(conditions []corev1.PodCondition) []corev1.PodCondition {
+// telling are the conditions that say whether a pod is ready, and why it has no node, and those
+// with a domain, of which gates are. Where more than containers makes a pod ready, it counts
+// whether these are not. The time of the last probe says nothing new, and of conditions with a
+// domain nobody reads the message.
+func telling(conditions []corev1.PodCondition, gated bool) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	for _, condition := range conditions {
-		if condition.Type == corev1.PodReady || condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
-			condition.LastProbeTime = metav1.Time{}
-			kept = append(kept, condition)
+		switch {
+		case strings.Contains(string(condition.Type), "/"):
+			condition.Message = ""
+		case condition.Type == corev1.PodReady:
+		case condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse:
+		case condition.Type == corev1.ContainersReady && condition.Status == corev1.ConditionFalse && gated:
+		default:
+			continue
 		}
+		condition.LastProbeTime = metav1.Time{}
+		kept = append(kept, condition)
 	}
 	return kept
 }

@@ -52,6 +52,25 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 			w.Set.Spec.UpdateStrategy.RollingUpdate.Order = &v1.UpdateOrder{Last: []metav1.LabelSelector{{MatchLabels: map[string]string{"role": "leader"}}}}
 			w.Pods[2].Labels["role"] = "leader"
 		},
+		"the pod is not ready because a gate is asked": func(w *plan.World) {
+			w.Set.Spec.Disruption = &v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{ConditionType: "example.com/handed-over", TimeoutSeconds: new(int32(30))}}}
+			w.Set.Spec.Replicas = new(int32(2))
+			pod := w.Pods[2]
+			pod.Annotations[v1.DisruptionAnnotation] = `{"id":1,"operation":"ScaleDown","since":"2026-01-02T03:04:00Z"}`
+			pod.Annotations[v1.DisruptionCountAnnotation] = "1"
+			pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/handed-over"}}
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.ContainersReady, Status: corev1.ConditionTrue},
+				{Type: "example.com/handed-over", Status: corev1.ConditionFalse, Reason: v1.ReasonGateRequested, Message: "long"}}
+		},
+		"a pod is not ready although a gate is asked": func(w *plan.World) {
+			w.Set.Spec.Disruption = &v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{ConditionType: "example.com/handed-over"}}}
+			w.Set.Spec.Template.Spec.Containers[0].Image, w.Set.Spec.PodManagementPolicy = "main:2", v1.ParallelPodManagement
+			pod := w.Pods[2]
+			pod.Annotations[v1.DisruptionAnnotation] = `{"id":1,"operation":"Update"}`
+			pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/handed-over"}}
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.ContainersReady, Status: corev1.ConditionFalse},
+				{Type: "example.com/handed-over", Status: corev1.ConditionFalse, Reason: v1.ReasonGateRequested}}
+		},
 		"pods become available later": func(w *plan.World) {
 			w.Set.Spec.MinReadySeconds = 60
 			w.Pods[2].Status.Conditions[1].LastTransitionTime = metav1.Time{Time: now.Add(-20 * time.Second)}

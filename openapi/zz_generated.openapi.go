@@ -346,6 +346,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		runtime.Unknown{}.OpenAPIModelName():                                        schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
 		intstr.IntOrString{}.OpenAPIModelName():                                     schema_apimachinery_pkg_util_intstr_IntOrString(ref),
 		version.Info{}.OpenAPIModelName():                                           schema_k8sio_apimachinery_pkg_version_Info(ref),
+		appsv1.DisruptionGate{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_DisruptionGate(ref),
 		appsv1.MemberReplacement{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_MemberReplacement(ref),
 		appsv1.OrdinalRange{}.OpenAPIModelName():                                    schema_statefulsetdev_api_apps_v1_OrdinalRange(ref),
 		appsv1.PlanAction{}.OpenAPIModelName():                                      schema_statefulsetdev_api_apps_v1_PlanAction(ref),
@@ -356,6 +357,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.RolloutStatus{}.OpenAPIModelName():                                   schema_statefulsetdev_api_apps_v1_RolloutStatus(ref),
 		appsv1.StatefulSet{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_StatefulSet(ref),
 		appsv1.StatefulSetCondition{}.OpenAPIModelName():                            schema_statefulsetdev_api_apps_v1_StatefulSetCondition(ref),
+		appsv1.StatefulSetDisruption{}.OpenAPIModelName():                           schema_statefulsetdev_api_apps_v1_StatefulSetDisruption(ref),
 		appsv1.StatefulSetList{}.OpenAPIModelName():                                 schema_statefulsetdev_api_apps_v1_StatefulSetList(ref),
 		appsv1.StatefulSetOrdinals{}.OpenAPIModelName():                             schema_statefulsetdev_api_apps_v1_StatefulSetOrdinals(ref),
 		appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(): schema_statefulsetdev_api_apps_v1_StatefulSetPersistentVolumeClaimRetentionPolicy(ref),
@@ -18315,6 +18317,55 @@ func schema_k8sio_apimachinery_pkg_version_Info(ref common.ReferenceCallback) co
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_DisruptionGate(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "DisruptionGate is asked before a pod is removed. The question is the annotation apps.statefulset.dev/disruption of the pod, whose JSON has an id, and then the condition of the pod with the status False and the reason Requested. The answer is the status True with the reason Request and the id, as in Request7. An answer to an earlier question is none.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"conditionType": {
+						SchemaProps: spec.SchemaProps{
+							Description: "conditionType is the type of the condition, with a domain, as in example.com/handed-over. A pod that has it in its readinessGates does not get traffic from the question on; it is given the condition True when it is created.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"operations": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "operations are those for which the gate is asked: Update, ScaleDown and Replace. Without any, all. A pod that is not ready, and not only because a gate was asked, is updated without asking.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+										Enum:   []interface{}{"Replace", "ScaleDown", "Update"},
+									},
+								},
+							},
+						},
+					},
+					"timeoutSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "timeoutSeconds is for how many seconds the answer is waited for, from the question on. After that the pod is removed without it. Without it there is no end.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"conditionType"},
+			},
+		},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_MemberReplacement(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -18842,6 +18893,47 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetCondition(ref common.Reference
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_StatefulSetDisruption(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "StatefulSetDisruption says how the controller takes members from service: for an update, because they are not wanted any more, or because somebody has asked for it. It does not hold for pods that are deleted by others, are lost with their nodes, have ended, keep an update from going on, or go with the set.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"method": {
+						SchemaProps: spec.SchemaProps{
+							Description: "method is Delete or Evict. With Evict, pods that are ready are evicted, so that the PodDisruptionBudgets of the namespace hold; one that may not be evicted is tried again after 10 to 60 seconds. Others are deleted. Without it, Delete.\n\nPossible enum values:\n - `\"Delete\"` deletes them. It is what happens if nothing is said.\n - `\"Evict\"` evicts them, so that PodDisruptionBudgets hold.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Delete", "Evict"},
+						},
+					},
+					"gates": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "gates are asked before a pod is removed, all at the same time, and all have to agree. At most 8.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.DisruptionGate{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			appsv1.DisruptionGate{}.OpenAPIModelName()},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_StatefulSetList(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -19255,12 +19347,18 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 							Ref:         ref(appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName()),
 						},
 					},
+					"disruption": {
+						SchemaProps: spec.SchemaProps{
+							Description: "disruption says how members are taken from service: by eviction, or after others have agreed. Without it their pods are deleted, as in apps/v1.",
+							Ref:         ref(appsv1.StatefulSetDisruption{}.OpenAPIModelName()),
+						},
+					},
 				},
 				Required: []string{"selector", "template"},
 			},
 		},
 		Dependencies: []string{
-			corev1.PersistentVolumeClaim{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName(), appsv1.StatefulSetOrdinals{}.OpenAPIModelName(), appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(), appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName(), appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName(), appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()},
+			corev1.PersistentVolumeClaim{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName(), appsv1.StatefulSetDisruption{}.OpenAPIModelName(), appsv1.StatefulSetOrdinals{}.OpenAPIModelName(), appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(), appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName(), appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName(), appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()},
 	}
 }
 

@@ -17,7 +17,7 @@ func bringUp(f *facts, d *draft) verdict {
 	for _, m := range f.members {
 		// The member that unblocks the set has been seen to, and is not available. Nor is one
 		// whose pod is about to go.
-		seenTo := f.unblocks(m) || f.asked(m) && d.removes(m)
+		seenTo := f.unblocks(m) || f.asked(m) && d.changesPod(m)
 		if (seenTo || !bringUpMember(f, d, m)) && f.ordered {
 			return pause
 		}
@@ -44,7 +44,7 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 		return false
 	default:
 		complete(f, d, m)
-		return waitFor(f, d, m)
+		return f.drained(m) && f.wants(m).Operation != "" || waitFor(f, d, m)
 	}
 }
 

@@ -111,6 +111,9 @@ func openWork(f *facts, d *draft) *reason {
 	default:
 		return nil
 	}
+	if d.atGate && (word == v1.ReasonUpdating || word == v1.ReasonRemovingMembers || word == v1.ReasonReplacingMembers) {
+		word = v1.ReasonWaitingForGate
+	}
 	parts := []string{fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused}
 	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	return &reason{word, strings.Join(parts, "; ")}

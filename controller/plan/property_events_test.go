@@ -35,6 +35,7 @@ var kinds = weighted([]kind{
 	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {1, "policy"}, {1, "service"},
 	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
+	{1, "gates"}, {3, "answer"}, {1, "misanswer"}, {1, "busy"}, {1, "method"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
 
@@ -73,6 +74,10 @@ var settings = map[string][]string{
 	"first":     {"1", "none", "2,0", "3-4,1", "0-1"},
 	"last":      {"role=leader", "none", "role=standby/role=leader", "role=leader/role=standby", "app=nginx"},
 
+	"gates":         {"handed-over", "none", "handed-over:Update:20", "handed-over:ScaleDown,moved:Replace:5", "moved:Update+Replace,handed-over::60"},
+	"method":        {"Evict", "none", "Delete"},
+	"readinessGate": {"handed-over", "moved"},
+
 	"replaceUnreadyAfterSeconds": {"0", "20", "none"},
 	"rate":                       {"1", "2", "50%", "none", "9"},
 	"service":                    {"nginx", "other", ""},
@@ -104,7 +109,7 @@ func drawSet() *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate"} {
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "gates", "method", "readinessGate"} {
 			if n := number.Draw(t, field); n%2 == 1 {
 				args = append(args, field+"="+choice(settings[field], n/2))
 			}
@@ -199,6 +204,9 @@ func (s *stage) podCommand(e event) []string {
 			ok = terminating
 		case "kill", "lead", "follow":
 			ok = !terminating
+		case "answer", "misanswer", "busy":
+			_, ok = askedOf(pod)
+			ok = ok && !terminating
 		case "replace":
 			ok = s.canAsk(name)
 		case "ready", "unready", "fail", "succeed", "evict":

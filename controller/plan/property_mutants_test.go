@@ -89,6 +89,7 @@ func TestMutantsAreFound(t *testing.T) {
 	maps.Copy(all, orderMutants())
 	maps.Copy(all, replaceMutants())
 	maps.Copy(all, rateMutants())
+	maps.Copy(all, gateMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			found := &catcher{TB: t}

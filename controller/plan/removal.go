@@ -3,13 +3,67 @@
 
 package plan
 
-// remove is what is done to take away a pod that may serve: by an update, because somebody has
-// asked for it, or because its member is not wanted. All such removals go through here. What
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// remove is what is done next to take away a pod that may serve: by an update, because somebody
+// has asked for it, or because its member is not wanted. All such removals go through here. What
 // removes a pod otherwise finds it useless: it has ended, or it keeps an update from going on.
-func remove(f *facts, m member, why DeleteReason) []Action {
+func remove(f *facts, d *draft, m member, why DeleteReason) []Action {
+	delete(d.given, m.pod.UID)
+	if first, agree := askGates(f, d, m); !agree {
+		return first
+	}
 	removal := DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: why}
 	if why == DeleteForUpdate || why == DeleteMisshapen {
 		removal.Turn = f.turnOf(m)
 	}
 	return []Action{removal}
+}
+
+// removes reports whether actions remove a pod.
+func removes(actions []Action) bool {
+	return slices.ContainsFunc(actions, func(action Action) bool { _, ok := action.(DeletePod); return ok })
+}
+
+// giveUp notes that a member that is to be removed is not, for a reason for which others may go
+// first. What its gates were asked is withdrawn.
+func (d *draft) giveUp(f *facts, m member) {
+	if !f.taken(m) {
+		return
+	}
+	if d.given == nil {
+		d.given = map[types.UID]bool{}
+	}
+	d.given[m.pod.UID] = true
+}
+
+// changesPod reports whether something is planned for the pod of a member.
+func (d *draft) changesPod(m member) bool {
+	return m.pod != nil && slices.ContainsFunc(d.chains, func(chain Chain) bool {
+		return slices.ContainsFunc(chain, func(action Action) bool { return podOf(action).UID == m.pod.UID })
+	})
+}
+
+// podOf is the pod that an action changes, none if it changes none.
+func podOf(action Action) Target {
+	switch a := action.(type) {
+	case RepairPod:
+		return a.Pod
+	case PatchPod:
+		return a.Pod
+	case SetPodConditions:
+		return a.Pod
+	case DeletePod:
+		return a.Pod
+	case AdoptPod:
+		return a.Pod
+	case ReleasePod:
+		return a.Pod
+	default:
+		return Target{}
+	}
 }

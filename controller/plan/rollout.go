@@ -17,27 +17,30 @@ func rollOut(f *facts, d *draft) verdict {
 	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.paused() || d.repairing {
 		return proceed
 	}
-	budget := f.maxUnavailable() - (f.roster.Len() - f.available)
-	barrier := f.barrier()
+	barrier, stopped := f.barrier(), false
 	var removals []Action
 	for m := range f.inUpdateOrder() {
-		if _, how := f.target(m); how != recreate || barrier.holds(m) {
+		if _, how := f.target(m); how != recreate {
 			continue
 		}
-		switch held := isHeld(f, d, m); {
-		case held && f.ordered:
-			budget = 0
-		case held:
+		switch {
+		case barrier.holds(m):
+			d.giveUp(f, m)
+		case isHeld(f, d, m):
+			d.giveUp(f, m)
+			stopped = stopped || f.ordered
 		case !f.reached(m):
 			removals = append(removals, removeUnready(f, d, m)...)
-		case !isReady(m.pod) || isTerminating(m.pod):
+		case isBroken(m.pod) || isTerminating(m.pod) || isFinished(m.pod):
 			removals = append(removals, replaceBroken(f, d, m)...)
-		case budget > 0:
+		case !stopped && d.purse.affords(f, m):
+			d.purse.pay(f, m)
 			removals = append(removals, replaceMember(f, d, m)...)
-			budget--
 		}
 	}
-	barrier.tell(f, d, budget)
+	if !stopped {
+		barrier.tell(f, d)
+	}
 	if f.ordered {
 		d.inOrder(removals...)
 	} else {
@@ -66,15 +69,18 @@ func replaceBroken(f *facts, d *draft, m member) []Action {
 
 func replaceMember(f *facts, d *draft, m member) []Action {
 	why := f.whyUpdated(m)
-	if why == DeleteMisshapen {
+	actions := remove(f, d, m, why)
+	switch {
+	case !removes(actions):
+	case why == DeleteMisshapen:
 		d.wait("pod %s is being replaced by one that mounts the claims of the present templates", m.pod.Name)
-	} else {
+	default:
 		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.update.name)
 		if revisionOf(m.pod) == f.current.name {
 			d.replaced++
 		}
 	}
-	return remove(f, m, why)
+	return actions
 }
 
 // whyUpdated says what the pod of a member that is to be recreated has otherwise than it is

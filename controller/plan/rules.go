@@ -42,6 +42,7 @@ func rules() []rule {
 		{name: "scale down", apply: scaleDown},
 		{name: "update", apply: rollOut},
 		{name: "replace", apply: replaceAsked},
+		{name: "gates", apply: settleGates, aside: true},
 		{name: "shape", apply: tellShape, aside: true},
 		{name: "service", apply: tellService, aside: true},
 		{name: "history", apply: truncateHistory, aside: true},
@@ -50,7 +51,7 @@ func rules() []rule {
 
 // decide applies the rules to what is so.
 func decide(f *facts, reads *reader) *draft {
-	d := &draft{reads: reads}
+	d := &draft{reads: reads, purse: f.purse()}
 	membersWait := false
 	for _, rule := range rules() {
 		if membersWait && !rule.aside {

@@ -38,7 +38,7 @@ const separator = "----------\n"
 // "replace" asks for the pods named to be replaced, as a forced request does;
 // "hold" and "unhold" set and remove the annotation; "show" prints what is there; move has the
 // commands about sets that come from another group, ail those about pods that do not
-// start, elect those about who leads, and trouble those that make a run unfair.
+// start, elect those about who leads, agree those about gates, and trouble those that make a run unfair.
 func TestSequences(t *testing.T) {
 	files, err := filepath.Glob("testdata/sequences/*.txt")
 	if err != nil || len(files) == 0 {
@@ -158,7 +158,7 @@ func (s *stage) command(name string, args []string) {
 	case "show":
 		s.show()
 	default:
-		if !s.move(name, args) && !s.ail(name, args) && !s.elect(name, args) {
+		if !s.move(name, args) && !s.ail(name, args) && !s.elect(name, args) && !s.agree(name, args) {
 			s.trouble(name, args)
 		}
 	}
@@ -243,7 +243,7 @@ func (s *stage) settle() {
 			case isTerminating(pod):
 				delete(s.pods, name)
 				fmt.Fprintf(&s.log, "> gone %s\n", name)
-			case pod.Status.Phase == corev1.PodPending:
+			case pod.Status.Phase == corev1.PodPending, s.lags(pod):
 				s.ready(name, corev1.ConditionTrue)
 				fmt.Fprintf(&s.log, "> ready %s\n", name)
 			default:

@@ -137,7 +137,7 @@ func (h *host) configure(settings []string) {
 		case "whenScaled":
 			h.retention().WhenScaled = v1.PersistentVolumeClaimRetentionPolicyType(value)
 		default:
-			if !h.order(key, value) {
+			if !h.order(key, value) && !h.disrupt(key, value) {
 				h.t.Fatalf("unknown setting %q", setting)
 			}
 		}
@@ -243,10 +243,22 @@ func (h *host) simulated() *Simulated {
 	return &Simulated{Set: h.set, Pods: h.pods, Claims: h.claims, Revisions: h.revisions, Now: h.now, Write: h.write, Trim: (*corev1.Pod).DeepCopy}
 }
 
-// ready makes a pod run, ready or not.
+// ready makes the containers of a pod run, ready or not; so is the pod, unless a gate keeps it
+// from that.
 func (h *host) ready(name string, ready corev1.ConditionStatus) {
 	h.changePod(name, func(pod *corev1.Pod) {
-		pod.Status.Phase, pod.Spec.NodeName = corev1.PodRunning, "node-1"
-		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Time{Time: h.now}}}
+		conditions := []corev1.PodCondition{{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Time{Time: h.now}}}
+		if len(pod.Spec.ReadinessGates) > 0 {
+			conditions = append(conditions, corev1.PodCondition{Type: corev1.ContainersReady, Status: ready})
+		}
+		if !h.isOpen(pod) {
+			conditions[0].Status = corev1.ConditionFalse
+		}
+		for _, c := range pod.Status.Conditions {
+			if strings.HasPrefix(string(c.Type), gateDomain) {
+				conditions = append(conditions, c)
+			}
+		}
+		pod.Status.Phase, pod.Spec.NodeName, pod.Status.Conditions = corev1.PodRunning, "node-1", conditions
 	})
 }

@@ -26,7 +26,7 @@ func report(f *facts, d *draft) (status v1.StatefulSetStatus, requeueAfter time.
 	status.LastProgressTime = lastProgress(f, &status, open)
 	overdue, left := overdue(f, &status, open)
 	setConditions(f, &status, standing{open: open, stalled: first(d.stalled, overdue), overdue: overdue, recreating: recreating})
-	next := soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(f.nextUnblocking(), f.nextRate()))
+	next := soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(soonest(f.nextUnblocking(), f.nextRate()), f.nextGate()))
 	return status, soonest(next, soonest(left, d.retry))
 }
 

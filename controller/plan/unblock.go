@@ -116,8 +116,11 @@ func (f *facts) isStranded(m member) bool {
 	return (at != f.goal(m).name || f.reached(m) && f.misshapen(m)) && (at != f.current.name || !f.updateAils)
 }
 
-// isBroken reports whether a pod is to serve and does not.
-func isBroken(pod *corev1.Pod) bool { return !isTerminating(pod) && !isFinished(pod) && !isReady(pod) }
+// isBroken reports whether a pod is to serve and does not, and not because we have taken it from
+// service.
+func isBroken(pod *corev1.Pod) bool {
+	return !isTerminating(pod) && !isFinished(pod) && !isReady(pod) && !notReadyByUs(pod)
+}
 
 // strandedUntil is the time from which on a stranded member is replaced, or told of.
 func (f *facts) strandedUntil(m member) time.Time {
@@ -196,7 +199,7 @@ func (f *facts) findUnblocking() {
 	if at := slices.IndexFunc(f.members, func(other member) bool { return other.ordinal == m.ordinal }); at >= 0 {
 		m = f.members[at]
 	}
-	if m.pod != nil && (isReady(m.pod) && !isTerminating(m.pod) || f.endsTooLate(m)) {
+	if m.pod != nil && (!isTerminating(m.pod) && (isReady(m.pod) || notReadyByUs(m.pod)) || f.endsTooLate(m)) {
 		return
 	}
 	f.unblocking = &m

@@ -25,6 +25,15 @@ func Held(set *StatefulSet) (why string, held bool) {
 // because somebody changes pods at admission is not recreated over and over.
 const ClaimTemplatesAnnotation = GroupName + "/claim-templates"
 
+// DisruptionAnnotation is on a pod that the gates of its set are asked about. It is JSON with
+// id, a number that counts what was asked of the pod, operation, revision, at which the
+// member is to return, empty if it is not to, and since.
+const DisruptionAnnotation = GroupName + "/disruption"
+
+// DisruptionCountAnnotation is on a pod that gates were ever asked about, and is the id of the
+// last question. It stays when a question is withdrawn, so that no later one gets the same id.
+const DisruptionCountAnnotation = GroupName + "/disruption-count"
+
 // ProtectAnnotation protects a set: as long as the stored set has it, whatever its value, the set
 // cannot be deleted and spec.replicas cannot become 0. The value says to people why.
 const ProtectAnnotation = GroupName + "/protect"

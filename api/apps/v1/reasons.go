@@ -13,6 +13,8 @@ const (
 	// ReasonOtherServiceName: members have the DNS names of a service that the set does not
 	// name any more.
 	ReasonOtherServiceName = "OtherServiceName"
+	// ReasonDisruptionRequested: the gates of spec.disruption are asked about a member.
+	ReasonDisruptionRequested = "DisruptionRequested"
 )
 
 // The reasons that conditions of a set give. Programs may rely on them; the messages
@@ -40,6 +42,9 @@ const (
 	ReasonGrowingClaims = "GrowingClaims"
 	// ReasonWaitingForMembers: every member has a pod, and not all are available.
 	ReasonWaitingForMembers = "WaitingForMembers"
+	// ReasonWaitingForGate: a gate of spec.disruption has yet to agree that a member is taken
+	// from service.
+	ReasonWaitingForGate = "WaitingForGate"
 	// ReasonPaused: members are to be updated, and spec.updateStrategy.rollingUpdate.paused
 	// keeps them from it.
 	ReasonPaused = "Paused"

@@ -9,6 +9,11 @@
 package v1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DisruptionGate) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.DisruptionGate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in MemberReplacement) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.MemberReplacement"
 }
@@ -56,6 +61,11 @@ func (in StatefulSet) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in StatefulSetCondition) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.StatefulSetCondition"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in StatefulSetDisruption) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.StatefulSetDisruption"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

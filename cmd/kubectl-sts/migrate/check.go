@@ -42,6 +42,9 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 		if err := refuseMisshapen(s.ours, s.pods); err != nil {
 			return err
 		}
+		if err := refuseRequested(s.ours, s.pods); err != nil {
+			return err
+		}
 	}
 	if m.back && !m.dropExtraFields {
 		if err := refuseExtraFields(s.stored); err != nil {
@@ -108,6 +111,20 @@ func refuseMisshapen(set *v1.StatefulSet, pods []corev1.Pod) error {
 			if !identity.MountsClaims(one, ordinal, &pods[i]) {
 				return fmt.Errorf("%s does not mount claim %s yet; wait until the set has recreated it, or delete it", pods[i].Name, identity.ClaimName(set.Spec.VolumeClaimTemplates[j].Name, set.Name, ordinal))
 			}
+		}
+	}
+	return nil
+}
+
+// refuseRequested refuses a set of which gates are asked about a member: nobody would withdraw
+// that, and the pod might stay as it is, out of service.
+func refuseRequested(set *v1.StatefulSet, pods []corev1.Pod) error {
+	if set == nil {
+		return nil
+	}
+	for i := range pods {
+		if _, asked := pods[i].Annotations[v1.DisruptionAnnotation]; asked && metav1.IsControlledBy(&pods[i], set) {
+			return fmt.Errorf("the gates of spec.disruption are asked about %s; wait until they have agreed, or take back what is to be done", pods[i].Name)
 		}
 	}
 	return nil
