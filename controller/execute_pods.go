@@ -59,7 +59,12 @@ func (e *execution) setPodConditions(ctx context.Context, action plan.SetPodCond
 
 func (e *execution) deletePod(ctx context.Context, action plan.DeletePod) error {
 	what := subject{kind: "pod", name: action.Pod.Name, why: " (" + string(action.Reason) + ")"}
-	err := e.remove(ctx, podsResource, what, action.Pod)
+	var err error
+	if action.Evict {
+		err = e.evict(ctx, what, action.Pod)
+	} else {
+		err = e.remove(ctx, podsResource, what, action.Pod)
+	}
 	if err == nil {
 		e.tellSuccess(deletion, what)
 	}

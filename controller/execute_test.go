@@ -35,6 +35,7 @@ func TestEveryWriteNamesTheObjectThatWasDecidedOn(t *testing.T) {
 	orphan.OwnerReferences = nil
 	for sentence, action := range map[string]plan.Action{
 		"deleting a pod":              plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate},
+		"evicting a pod":              plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate, Evict: true},
 		"repairing a pod":             plan.RepairPod{Pod: targetOf(pod), Labels: map[string]string{"a": "b"}},
 		"patching a pod":              plan.PatchPod{Pod: targetOf(pod), Annotations: map[string]*string{"a": nil}},
 		"setting a pod's condition":   plan.SetPodConditions{Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: "example.com/a", Status: corev1.ConditionFalse}}},

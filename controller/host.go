@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	quantity "k8s.io/apimachinery/pkg/api/resource"
@@ -29,6 +30,7 @@ type endpoint struct {
 	create func(ctx context.Context, object metav1.Object) (metav1.Object, error)
 	patch  func(ctx context.Context, namespace, name string, of types.PatchType, patch []byte, subresources ...string) (metav1.Object, error)
 	remove func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error
+	evict  func(ctx context.Context, eviction *policyv1.Eviction) error
 }
 
 // client is what a generated client can do with one kind in one namespace.
@@ -147,8 +149,19 @@ func (k *kind) delete(ctx context.Context, namespace string, object plan.Target)
 	if k.remove == nil {
 		panic(fmt.Sprintf("the controller removes no %s", k.resource))
 	}
-	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}}
-	return k.remove(ctx, namespace, object.Name, options)
+	return k.remove(ctx, namespace, object.Name, exactly(object))
+}
+
+// expel evicts exactly the pod that was decided on.
+func (k *kind) expel(ctx context.Context, namespace string, object plan.Target) error {
+	options := exactly(object)
+	return k.evict(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: object.Name, Namespace: namespace}, DeleteOptions: &options})
+}
+
+// exactly are the options with which an object is removed if it is the one that was decided on.
+// How long it has to end is its own business: nothing is removed before it has ended.
+func exactly(object plan.Target) metav1.DeleteOptions {
+	return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}}
 }
 
 func versionOf(object metav1.Object, err error) (string, error) {

@@ -4,10 +4,12 @@
 package controller
 
 import (
+	"context"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coreinformers "k8s.io/client-go/informers/core/v1"
@@ -24,6 +26,10 @@ const podsInAPage = 100
 // podsKind are the pods that have the label of members, whosever they are. Those that
 // have lost it are found in another way (unlabeled_pods.go).
 func podsKind(host kubernetes.Interface) kind {
+	pods := through[*corev1.Pod, *corev1.PodList](host.CoreV1().Pods)
+	pods.evict = func(ctx context.Context, eviction *policyv1.Eviction) error {
+		return host.CoreV1().Pods(eviction.Namespace).EvictV1(ctx, eviction)
+	}
 	return kind{
 		resource: podsResource,
 		noun:     "pod",
@@ -45,7 +51,7 @@ func podsKind(host kubernetes.Interface) kind {
 		},
 		concerns: setsOfPod,
 		changed:  differing(podChanged),
-		endpoint: through[*corev1.Pod, *corev1.PodList](host.CoreV1().Pods),
+		endpoint: pods,
 	}
 }
 

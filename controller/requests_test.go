@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -99,6 +100,10 @@ func preconditionsOf(t *testing.T, action clienttesting.Action) (types.UID, stri
 	case clienttesting.DeleteActionImpl:
 		if p := action.DeleteOptions.Preconditions; p != nil && p.UID != nil && p.ResourceVersion != nil {
 			return *p.UID, *p.ResourceVersion
+		}
+	case clienttesting.CreateActionImpl:
+		if eviction, ok := action.Object.(*policyv1.Eviction); ok && eviction.DeleteOptions.Preconditions != nil {
+			return *eviction.DeleteOptions.Preconditions.UID, *eviction.DeleteOptions.Preconditions.ResourceVersion
 		}
 	case clienttesting.PatchAction:
 		var patch struct {

@@ -88,6 +88,8 @@ type DeletePod struct {
 	Ordinal int
 	Pod     Target
 	Reason  DeleteReason
+	// Evict asks for an eviction, which budgets for disruptions may refuse.
+	Evict bool
 	// Turn says why the order of the update has the member now, empty if it is for its
 	// ordinal.
 	Turn string
@@ -171,7 +173,13 @@ func (a UpdateClaim) String() string {
 
 func (a RepairPod) String() string { return "repair labels of pod " + a.Pod.Name }
 
-func (a DeletePod) String() string { return fmt.Sprintf("delete pod %s (%s)", a.Pod.Name, a.Reason) }
+func (a DeletePod) String() string {
+	verb := "delete"
+	if a.Evict {
+		verb = "evict"
+	}
+	return fmt.Sprintf("%s pod %s (%s)", verb, a.Pod.Name, a.Reason)
+}
 
 func (a AdoptPod) String() string { return "adopt pod " + a.Pod.Name }
 

@@ -123,6 +123,22 @@ func (j *judged) gated() {
 	}
 }
 
+// evictions: what a set asks to have evicted is evicted, if it is ready and is removed because
+// the set is to be otherwise; nothing else is.
+func (j *judged) evictions() {
+	asks := j.Set.Spec.Disruption != nil && j.Set.Spec.Disruption.Method == "Evict"
+	for _, action := range planned[DeletePod](j) {
+		pod := j.pods[action.Pod.Name]
+		if pod == nil {
+			continue
+		}
+		_, is := ready(pod)
+		if want := asks && is && action.Reason != DeleteUnready && action.Reason != DeleteFinished; action.Evict != want {
+			j.broke("eviction", "%s is an eviction: got %t, want %t", action, action.Evict, want)
+		}
+	}
+}
+
 // questions: what is asked was written down before, under a number of its own, for what is to
 // be done; and is withdrawn only if that is not so any more.
 func (j *judged) questions() {

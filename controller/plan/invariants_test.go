@@ -37,6 +37,7 @@ var invariants = []func(*judged){
 	(*judged).replacements,
 	(*judged).rate,
 	(*judged).gated,
+	(*judged).evictions,
 	(*judged).questions,
 	(*judged).takes,
 	(*judged).waitsForGate,

@@ -155,7 +155,10 @@ func (s *stage) commandFor(e event) []string {
 	case "crash":
 		return []string{e.Kind, fmt.Sprint(e.Value % 4)}
 	case "refuse":
-		what := []string{"create pod", "delete pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0", "revision"}
+		what := []string{"create pod", "delete pod", "evict pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0", "revision"}
+		if what := choice(what, e.Value); what == "evict pod" {
+			return []string{e.Kind, what + ": " + choice([]string{"budget", "no", "budgets"}, e.Which)}
+		}
 		return []string{e.Kind, choice(what, e.Value) + ": no"}
 	case "deleteset":
 		// A deleted set does nothing any more, so it should not happen often.

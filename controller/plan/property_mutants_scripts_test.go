@@ -39,6 +39,7 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 		}}},
 		"creates members of a pause as they were": {"paused-midway", mutant{"paused creation", onTracked(createsAsBefore)}},
 		"forgets who is superseded":               {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
+		"removes what a gate made unready":        {"gate-readiness", mutant{"gate", onPods(breaks)}},
 		"creates by a partition of ordinals":      {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},
 		"takes percentages of ordinals":           {"reserved-percent", mutant{"budget", budgetsOrdinals}},
 		"never frees the rate": {"rate-never-starts", mutant{"rate unused", func(w World, p Plan) Plan {

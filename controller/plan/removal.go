@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // remove is what is done next to take away a pod that may serve: by an update, because somebody
@@ -17,11 +19,17 @@ func remove(f *facts, d *draft, m member, why DeleteReason) []Action {
 	if first, agree := askGates(f, d, m); !agree {
 		return first
 	}
-	removal := DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: why}
+	removal := DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: why, Evict: f.evicts() && isReady(m.pod)}
 	if why == DeleteForUpdate || why == DeleteMisshapen {
 		removal.Turn = f.turnOf(m)
 	}
 	return []Action{removal}
+}
+
+// evicts reports whether pods that are ready are evicted. Of others budgets say nothing that an
+// update could wait for.
+func (f *facts) evicts() bool {
+	return f.Set.Spec.Disruption != nil && f.Set.Spec.Disruption.Method == v1.EvictDisruptionMethodType
 }
 
 // removes reports whether actions remove a pod.

@@ -15,6 +15,8 @@ const (
 	ReasonOtherServiceName = "OtherServiceName"
 	// ReasonDisruptionRequested: the gates of spec.disruption are asked about a member.
 	ReasonDisruptionRequested = "DisruptionRequested"
+	// ReasonEvictionBlocked: a PodDisruptionBudget does not let a member be evicted.
+	ReasonEvictionBlocked = "EvictionBlocked"
 )
 
 // The reasons that conditions of a set give. Programs may rely on them; the messages
@@ -74,6 +76,9 @@ const (
 	// ReasonHostUnavailable: the host cluster could not be asked. It is tried again,
 	// with back-off.
 	ReasonHostUnavailable = "HostUnavailable"
+	// ReasonDisruptionNotAllowed: a PodDisruptionBudget does not let a member be evicted. It is
+	// tried again after 10 to 60 seconds.
+	ReasonDisruptionNotAllowed = "DisruptionNotAllowed"
 	// ReasonInvalidSelector: spec.selector cannot be used.
 	ReasonInvalidSelector = "InvalidSelector"
 	// ReasonNameTaken: a pod that is not the set's has the name of a member.
