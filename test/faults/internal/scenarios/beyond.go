@@ -31,6 +31,8 @@ func Beyond() []Scenario {
 			image(2), updated(1), pause(true), Wait{"the update is paused", notPaused}, EndPod{Ordinal: 0}, EndPod{Ordinal: 2}, Wait{"the update is paused", notPaused}, pause(false), Settled)},
 		{"a claim template is added, and the other one removed", ordered(3), steps(
 			templates("data", "log"), Settled, templates("log"), updated(0), templates("data", "log"), Settled)},
+		{"a gate is asked, and does not answer in its time", ordered(3), steps(
+			Patch(`{"spec":{"disruption":{"gates":[{"conditionType":"example.com/handed-over","timeoutSeconds":1}]}}}`), image(2), Settled, image(3), updated(1), image(2), Settled, scale(2), Settled)},
 	}
 }
 
