@@ -111,12 +111,17 @@ func openWork(f *facts, d *draft) *reason {
 	default:
 		return nil
 	}
-	if d.atGate && (word == v1.ReasonUpdating || word == v1.ReasonRemovingMembers || word == v1.ReasonReplacingMembers) {
-		word = v1.ReasonWaitingForGate
-	}
 	parts := []string{fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused}
 	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
-	return &reason{word, strings.Join(parts, "; ")}
+	return &reason{d.orGate(word), strings.Join(parts, "; ")}
+}
+
+// orGate is the reason that a set gives whose work is of a kind, if a gate has yet to agree to it.
+func (d *draft) orGate(word string) string {
+	if d.atGate && (word == v1.ReasonUpdating || word == v1.ReasonRemovingMembers || word == v1.ReasonReplacingMembers) {
+		return v1.ReasonWaitingForGate
+	}
+	return word
 }
 
 // existing is the number of wanted members that have a pod.

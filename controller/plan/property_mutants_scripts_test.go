@@ -38,6 +38,7 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 			})(w, p)
 		}}},
 		"creates members of a pause as they were": {"paused-midway", mutant{"paused creation", onTracked(createsAsBefore)}},
+		"forgets whom it has reached":             {"paused-midway", mutant{"released", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Released = nil; return p })}},
 		"forgets who is superseded":               {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
 		"removes what a gate made unready":        {"gate-readiness", mutant{"gate", onPods(breaks)}},
 		"creates by a partition of ordinals":      {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},

@@ -71,7 +71,7 @@ func podOf(action Action) Target {
 		return a.Pod
 	case ReleasePod:
 		return a.Pod
-	default:
-		return Target{}
+	case CreateMember, CreateClaims, SetClaimOwners, UpdateClaim, CreateRevision, RaiseRevision, AdoptRevision, DeleteRevision:
 	}
+	return Target{}
 }

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -14,7 +15,7 @@ import (
 // members are unavailable. They come back at the new revision when they are gone. In an
 // ordered set one that cannot be removed, or not yet, holds up those after it.
 func rollOut(f *facts, d *draft) verdict {
-	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.paused() || d.repairing {
+	if !f.rolls() || d.repairing {
 		return proceed
 	}
 	barrier, stopped := f.barrier(), false
@@ -31,7 +32,7 @@ func rollOut(f *facts, d *draft) verdict {
 			stopped = stopped || f.ordered
 		case !f.reached(m):
 			removals = append(removals, removeUnready(f, d, m)...)
-		case isBroken(m.pod) || isTerminating(m.pod) || isFinished(m.pod):
+		case servesNobody(m.pod):
 			removals = append(removals, replaceBroken(f, d, m)...)
 		case !stopped && d.purse.affords(f, m):
 			d.purse.pay(f, m)
@@ -47,6 +48,17 @@ func rollOut(f *facts, d *draft) verdict {
 		d.each(removals...)
 	}
 	return proceed
+}
+
+// rolls reports whether the set's members are updated one after the other, and that is not paused.
+func (f *facts) rolls() bool {
+	return f.Set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType && !f.paused()
+}
+
+// servesNobody reports whether an old pod is not one to be taken from service: it is not there to
+// serve any more, or it is broken.
+func servesNobody(pod *corev1.Pod) bool {
+	return isBroken(pod) || isTerminating(pod) || isFinished(pod)
 }
 
 // isHeld reports whether an outdated pod is kept, because the next one could not be made, or

@@ -3,6 +3,8 @@
 
 package v1
 
+import "slices"
+
 // DisruptionMethodType says how pods that are ready are removed.
 // +enum
 type DisruptionMethodType string
@@ -85,13 +87,5 @@ type DisruptionGate struct {
 
 // ConcernedBy reports whether the gate is asked before an operation.
 func (g *DisruptionGate) ConcernedBy(operation DisruptionOperationType) bool {
-	if len(g.Operations) == 0 {
-		return true
-	}
-	for _, o := range g.Operations {
-		if o == operation {
-			return true
-		}
-	}
-	return false
+	return len(g.Operations) == 0 || slices.Contains(g.Operations, operation)
 }

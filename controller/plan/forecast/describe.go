@@ -102,10 +102,7 @@ func describe(action plan.Action) v1.PlanAction {
 	case plan.SetPodConditions:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanSetPodConditions, ordinal(a.Ordinal), a.Pod.Name, "others read there what is done with it"
 	case plan.DeletePod:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, reasonToDelete(a.Reason)
-		if a.Turn != "" {
-			shown.Message += "; " + a.Turn
-		}
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, whyDeleted(a)
 	case plan.AdoptPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanAdoptPod, ordinal(a.Ordinal), a.Pod.Name, "nobody controls it, and it is a member by name and labels"
 	case plan.ReleasePod:
@@ -120,6 +117,14 @@ func describe(action plan.Action) v1.PlanAction {
 		shown.Type, shown.Revision, shown.Message = v1.PlanDeleteRevision, a.Revision.Name, "no member runs it, and the history is full"
 	}
 	return shown
+}
+
+// whyDeleted says why a pod is removed, and if the order of the update says so, why now.
+func whyDeleted(a plan.DeletePod) string {
+	if a.Turn != "" {
+		return reasonToDelete(a.Reason) + "; " + a.Turn
+	}
+	return reasonToDelete(a.Reason)
 }
 
 func reasonToDelete(reason plan.DeleteReason) string {
