@@ -58,7 +58,7 @@ func (e *execution) setPodConditions(ctx context.Context, action plan.SetPodCond
 }
 
 func (e *execution) deletePod(ctx context.Context, action plan.DeletePod) error {
-	what := subject{kind: "pod", name: action.Pod.Name, why: " (" + string(action.Reason) + ")"}
+	what := subject{kind: "pod", name: action.Pod.Name, why: " (" + action.Why() + ")"}
 	var err error
 	if action.Evict {
 		err = e.evict(ctx, what, action.Pod)

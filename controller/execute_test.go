@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -285,17 +284,5 @@ func TestASetIsConfirmedOnceBeforeItAdopts(t *testing.T) {
 				t.Errorf("got %d writes after %d reads, want %d after 1", got, reads.Load(), test.wantWrites)
 			}
 		})
-	}
-}
-
-func TestAPanicIsTheErrorOfItsOwnAction(t *testing.T) {
-	errs := inParallel(t.Context(), 3, 2, func(i int) error {
-		if i == 1 {
-			panic("boom")
-		}
-		return nil
-	})
-	if errs[0] != nil || errs[2] != nil || errs[1] == nil || !strings.Contains(errs[1].Error(), "boom") {
-		t.Errorf("got %v, want only the second to fail, with boom", errs)
 	}
 }

@@ -85,15 +85,13 @@ func trimPod(_ view, pod *corev1.Pod) any {
 			ContainerStatuses:     ailing(pod.Status.ContainerStatuses),
 		},
 	}
-	for _, name := range []string{v1.ClaimTemplatesAnnotation, v1.DisruptionAnnotation, v1.DisruptionCountAnnotation} {
-		value, noted := pod.Annotations[name]
-		if !noted {
-			continue
+	for _, key := range []string{v1.ClaimTemplatesAnnotation, v1.OverrideAnnotation, v1.DisruptionAnnotation, v1.DisruptionCountAnnotation} {
+		if made, noted := pod.Annotations[key]; noted {
+			if kept.Annotations == nil {
+				kept.Annotations = map[string]string{}
+			}
+			kept.Annotations[key] = made
 		}
-		if kept.Annotations == nil {
-			kept.Annotations = map[string]string{}
-		}
-		kept.Annotations[name] = value
 	}
 	// Of a pod that does not end, it is told what keeps it.
 	if pod.DeletionTimestamp != nil {

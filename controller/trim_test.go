@@ -71,6 +71,11 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.ContainersReady, Status: corev1.ConditionFalse},
 				{Type: "example.com/handed-over", Status: corev1.ConditionFalse, Reason: v1.ReasonGateRequested}}
 		},
+		"the pod of a member has its override, and another that of before": func(w *plan.World) {
+			w.Set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 1}}, Labels: map[string]string{"size": "big"}}}
+			w.Pods[1] = newPod(w.Set, 1)
+			w.Pods[2].Annotations[v1.OverrideAnnotation] = "1-of-before"
+		},
 		"pods become available later": func(w *plan.World) {
 			w.Set.Spec.MinReadySeconds = 60
 			w.Pods[2].Status.Conditions[1].LastTransitionTime = metav1.Time{Time: now.Add(-20 * time.Second)}

@@ -43,7 +43,8 @@ unit() {
   for m in test/cluster hack/release hack/chart; do (cd "$m" && go test ./...); done
 }
 
-planner() { SEQUENCES=10000 make --no-print-directory test-planner; }
+# The seed is fixed, so that a commit that passed passes again.
+planner() { SEED=1 SEQUENCES=10000 make --no-print-directory test-planner; }
 
 seed() { SEEDED_BUGS=forget-own-writes go test -v -count=1 ./test/faults/seeds; }
 

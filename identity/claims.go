@@ -13,13 +13,14 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Claims builds the claims of a member, in the order of their templates. Their
-// labels are the template's with the set's selector on top. They have no owner. Each
-// shares its spec and its annotations with its template.
+// Claims builds the claims of a member, in the order of their templates, with what its override
+// says about them. Their labels are the template's with the set's selector on top. They have no
+// owner. Each shares its spec and its annotations with its template.
 func Claims(set *v1.StatefulSet, ordinal int) []*corev1.PersistentVolumeClaim {
+	overrides := OverridesOf(set)
 	claims := make([]*corev1.PersistentVolumeClaim, 0, len(set.Spec.VolumeClaimTemplates))
 	for i := range set.Spec.VolumeClaimTemplates {
-		claims = append(claims, Claim(set, i, ordinal))
+		claims = append(claims, overrides.Claim(i, ordinal))
 	}
 	return claims
 }
@@ -37,13 +38,18 @@ func ClaimTemplates(set *v1.StatefulSet) string {
 
 // Claim builds the claim of a member from the template of that index, as Claims does.
 func Claim(set *v1.StatefulSet, template, ordinal int) *corev1.PersistentVolumeClaim {
-	claim := set.Spec.VolumeClaimTemplates[template]
-	claim.Name = ClaimName(claim.Name, set.Name, ordinal)
-	claim.Namespace = set.Namespace
-	if set.Spec.Selector != nil {
-		labels := make(map[string]string, len(claim.Labels)+len(set.Spec.Selector.MatchLabels))
+	return OverridesOf(set).Claim(template, ordinal)
+}
+
+// Claim builds the claim of a member from the template of that index, as Claims does.
+func (o *Overrides) Claim(template, ordinal int) *corev1.PersistentVolumeClaim {
+	claim := *o.ClaimTemplate(template, ordinal)
+	claim.Name = ClaimName(claim.Name, o.set.Name, ordinal)
+	claim.Namespace = o.set.Namespace
+	if selector := o.set.Spec.Selector; selector != nil {
+		labels := make(map[string]string, len(claim.Labels)+len(selector.MatchLabels))
 		maps.Copy(labels, claim.Labels)
-		maps.Copy(labels, set.Spec.Selector.MatchLabels)
+		maps.Copy(labels, selector.MatchLabels)
 		claim.Labels = labels
 	}
 	return &claim

@@ -72,5 +72,7 @@ func seedSets() []*v1.StatefulSet {
 	set.Spec.Template.Labels = set.Spec.Selector.MatchLabels
 	set.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "data"}, {Name: "tmp"}}
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{claim}
+	set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 0}}, NodeSelector: map[string]string{"a": "b"},
+		VolumeClaims: []v1.VolumeClaimOverride{{Name: "data", StorageClassName: new("fast")}}}}
 	return []*v1.StatefulSet{{}, set}
 }

@@ -24,11 +24,22 @@ func Owner(set *v1.StatefulSet) metav1.OwnerReference {
 }
 
 // Pod builds the pod of a member from a template, which is the set's own or that
-// of an earlier revision. The name of the revision becomes a label of the pod. The pod
-// shares with the template what all members have in common, so whoever wants to change
-// more of it than its labels, owners and status must copy it: a template may have a
-// thousand times the memory that it takes in a body, and a set thousands of members.
+// of an earlier revision, and from what the member's override says. The name of the revision
+// becomes a label of the pod. The pod shares with the template what all members have in
+// common, so whoever wants to change more of it than its labels, owners and status must copy
+// it: a template may have a thousand times the memory that it takes in a body, and a set
+// thousands of members.
 func Pod(set *v1.StatefulSet, template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
+	return OverridesOf(set).Pod(template, revision, ordinal)
+}
+
+// Pod builds the pod of a member, as the function of that name does.
+func (o *Overrides) Pod(template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
+	return podOf(o.set, o.Template(template, ordinal), revision, ordinal)
+}
+
+// podOf builds the pod of a member from what its override has made of the template.
+func podOf(set *v1.StatefulSet, template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
 	name := PodName(set.Name, ordinal)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

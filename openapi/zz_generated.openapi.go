@@ -346,7 +346,9 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		runtime.Unknown{}.OpenAPIModelName():                                        schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
 		intstr.IntOrString{}.OpenAPIModelName():                                     schema_apimachinery_pkg_util_intstr_IntOrString(ref),
 		version.Info{}.OpenAPIModelName():                                           schema_k8sio_apimachinery_pkg_version_Info(ref),
+		appsv1.ContainerOverride{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_ContainerOverride(ref),
 		appsv1.DisruptionGate{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_DisruptionGate(ref),
+		appsv1.MemberOverride{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_MemberOverride(ref),
 		appsv1.MemberReplacement{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_MemberReplacement(ref),
 		appsv1.OrdinalRange{}.OpenAPIModelName():                                    schema_statefulsetdev_api_apps_v1_OrdinalRange(ref),
 		appsv1.PlanAction{}.OpenAPIModelName():                                      schema_statefulsetdev_api_apps_v1_PlanAction(ref),
@@ -354,7 +356,9 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.PlanStep{}.OpenAPIModelName():                                        schema_statefulsetdev_api_apps_v1_PlanStep(ref),
 		appsv1.PlanWarning{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_PlanWarning(ref),
 		appsv1.RollingUpdateStatefulSetStrategy{}.OpenAPIModelName():                schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref),
+		appsv1.RolloutFailure{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_RolloutFailure(ref),
 		appsv1.RolloutStatus{}.OpenAPIModelName():                                   schema_statefulsetdev_api_apps_v1_RolloutStatus(ref),
+		appsv1.RolloutStep{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_RolloutStep(ref),
 		appsv1.StatefulSet{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_StatefulSet(ref),
 		appsv1.StatefulSetCondition{}.OpenAPIModelName():                            schema_statefulsetdev_api_apps_v1_StatefulSetCondition(ref),
 		appsv1.StatefulSetDisruption{}.OpenAPIModelName():                           schema_statefulsetdev_api_apps_v1_StatefulSetDisruption(ref),
@@ -363,12 +367,14 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(): schema_statefulsetdev_api_apps_v1_StatefulSetPersistentVolumeClaimRetentionPolicy(ref),
 		appsv1.StatefulSetPlan{}.OpenAPIModelName():                                 schema_statefulsetdev_api_apps_v1_StatefulSetPlan(ref),
 		appsv1.StatefulSetReplacement{}.OpenAPIModelName():                          schema_statefulsetdev_api_apps_v1_StatefulSetReplacement(ref),
+		appsv1.StatefulSetRollout{}.OpenAPIModelName():                              schema_statefulsetdev_api_apps_v1_StatefulSetRollout(ref),
 		appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName():                        schema_statefulsetdev_api_apps_v1_StatefulSetScaleStrategy(ref),
 		appsv1.StatefulSetSpec{}.OpenAPIModelName():                                 schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref),
 		appsv1.StatefulSetStatus{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref),
 		appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName():                       schema_statefulsetdev_api_apps_v1_StatefulSetUpdateStrategy(ref),
 		appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName():                    schema_statefulsetdev_api_apps_v1_StatefulSetVolumeClaimUpdate(ref),
 		appsv1.UpdateOrder{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_UpdateOrder(ref),
+		appsv1.VolumeClaimOverride{}.OpenAPIModelName():                             schema_statefulsetdev_api_apps_v1_VolumeClaimOverride(ref),
 		appsv1.VolumeClaimStatus{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_VolumeClaimStatus(ref),
 	}
 }
@@ -18317,6 +18323,66 @@ func schema_k8sio_apimachinery_pkg_version_Info(ref common.ReferenceCallback) co
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_ContainerOverride(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ContainerOverride says in what a container is otherwise than the template describes.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is that of a container of the template.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"image": {
+						SchemaProps: spec.SchemaProps{
+							Description: "image takes the place of that of the template.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"resources": {
+						SchemaProps: spec.SchemaProps{
+							Description: "resources are added to those of the template, or take the place of those of the same name. claims cannot be set.",
+							Ref:         ref(corev1.ResourceRequirements{}.OpenAPIModelName()),
+						},
+					},
+					"env": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "name",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "env takes the place of variables of the same name where they stand; the others come after those of the template.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(corev1.EnvVar{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"name"},
+			},
+		},
+		Dependencies: []string{
+			corev1.EnvVar{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName()},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_DisruptionGate(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -18363,6 +18429,157 @@ func schema_statefulsetdev_api_apps_v1_DisruptionGate(ref common.ReferenceCallba
 				Required: []string{"conditionType"},
 			},
 		},
+	}
+}
+
+func schema_statefulsetdev_api_apps_v1_MemberOverride(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MemberOverride says in what some members are otherwise than the template describes. It is no part of a revision: it holds at every revision that a member gets, and undoing an update leaves it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name tells the override from others of the set, as a DNS label. To change it recreates nobody.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"ordinals": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "ordinals are the members that it is for, whether or not the set wants them now. At most 100 ranges; an ordinal is in one range of one override at most.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.OrdinalRange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"labels": {
+						SchemaProps: spec.SchemaProps{
+							Description: "labels are added to those of the template, or take the place of those of the same key. A key that spec.selector has, or that says which member a pod is, is refused.",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"annotations": {
+						SchemaProps: spec.SchemaProps{
+							Description: "annotations are added to those of the template, or take the place of those of the same key.",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"nodeSelector": {
+						SchemaProps: spec.SchemaProps{
+							Description: "nodeSelector is added to that of the template, or takes the place of what it says of the same key.",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"tolerations": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "tolerations are added to those of the template.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(corev1.Toleration{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"containers": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "name",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "containers are those of the template, init containers too, that are otherwise. One that a revision does not have is left out there.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.ContainerOverride{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"volumeClaims": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "name",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "volumeClaims are the claim templates that are otherwise. No member is recreated for them: they hold for claims that are created, and, as far as volumeClaimUpdate lets claims that exist follow their templates, for these.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.VolumeClaimOverride{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"name", "ordinals"},
+			},
+		},
+		Dependencies: []string{
+			corev1.Toleration{}.OpenAPIModelName(), appsv1.ContainerOverride{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.VolumeClaimOverride{}.OpenAPIModelName()},
 	}
 }
 
@@ -18703,6 +18920,32 @@ func schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref comm
 							Format:      "",
 						},
 					},
+					"steps": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "steps take an update to a part of the members first, and go on only when all is well with those: a step is done when so many members are at the new revision and available for so long, and what else it asks for is there. After the last step the update goes on to all members. Every update begins with the first step. Not together with a partition above 0. At most 20.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.RolloutStep{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"failurePolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "failurePolicy says what becomes of an update that fails: because members that it has reached do not become available within spec.progressDeadlineSeconds, or because a pod condition that a step asks for is False. Wait, the default, takes it no further until that has ceased; Rollback brings the members back to the revision before, and leaves the template as it is. Not together with a partition above 0.\n\nPossible enum values:\n - `\"Rollback\"` brings the members of a failed update back to the current revision. The template stays as it is, and the update is not tried again until the set has another one.\n - `\"Wait\"` takes a failed update no further until the cause has ceased. It is the default, and is not filled in.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Rollback", "Wait"},
+						},
+					},
 					"order": {
 						SchemaProps: spec.SchemaProps{
 							Description: "order says which members are changed before which: when an update recreates them, and when their claims grow (volumeClaimUpdate). It does not say which are changed at all: partition counts members from the first ordinal, whatever their order. Without it the highest ordinal comes first, as in apps/v1.",
@@ -18713,7 +18956,44 @@ func schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref comm
 			},
 		},
 		Dependencies: []string{
-			intstr.IntOrString{}.OpenAPIModelName(), appsv1.UpdateOrder{}.OpenAPIModelName()},
+			intstr.IntOrString{}.OpenAPIModelName(), appsv1.RolloutStep{}.OpenAPIModelName(), appsv1.UpdateOrder{}.OpenAPIModelName()},
+	}
+}
+
+func schema_statefulsetdev_api_apps_v1_RolloutFailure(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RolloutFailure says why an update has failed.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "reason is one CamelCase word for programs.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message is a sentence for people; it names the member and the cause.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"time": {
+						SchemaProps: spec.SchemaProps{
+							Description: "time is when that was found.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"reason"},
+			},
+		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -18739,7 +19019,7 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "released are the members that the update has reached, while it is paused: they come back at revision.",
+							Description: "released are the members that the update has reached, while it is paused or goes by steps: they come back at revision.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -18757,7 +19037,7 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "superseded are the members that had neither this revision nor the current one when the update was paused: nobody has the template that they had, so they come back at revision, too.",
+							Description: "superseded are the members that had neither this revision nor the current one when that was noted first: nobody has the template that they had, so they come back at revision, too, and the update cannot be rolled back.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -18770,9 +19050,80 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 					},
 					"step": {
 						SchemaProps: spec.SchemaProps{
-							Description: "step is 1 if released and superseded have been found, and 0 if nothing is known of them.",
+							Description: "step is the step that the update is at, from 1, and one more than there are after the last. It is 1 of an update without steps, and 0 if nothing is known of released and superseded yet.",
 							Type:        []string{"integer"},
 							Format:      "int32",
+						},
+					},
+					"bakeStartTime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "bakeStartTime is since when all members that the step asks for are available without a break.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"progressTime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "progressTime is when mostAvailable has last become more. If it lies further back than spec.progressDeadlineSeconds, the update has failed. Absent while the update waits for something else than its members.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"mostAvailable": {
+						SchemaProps: spec.SchemaProps{
+							Description: "mostAvailable is how many members at revision have been available at a time in this step.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"passed": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "passed are the members all of whose pod conditions that the step asks for have been True: if one becomes False, the update has failed at once, and not only after the bake.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.OrdinalRange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"promotedStep": {
+						SchemaProps: spec.SchemaProps{
+							Description: "promotedStep is the last step that somebody has promoted.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"promotedAll": {
+						SchemaProps: spec.SchemaProps{
+							Description: "promotedAll is true if somebody has ended the steps.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"aborted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "aborted is true if somebody has aborted the update.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"rollback": {
+						SchemaProps: spec.SchemaProps{
+							Description: "rollback is true if the update has failed, and failurePolicy is Rollback.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"failure": {
+						SchemaProps: spec.SchemaProps{
+							Description: "failure says why the update is rolled back.",
+							Ref:         ref(appsv1.RolloutFailure{}.OpenAPIModelName()),
 						},
 					},
 					"unblocking": {
@@ -18787,7 +19138,63 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 			},
 		},
 		Dependencies: []string{
-			appsv1.OrdinalRange{}.OpenAPIModelName()},
+			metav1.Time{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.RolloutFailure{}.OpenAPIModelName()},
+	}
+}
+
+func schema_statefulsetdev_api_apps_v1_RolloutStep(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RolloutStep is a part of the members that an update is taken to, and what has to be so before it goes on.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"updated": {
+						SchemaProps: spec.SchemaProps{
+							Description: "updated is how many members are to be at the new revision, as a number (1) or as a share of replicas (25%), rounded up. More than in the step before.",
+							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
+						},
+					},
+					"bakeSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "bakeSeconds is for how long the members at the new revision have to be available without a break. Defaults to 0; at most 604800, a week.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"podConditions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "podConditions are types of pod conditions, of domains of their own, that have to be True for each member at the new revision. Someone else writes them: a sidecar, a Job, a controller. At most 8.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"approval": {
+						SchemaProps: spec.SchemaProps{
+							Description: "approval is Automatic, the default, or Manual: the update goes on when somebody has promoted the step, too.\n\nPossible enum values:\n - `\"Automatic\"` goes on as soon as the step is done. It is the default, and is not filled in.\n - `\"Manual\"` waits, after all else that the step asks for, for somebody to promote it.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Automatic", "Manual"},
+						},
+					},
+				},
+				Required: []string{"updated"},
+			},
+		},
+		Dependencies: []string{
+			intstr.IntOrString{}.OpenAPIModelName()},
 	}
 }
 
@@ -19213,6 +19620,67 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetReplacement(ref common.Referen
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_StatefulSetRollout(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "StatefulSetRollout is a decision about an update that is under way. It is created at statefulsets/NAME/rollout, and holds for the update to one revision only.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata has the name and the namespace of the set. With a UID, the decision is about the set of that UID only.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"revision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "revision is the update's, status.updateRevision of the set.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"action": {
+						SchemaProps: spec.SchemaProps{
+							Description: "action is Promote, PromoteAll or Abort.\n\nPossible enum values:\n - `\"Abort\"` brings the members that an update has reached back to the current revision.\n - `\"Promote\"` approves the steps of an update up to a certain one.\n - `\"PromoteAll\"` ends the steps of an update: it goes on to all members.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Abort", "Promote", "PromoteAll"},
+						},
+					},
+					"step": {
+						SchemaProps: spec.SchemaProps{
+							Description: "step is the last of the steps that are promoted, from 1. With Promote only, which needs it.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"revision", "action"},
+			},
+		},
+		Dependencies: []string{
+			metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_StatefulSetScaleStrategy(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -19341,6 +19809,29 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 							Ref:         ref(appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()),
 						},
 					},
+					"overrides": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "name",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "overrides say in what single members are otherwise than the template and the claim templates describe: a first member with more memory, one with another node. A member whose pod was created with another override than it has now, or without one, is recreated as for an update of the template: by the update strategy, from the partition on, at the revision that it is to have. At most 50.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.MemberOverride{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"scaleStrategy": {
 						SchemaProps: spec.SchemaProps{
 							Description: "scaleStrategy bounds how many members of a Parallel set start, or go, at a time. Without it all do, as in apps/v1.",
@@ -19358,7 +19849,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 			},
 		},
 		Dependencies: []string{
-			corev1.PersistentVolumeClaim{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName(), appsv1.StatefulSetDisruption{}.OpenAPIModelName(), appsv1.StatefulSetOrdinals{}.OpenAPIModelName(), appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(), appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName(), appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName(), appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()},
+			corev1.PersistentVolumeClaim{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName(), appsv1.MemberOverride{}.OpenAPIModelName(), appsv1.StatefulSetDisruption{}.OpenAPIModelName(), appsv1.StatefulSetOrdinals{}.OpenAPIModelName(), appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(), appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName(), appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName(), appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()},
 	}
 }
 
@@ -19643,6 +20134,50 @@ func schema_statefulsetdev_api_apps_v1_UpdateOrder(ref common.ReferenceCallback)
 		},
 		Dependencies: []string{
 			metav1.LabelSelector{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName()},
+	}
+}
+
+func schema_statefulsetdev_api_apps_v1_VolumeClaimOverride(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "VolumeClaimOverride says in what a claim is otherwise than its template describes.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is that of a claim template.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"storage": {
+						SchemaProps: spec.SchemaProps{
+							Description: "storage is the size that the claim requests. A claim that exists only grows, and only with volumeClaimUpdate.policy InPlace.",
+							Ref:         ref(resource.Quantity{}.OpenAPIModelName()),
+						},
+					},
+					"storageClassName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "storageClassName is that of claims that are created; claims that exist keep theirs.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"volumeAttributesClassName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "volumeAttributesClassName is that of claims that are created, and, with volumeClaimUpdate.policy InPlace, of those that exist.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name"},
+			},
+		},
+		Dependencies: []string{
+			resource.Quantity{}.OpenAPIModelName()},
 	}
 }
 

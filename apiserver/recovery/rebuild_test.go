@@ -142,6 +142,24 @@ func TestTheServiceIsThatOfTheLatestPod(t *testing.T) {
 	}
 }
 
+func TestLostOverridesAreTold(t *testing.T) {
+	set := servertest.Owning("web")
+	objects := traces(t, set, latest, "web-a")
+	pod := nth[*corev1.Pod](objects, 1)
+	pod.Annotations = map[string]string{appsv1.OverrideAnnotation: "1-0"}
+	found, err := findLeftovers(t.Context(), fake.NewClientset(objects...))
+	if err != nil {
+		t.Fatalf("looking for remains: %v", err)
+	}
+	rebuilt, err := found[0].rebuild()
+	if err != nil {
+		t.Fatalf("rebuilding: %v", err)
+	}
+	if want := "spec.overrides are lost, and pod " + pod.Name + " was created with one"; !strings.Contains(fmt.Sprint(rebuilt.guesses), want) {
+		t.Errorf("guesses: got %v, want one that begins with %q", rebuilt.guesses, want)
+	}
+}
+
 // A pod in another namespace that names the owner of a member is none of the set's.
 func TestRemainsAreThoseOfOneNamespaceAndKind(t *testing.T) {
 	set := servertest.Owning("web")

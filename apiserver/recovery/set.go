@@ -56,7 +56,7 @@ func (r leftovers) rebuild() (rebuiltSet, error) {
 		},
 		Spec: appsv1.StatefulSetSpec{Template: *template},
 	}}
-	for _, part := range []func(*rebuiltSet) error{r.members, r.serviceName, r.claimTemplates, r.selector, r.currentRevision} {
+	for _, part := range []func(*rebuiltSet) error{r.members, r.serviceName, r.claimTemplates, r.overrides, r.selector, r.currentRevision} {
 		if err := part(&rebuilt); err != nil {
 			return rebuiltSet{}, err
 		}
@@ -99,6 +99,18 @@ func (r leftovers) serviceName(rebuilt *rebuiltSet) error {
 	for _, pod := range r.pods {
 		if pod.Spec.Subdomain != latest.Spec.Subdomain {
 			rebuilt.guess("serviceName is %q, which pod %s has, because that was created last; pod %s has %q", latest.Spec.Subdomain, latest.Name, pod.Name, pod.Spec.Subdomain)
+			break
+		}
+	}
+	return nil
+}
+
+// overrides are lost: what is left of one is a pod that differs. Without it, the controller
+// would recreate the pod as all others.
+func (r leftovers) overrides(rebuilt *rebuiltSet) error {
+	for _, pod := range r.pods {
+		if _, overridden := pod.Annotations[appsv1.OverrideAnnotation]; overridden {
+			rebuilt.guess("spec.overrides are lost, and pod %s was created with one; add it before the set is not held any more, or the member is recreated without it", pod.Name)
 			break
 		}
 	}

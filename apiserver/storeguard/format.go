@@ -38,14 +38,19 @@ func neededFormat(obj runtime.Object) int {
 	if !ok {
 		return firstFormat
 	}
-	ordinals, rolling := set.Spec.Ordinals, set.Spec.UpdateStrategy.RollingUpdate
+	ordinals := set.Spec.Ordinals
 	if ordinals != nil && len(ordinals.Reserved) > 0 || len(set.Status.Ordinals) > 0 ||
-		rolling != nil && (rolling.ReplaceUnreadyAfterSeconds != nil || rolling.Paused != nil || rolling.Order != nil) || set.Status.Rollout != nil ||
+		extends(set.Spec.UpdateStrategy.RollingUpdate) || set.Status.Rollout != nil ||
 		set.Spec.VolumeClaimUpdate != nil || len(set.Status.VolumeClaims) > 0 ||
-		len(set.Status.Replacements) > 0 || set.Spec.ScaleStrategy != nil || set.Spec.Disruption != nil {
+		len(set.Status.Replacements) > 0 || len(set.Spec.Overrides) > 0 || set.Spec.ScaleStrategy != nil || set.Spec.Disruption != nil {
 		return 2
 	}
 	return firstFormat
+}
+
+// extends reports whether an update is refined by what apps/v1 does not have.
+func extends(rolling *appsv1.RollingUpdateStatefulSetStrategy) bool {
+	return rolling != nil && (rolling.ReplaceUnreadyAfterSeconds != nil || rolling.Paused != nil || len(rolling.Steps) > 0 || rolling.FailurePolicy != nil || rolling.Order != nil)
 }
 
 // formatError says that a store needs a later version of the server.

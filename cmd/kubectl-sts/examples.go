@@ -20,6 +20,18 @@ func exampleOf(command string) (string, bool) {
 
 			# Look once, without waiting
 			kubectl sts rollout status statefulset/db --watch=false`,
+		"kubectl sts rollout promote": `
+			# Let the update of a set go on from the step that it is at
+			kubectl sts rollout promote statefulset/db
+
+			# Approve the steps up to the second one
+			kubectl sts rollout promote statefulset/db --step=2
+
+			# Update all members now
+			kubectl sts rollout promote statefulset/db --all`,
+		"kubectl sts rollout abort": `
+			# Bring the members that an update has reached back to the revision before
+			kubectl sts rollout abort statefulset/db`,
 		"kubectl sts rollout history": `
 			# The revisions of a set
 			kubectl sts rollout history statefulset/db

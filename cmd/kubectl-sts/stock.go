@@ -34,6 +34,7 @@ import (
 	"k8s.io/kubectl/pkg/util/completion"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"statefulset.dev/cmd/kubectl-sts/decide"
 	"statefulset.dev/cmd/kubectl-sts/members"
 	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
@@ -51,7 +52,7 @@ func stockCommands(cluster genericclioptions.RESTClientGetter, factory cmdutil.F
 		{
 			Message: "Rollouts and size:",
 			Commands: []*cobra.Command{
-				rollout.NewCmdRollout(kubectl, factory, shown),
+				decide.WithDecisions(rollout.NewCmdRollout(kubectl, factory, shown), cluster, terminal.Guard(streams)),
 				set.NewCmdSet(factory, shown),
 				members.WithRemoval(scale.NewCmdScale(factory, shown), cluster, terminal.Guard(streams)),
 				autoscale.NewCmdAutoscale(factory, shown),

@@ -46,6 +46,8 @@ type CreateMember struct {
 	Ordinal int
 	Claims  []*corev1.PersistentVolumeClaim
 	Pod     *corev1.Pod
+	// Override names the override with which the pod is made, empty if there is none.
+	Override string
 }
 
 // CreateClaims creates claims that a pod that exists already waits for.
@@ -90,6 +92,9 @@ type DeletePod struct {
 	Reason  DeleteReason
 	// Evict asks for an eviction, which budgets for disruptions may refuse.
 	Evict bool
+	// Override names the one that the pod is removed for, empty if it is removed for something
+	// else, or because its member is to have none any more.
+	Override string
 	// Turn says why the order of the update has the member now, empty if it is for its
 	// ordinal.
 	Turn string
@@ -102,9 +107,11 @@ type DeleteReason string
 const (
 	DeleteForScaleDown DeleteReason = "scale down"
 	DeleteForUpdate    DeleteReason = "update"
+	DeleteForRollback  DeleteReason = "rollback"
 	DeleteFinished     DeleteReason = "finished" // the pod has failed or succeeded
 	DeleteUnready      DeleteReason = "unready"  // it keeps an update from going on
 	DeleteMisshapen    DeleteReason = "claims"   // it was made with other claim templates
+	DeleteForOverride  DeleteReason = "override" // it was made with another override, or with none
 	DeleteAsked        DeleteReason = "replace"  // somebody has asked for it
 )
 
@@ -141,7 +148,11 @@ type DeleteRevision struct {
 }
 
 func (a CreateMember) String() string {
-	return "create " + join(claimNames(a.Claims), "pod "+a.Pod.Name+" at "+a.Pod.Labels[identity.RevisionLabel])
+	pod := "pod " + a.Pod.Name + " at " + a.Pod.Labels[identity.RevisionLabel]
+	if a.Override != "" {
+		pod += " with override " + a.Override
+	}
+	return "create " + join(claimNames(a.Claims), pod)
 }
 
 func (a CreateClaims) String() string { return "create " + join(claimNames(a.Claims)) }
@@ -178,8 +189,11 @@ func (a DeletePod) String() string {
 	if a.Evict {
 		verb = "evict"
 	}
-	return fmt.Sprintf("%s pod %s (%s)", verb, a.Pod.Name, a.Reason)
+	return fmt.Sprintf("%s pod %s (%s)", verb, a.Pod.Name, a.Why())
 }
+
+// Why says in a few words why the pod is removed.
+func (a DeletePod) Why() string { return strings.TrimSpace(string(a.Reason) + " " + a.Override) }
 
 func (a AdoptPod) String() string { return "adopt pod " + a.Pod.Name }
 

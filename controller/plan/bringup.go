@@ -65,7 +65,7 @@ func complete(f *facts, d *draft, m member) {
 		d.each(RepairPod{Ordinal: m.ordinal, Pod: exact(m.pod), Labels: identity.Labels(f.Set.Name, m.ordinal)})
 		d.repairing = true
 	}
-	if !identity.MountsClaims(f.Set, m.ordinal, m.pod) && !f.misshapen(m) {
+	if !identity.MountsClaims(f.Set, m.ordinal, m.pod) && !f.hasOtherClaims(m) {
 		d.blocked(v1.ReasonClaimsNotMounted, "pod %s does not mount the claims of member %d; delete the pod to have it created with them", m.pod.Name, m.ordinal)
 	}
 }

@@ -25,7 +25,7 @@ func lackingClaims(f *facts, d *draft, m member) (lacking []*corev1.PersistentVo
 		case blockedByRival(f, d, m, template):
 			return nil, false
 		case existing == nil:
-			claim := identity.Claim(f.Set, i, m.ordinal)
+			claim := f.overrides.Claim(i, m.ordinal)
 			claim.OwnerReferences = f.wantedOwners(m)
 			lacking = append(lacking, claim)
 		case existing.DeletionTimestamp != nil:

@@ -40,14 +40,14 @@ func TestAPlanChangesABoundedNumberOfClaims(t *testing.T) {
 	}
 }
 
-// TestAPausedUpdateOfEverySecondMemberFitsIntoTheStatus is about the most that the status can
-// have to keep of whom an update has reached.
-func TestAPausedUpdateOfEverySecondMemberFitsIntoTheStatus(t *testing.T) {
-	const members, most = 5000, 200 << 10
+// TestAnUpdateOfEverySecondMemberFitsIntoTheStatus is about the most that the status can have to
+// keep of whom an update has reached, and of whom all conditions have been True.
+func TestAnUpdateOfEverySecondMemberFitsIntoTheStatus(t *testing.T) {
+	const members, most = 5000, 400 << 10
 	h := newHost(t, Compute)
 	h.configure([]string{"replicas=1", "policy=Parallel"})
 	h.look()
-	h.configure([]string{"replicas=5000", "paused=true", "image=nginx:2"})
+	h.configure([]string{"replicas=5000", "paused=true", "steps=100%:if=ok", "image=nginx:2"})
 	earlier := h.set.Status.CurrentRevision
 	world := h.world()
 	world.Pods = nil
@@ -58,12 +58,12 @@ func TestAPausedUpdateOfEverySecondMemberFitsIntoTheStatus(t *testing.T) {
 			revision = updated
 		}
 		pod := identity.Pod(h.set, &h.set.Spec.Template, revision, ordinal)
-		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: h.now}}}}
+		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: h.now}}, {Type: "example.com/ok", Status: corev1.ConditionTrue}}}
 		world.Pods = append(world.Pods, pod)
 	}
 	status := Compute(world).Status
-	if got := len(status.Rollout.Released); got != members/2 {
-		t.Errorf("the status names %d ranges, want %d", got, members/2)
+	if reached, passed := len(status.Rollout.Released), len(status.Rollout.Passed); reached != members/2 || passed != members/2 {
+		t.Errorf("the status names %d ranges that were reached and %d that have passed, want %d and as many", reached, passed, members/2)
 	}
 	if size := (&v1.StatefulSet{Status: status}).Size(); size > most {
 		t.Errorf("the status takes %d bytes, want at most %d", size, most)

@@ -68,10 +68,10 @@ func (s *stage) shapelessPods() (names []string) {
 	return names
 }
 
-// cannotStart reports whether a pod has an image that does not start, or a claim that no
+// cannotStart reports whether a pod has an image that does not start, no node, or a claim that no
 // template makes and that is gone or about to go.
 func (s *stage) cannotStart(pod *corev1.Pod) bool {
-	return pod.Spec.Containers[0].Image == badImage || !s.canRun(pod) && slices.ContainsFunc(mounts(pod), func(claim string) bool {
+	return pod.Spec.Containers[0].Image == badImage || pod.Spec.NodeSelector["disk"] == nowhere || !s.canRun(pod) && slices.ContainsFunc(mounts(pod), func(claim string) bool {
 		template, _, _ := strings.Cut(claim, "-")
 		return !slices.ContainsFunc(s.set.Spec.VolumeClaimTemplates, func(c corev1.PersistentVolumeClaim) bool { return c.Name == template })
 	})

@@ -95,7 +95,7 @@ func (f *facts) compareClaims() {
 	for _, m := range f.members {
 		for i := range f.Set.Spec.VolumeClaimTemplates {
 			if claim := f.claimOf(m, i); claim != nil && f.mayChange(claim, m, i) {
-				f.claimStates[m.ordinal] = append(f.claimStates[m.ordinal], compareClaim(&f.Set.Spec.VolumeClaimTemplates[i], claim))
+				f.claimStates[m.ordinal] = append(f.claimStates[m.ordinal], compareClaim(f.overrides.ClaimTemplate(i, m.ordinal), claim))
 			}
 		}
 	}
@@ -127,11 +127,10 @@ func volumeClaims(f *facts) []v1.VolumeClaimStatus {
 	}
 	var all []v1.VolumeClaimStatus
 	for i := range f.Set.Spec.VolumeClaimTemplates {
-		template := &f.Set.Spec.VolumeClaimTemplates[i]
-		status := v1.VolumeClaimStatus{Name: template.Name}
+		status := v1.VolumeClaimStatus{Name: f.Set.Spec.VolumeClaimTemplates[i].Name}
 		for _, m := range f.members {
 			if claim := f.claimOf(m, i); claim != nil {
-				f.countClaim(&status, compareClaim(template, claim), f.mayChange(claim, m, i))
+				f.countClaim(&status, compareClaim(f.overrides.ClaimTemplate(i, m.ordinal), claim), f.mayChange(claim, m, i))
 			}
 		}
 		all = append(all, status)

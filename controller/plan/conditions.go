@@ -54,7 +54,7 @@ func setConditions(f *facts, status *v1.StatefulSetStatus, stands standing) {
 		say(v1.StatefulSetReconciling, corev1.ConditionFalse, *stalled)
 	default:
 		progressing := corev1.ConditionTrue
-		if open.word == v1.ReasonPaused {
+		if isForPeople(open.word) {
 			progressing = corev1.ConditionUnknown // for how long, people say
 		}
 		say(v1.StatefulSetReady, corev1.ConditionFalse, *open)
@@ -85,6 +85,7 @@ func first(reasons ...*reason) *reason {
 func openWork(f *facts, d *draft) *reason {
 	available, wanted, existing := f.available, f.roster.Len(), f.existing()
 	word, growing, paused := "", f.growing(), f.heldBack()
+	stepWord, stepText := f.stepState()
 	switch {
 	case f.Set.DeletionTimestamp != nil:
 		return &reason{v1.ReasonDeleting, "the set is being deleted"}
@@ -94,6 +95,8 @@ func openWork(f *facts, d *draft) *reason {
 		return nil
 	case f.awaiting != nil:
 		return &reason{v1.ReasonWaitingForRevisions, d.waiting}
+	case stepWord == v1.ReasonRollingBack:
+		word = v1.ReasonRollingBack
 	case f.toUpdate() > 0:
 		word = v1.ReasonUpdating
 	case existing < wanted:
@@ -108,10 +111,12 @@ func openWork(f *facts, d *draft) *reason {
 		word = v1.ReasonGrowingClaims
 	case paused != "":
 		word = v1.ReasonPaused
+	case stepWord != "":
+		word = stepWord
 	default:
 		return nil
 	}
-	parts := []string{fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused}
+	parts := []string{fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused, stepText}
 	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	return &reason{d.orGate(word), strings.Join(parts, "; ")}
 }
@@ -139,7 +144,7 @@ func (f *facts) existing() (count int) {
 func (f *facts) toUpdate() int {
 	count := 0
 	for _, m := range f.members {
-		if _, how := f.target(m); how == recreate {
+		if _, how := f.target(m); how != keep {
 			count++
 		}
 	}

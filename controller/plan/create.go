@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/identity"
 )
 
 // create plans the creation of a member that has no pod.
@@ -26,7 +25,7 @@ func create(f *facts, d *draft, m member) {
 	if template == nil {
 		return
 	}
-	d.each(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: identity.Pod(f.Set, template, revision.name, m.ordinal)})
+	d.each(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: d.pods.Pod(template, revision.name, m.ordinal), Override: f.dueOverride(m)})
 	ownClaims(f, d, m)
 	d.wait("pod %s is being created", name)
 }

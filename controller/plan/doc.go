@@ -22,6 +22,8 @@
 //	name        one whose name a set of another group has too, as long as that has pods,
 //	handover    and one of whose pods' revisions somebody else has not yet given up
 //	revisions   record the template; a template seen before becomes the latest again
+//	rollout     tell of an update that has failed, is rolled back, or cannot be; whom one
+//	            reaches that goes by steps is part of the survey (release.go, steps.go)
 //	membership  adopt pods without a controller, release pods that no longer match
 //	recreate    strategy Recreate only: remove old members, wait until all are gone
 //	claims      change claims after their templates, if asked for and as far as that is
@@ -38,7 +40,8 @@
 //	            the set asks for
 //	replace     remove the other pods that somebody has asked to have replaced
 //	gates       withdraw what gates were asked and is not to happen any more
-//	shape       tell of members that keep the claims of earlier templates
+//	shape       tell of members that keep the claims of earlier templates, or an earlier
+//	            override
 //	service     tell of members that have the DNS name of an earlier service
 //	history     delete revisions that nobody runs beyond the limit, whatever else the
 //	            host refuses

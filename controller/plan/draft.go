@@ -10,12 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // draft is what is decided, as far as the rules have come.
 type draft struct {
 	// reads is what reads the templates of members that are not at the present one.
 	reads *reader
+	// pods builds the pods of members.
+	pods *identity.PodMaker
 	// first, chains and aside are those of the plan.
 	first  Chain
 	chains []Chain

@@ -72,7 +72,7 @@ func (f *facts) countEndings() {
 // an update would replace is not: the update may be what mends it. A clock that was set
 // back does not make it longer.
 func (f *facts) pauses(m member) (until time.Time, pauses bool) {
-	if _, how := f.target(m); how == recreate {
+	if _, how := f.target(m); how != keep {
 		return time.Time{}, false
 	}
 	last := f.endings[m.ordinal]

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -99,7 +100,12 @@ func (j *judged) readyOnlyIfSo() {
 // mustProgress reports whether a set is expected to move.
 func (j *judged) mustProgress() bool {
 	ready := j.says(v1.StatefulSetReady)
-	return ready.Status == corev1.ConditionFalse && ready.Reason != v1.ReasonPaused && j.Set.DeletionTimestamp == nil
+	return ready.Status == corev1.ConditionFalse && !waitsFor(ready.Reason) && j.Set.DeletionTimestamp == nil
+}
+
+// waitsFor reports whether a reason says that a set need not move.
+func waitsFor(reason string) bool {
+	return slices.Contains([]string{v1.ReasonPaused, v1.ReasonBaking, v1.ReasonWaitingForConditions, v1.ReasonWaitingForPromotion, v1.ReasonRolloutFailed, v1.ReasonRolledBack}, reason)
 }
 
 // deadline is how long the set may still go without moving.
@@ -117,14 +123,14 @@ func (j *judged) progress() {
 	before, now := j.Set.Status, j.plan.Status
 	moved := before.ObservedGeneration != now.ObservedGeneration || before.Replicas != now.Replicas || before.ReadyReplicas != now.ReadyReplicas ||
 		before.AvailableReplicas != now.AvailableReplicas || before.UpdatedReplicas != now.UpdatedReplicas || before.CurrentReplicas != now.CurrentReplicas ||
-		before.CurrentRevision != now.CurrentRevision || before.UpdateRevision != now.UpdateRevision || fmt.Sprint(claimCounts(before)) != fmt.Sprint(claimCounts(now))
+		before.CurrentRevision != now.CurrentRevision || before.UpdateRevision != now.UpdateRevision || fmt.Sprint(claimCounts(before)) != fmt.Sprint(claimCounts(now)) || stepIn(before) != stepIn(now)
 	switch {
 	case now.LastProgressTime == nil:
 		j.broke("progress", "the status does not say when something has moved")
 		return
 	case moved && !now.LastProgressTime.Time.Equal(j.Now.Truncate(time.Second)):
 		j.broke("progress", "something has moved, and the status says %v at %v", now.LastProgressTime, j.Now)
-	case !moved && before.LastProgressTime != nil && !now.LastProgressTime.Equal(before.LastProgressTime) && j.readyBefore() == corev1.ConditionFalse:
+	case !moved && before.LastProgressTime != nil && !now.LastProgressTime.Equal(before.LastProgressTime) && j.readyBefore().Status == corev1.ConditionFalse && !waitsFor(j.readyBefore().Reason):
 		j.broke("progress", "nothing has moved since %v, and the status says %v", before.LastProgressTime, now.LastProgressTime)
 	}
 	overdue := j.says(v1.StatefulSetProgressing).Reason == v1.ReasonProgressDeadlineExceeded
@@ -141,11 +147,19 @@ func claimCounts(status v1.StatefulSetStatus) (counts [][2]int32) {
 	return counts
 }
 
-func (j *judged) readyBefore() corev1.ConditionStatus {
+func (j *judged) readyBefore() v1.StatefulSetCondition {
 	for _, condition := range j.Set.Status.Conditions {
 		if condition.Type == v1.StatefulSetReady {
-			return condition.Status
+			return condition
 		}
 	}
-	return ""
+	return v1.StatefulSetCondition{}
+}
+
+// stepIn is the step that a status has an update at.
+func stepIn(status v1.StatefulSetStatus) int32 {
+	if status.Rollout == nil {
+		return 0
+	}
+	return status.Rollout.Step
 }

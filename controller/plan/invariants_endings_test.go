@@ -77,9 +77,9 @@ func (j *judged) backOff() {
 	}
 }
 
-// outdated reports whether a pod could be one that an update replaces.
+// outdated reports whether a pod could be one that an update replaces, be it one that goes back.
 func (j *judged) outdated(pod *corev1.Pod) bool {
-	return pod.Labels["controller-revision-hash"] != j.plan.Status.UpdateRevision
+	return j.goesBack() || pod.Labels["controller-revision-hash"] != j.plan.Status.UpdateRevision
 }
 
 // pauses are how long the pods that have ended are still left as they are.

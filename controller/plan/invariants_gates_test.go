@@ -31,7 +31,7 @@ func excused(pod *corev1.Pod) bool {
 	for _, gate := range pod.Spec.ReadinessGates {
 		c, is := conditions[gate.ConditionType]
 		switch {
-		case is && c.Status == corev1.ConditionFalse && (asked || c.Reason == "Requested"):
+		case is && c.Status == corev1.ConditionFalse && (asked || c.Reason == "Requested"), !is && asked:
 			return true
 		case c.Status != corev1.ConditionTrue:
 			strange++
@@ -59,7 +59,7 @@ func (j *judged) operationOn(pod *corev1.Pod) string {
 	switch {
 	case !j.wanted(ordinal):
 		return "ScaleDown"
-	case j.mayUpdate(pod, ordinal) && !j.isPaused(), !j.ordered() && j.mayUnblock(pod, ordinal):
+	case j.mayTake(pod, ordinal) && !j.rests():
 		return "Update"
 	case j.asked(pod):
 		return "Replace"
@@ -233,11 +233,7 @@ func (j *judged) returnsAt(pod *corev1.Pod, operation string) string {
 	if operation == "ScaleDown" {
 		return ""
 	}
-	ordinal := j.ordinalOf(pod.Name)
-	if rollout := j.plan.Status.Rollout; j.isTracked() && rollout != nil && !names(rollout.Released, ordinal) {
-		return j.currentRevision(j.plan.Status.UpdateRevision)
-	}
-	return j.goal(ordinal)
+	return j.goal(j.ordinalOf(pod.Name))
 }
 
 // waitsForGate: a set that only waits for gates says so.

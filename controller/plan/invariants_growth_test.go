@@ -46,10 +46,10 @@ func (f evidence) mountsOtherwise(pod *corev1.Pod, ordinal int) bool {
 	return !slices.Equal(got, wanted)
 }
 
-// isMisshapen reports whether a wanted member is to be recreated because of what it mounts.
+// isMisshapen reports whether a wanted member is to be recreated because of what it mounts, or
+// because of its override.
 func (f evidence) isMisshapen(ordinal int) bool {
-	pod := f.member(ordinal)
-	return pod != nil && f.followsTemplates() && f.wanted(ordinal) && f.rolls(ordinal) && f.mountsOtherwise(pod, ordinal)
+	return f.isMountingOtherwise(ordinal) || f.isOverridden(ordinal)
 }
 
 // free reports whether a claim may be changed for the set: it is bound, stays, and is
@@ -92,7 +92,7 @@ func lag(template, claim *corev1.PersistentVolumeClaim) (untold []string, under 
 func (f evidence) eachClaim(visit func(ordinal int, template, claim *corev1.PersistentVolumeClaim)) {
 	for _, ordinal := range f.ordinals {
 		for i := range f.Set.Spec.VolumeClaimTemplates {
-			template := &f.Set.Spec.VolumeClaimTemplates[i]
+			template := f.claimTemplate(i, ordinal)
 			if claim := f.claims[f.claimName(template.Name, ordinal)]; claim != nil {
 				visit(ordinal, template, claim)
 			}
@@ -170,7 +170,7 @@ func (j *judged) shape() {
 		}
 	}
 	for _, action := range planned[DeletePod](j) {
-		if action.Reason != DeleteForUpdate && action.Reason != DeleteMisshapen || !j.growsInPlace() || j.strategy() == v1.RecreateStatefulSetStrategyType {
+		if !forUpdate(action) || !j.growsInPlace() || j.strategy() == v1.RecreateStatefulSetStrategyType {
 			continue
 		}
 		if late := j.untold(action.Ordinal); late != "" {

@@ -72,7 +72,7 @@ func (f evidence) precedes(one, other int) bool {
 // isOutdated reports whether an update has yet to recreate a member.
 func (j *judged) isOutdated(ordinal int) bool {
 	pod := j.member(ordinal)
-	return pod != nil && pod.DeletionTimestamp == nil && j.wanted(ordinal) && j.mayUpdate(pod, ordinal)
+	return pod != nil && pod.DeletionTimestamp == nil && j.wanted(ordinal) && !j.rests() && j.mayTake(pod, ordinal)
 }
 
 // waitsFor is a member that has to be done before one that comes last, -1 if there is none.
@@ -136,7 +136,7 @@ func (j *judged) orderTold(taken map[int]bool) {
 			free--
 		}
 	}
-	if free <= 0 || j.isPaused() || j.undecided() || j.Set.DeletionTimestamp != nil || j.ordered() || j.stalls() || j.changesMembership() {
+	if free <= 0 || j.rests() || j.undecided() || j.Set.DeletionTimestamp != nil || j.ordered() || j.stalls() || j.changesMembership() {
 		return
 	}
 	for _, ordinal := range j.ordinals {

@@ -18,47 +18,43 @@ func (f evidence) isPaused() bool {
 	return f.strategy() == v1.RollingUpdateStatefulSetStrategyType && rolling != nil && rolling.Paused != nil && *rolling.Paused
 }
 
-// isTracked reports whether whom an update has reached stands in the status.
-func (j *judged) isTracked() bool {
-	updated := j.plan.Status.UpdateRevision
-	return j.isPaused() && j.currentRevision(updated) != updated
-}
-
 // names reports whether ranges contain an ordinal.
 func names(ranges []v1.OrdinalRange, ordinal int) bool { return isReserved(ranges, ordinal) }
 
-// pausing: a paused update recreates nobody; whom it has reached comes back at its revision,
-// and the status, which says so before anything rests on it, forgets nobody.
-func (j *judged) pausing() {
-	if !j.isPaused() || j.undecided() || j.Set.DeletionTimestamp != nil {
+// tracking: a paused update recreates nobody. The status of one that is tracked says whom it
+// has reached before anything rests on it, and forgets nobody; members come back at its
+// revision if it has reached them.
+func (j *judged) tracking() {
+	if j.undecided() || j.Set.DeletionTimestamp != nil {
 		return
 	}
 	for _, action := range planned[DeletePod](j) {
-		if forUpdate(action) || action.Reason == DeleteUnready {
+		if j.rests() && (forUpdate(action) || action.Reason == DeleteUnready) {
 			j.broke("paused", "%s", action)
 		}
 	}
 	for _, action := range planned[PatchPod](j) {
-		if text := action.Annotations["apps.statefulset.dev/disruption"]; text != nil && strings.Contains(*text, `"Update"`) {
+		if text := action.Annotations["apps.statefulset.dev/disruption"]; j.rests() && text != nil && strings.Contains(*text, `"Update"`) {
 			j.broke("paused", "%s", action)
 		}
 	}
 	before, now, updated := j.Set.Status.Rollout, j.plan.Status.Rollout, j.plan.Status.UpdateRevision
 	if !j.isTracked() {
-		if now != nil {
+		if now != nil && (j.isPaused() || now.Step != 0) {
 			j.broke("tracking", "the status says %+v of a set without an update", now)
 		}
 		return
 	}
-	if now == nil || now.Step != 1 || now.Revision != updated || now.Unblocking != nil {
-		j.broke("tracking", "the status says %+v of a paused update to %s", now, updated)
+	if now == nil || now.Step < 1 || len(j.steps()) == 0 && now.Step != 1 || now.Revision != updated || j.isPaused() && now.Unblocking != nil {
+		j.broke("tracking", "the status says %+v of an update to %s", now, updated)
 		return
 	}
 	known := before != nil && before.Step > 0 && before.Revision == updated
 	for _, ordinal := range j.ordinals {
 		pod, above := j.member(ordinal), j.isAbovePartition(ordinal)
-		reached := pod != nil && pod.Labels["controller-revision-hash"] == updated || known && names(before.Released, ordinal)
-		if above && reached && !names(now.Released, ordinal) || !above && names(now.Released, ordinal) {
+		reached := pod != nil && pod.Labels["controller-revision-hash"] == updated || known && names(before.Released, ordinal) && (pod == nil || pod.DeletionTimestamp != nil)
+		_, gives := j.step() // to others what it asks for: of whom has no pod yet it may think again
+		if above && reached && !names(now.Released, ordinal) && (pod != nil || !gives || j.isPaused()) || !above && names(now.Released, ordinal) {
 			j.broke("released", "member %d is at %v, and the status named %+v and names %+v", ordinal, revisionAt(pod), before, now)
 		}
 		if known && names(before.Superseded, ordinal) != names(now.Superseded, ordinal) {
@@ -70,11 +66,11 @@ func (j *judged) pausing() {
 	}
 	for _, action := range planned[CreateMember](j) {
 		want := j.currentRevision(updated)
-		if j.isAbovePartition(action.Ordinal) && (names(now.Released, action.Ordinal) || names(now.Superseded, action.Ordinal)) {
+		if j.byRecord() && !j.goesBack() && j.isAbovePartition(action.Ordinal) && j.isReached(action.Ordinal) {
 			want = updated
 		}
-		if got := action.Pod.Labels["controller-revision-hash"]; got != want {
-			j.broke("paused creation", "pod %s is created at %s, want %s", action.Pod.Name, got, want)
+		if got := action.Pod.Labels["controller-revision-hash"]; got != want && (j.byRecord() || j.goesBack()) {
+			j.broke("tracked creation", "pod %s is created at %s, want %s", action.Pod.Name, got, want)
 		}
 	}
 	for _, r := range slices.Concat(now.Released, now.Superseded) {

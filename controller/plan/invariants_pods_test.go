@@ -42,8 +42,8 @@ func (j *judged) createdRevision() {
 			want = current
 		}
 		got, image := action.Pod.Labels["controller-revision-hash"], action.Pod.Spec.Containers[0].Image
-		// Of a paused update another invariant says which.
-		if got != want && !j.isTracked() && (got != current || !j.withoutPartition() || action.Ordinal == j.named()) {
+		// Of an update whom the status says it has reached another invariant says which.
+		if got != want && !j.byRecord() && !j.goesBack() && (got != current || !j.withoutPartition() || action.Ordinal == j.named()) {
 			j.broke("revision of member", "pod %s is created at revision %s, want %s", action.Pod.Name, got, want)
 		}
 		if recorded := j.imageOf(got); image != recorded {
@@ -57,7 +57,7 @@ func (j *judged) createdRevision() {
 // removed to be updated.
 func (j *judged) withoutPartition() bool {
 	rolling := j.Set.Spec.UpdateStrategy.RollingUpdate
-	return j.strategy() == v1.RollingUpdateStatefulSetStrategyType && !j.reorders() && (rolling == nil || rolling.Partition == nil && rolling.MaxUnavailable == nil)
+	return j.strategy() == v1.RollingUpdateStatefulSetStrategyType && !j.reorders() && len(j.steps()) == 0 && (rolling == nil || rolling.Partition == nil && rolling.MaxUnavailable == nil)
 }
 
 // createsInOrder: an ordered set creates one member at a time, and none while one
@@ -179,9 +179,13 @@ func (j *judged) deletes() {
 		case DeleteFinished:
 			ok = pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 		case DeleteForUpdate:
-			ok = j.mayUpdate(pod, ordinal) && pod.Labels["controller-revision-hash"] != j.plan.Status.UpdateRevision
+			ok = j.mayTake(pod, ordinal) && pod.Labels["controller-revision-hash"] != j.plan.Status.UpdateRevision
+		case DeleteForRollback:
+			ok = j.goesBack() && j.wanted(ordinal) && pod.Labels["controller-revision-hash"] == j.plan.Status.UpdateRevision
 		case DeleteMisshapen:
-			ok = j.mayUpdate(pod, ordinal) && j.isMisshapen(ordinal)
+			ok = j.mayTake(pod, ordinal) && j.isMountingOtherwise(ordinal)
+		case DeleteForOverride:
+			ok = j.mayTake(pod, ordinal) && j.isOverridden(ordinal)
 		case DeleteAsked:
 			ok = j.wanted(ordinal) && j.asked(pod)
 		case DeleteUnready:
@@ -195,7 +199,22 @@ func (j *judged) deletes() {
 
 // forUpdate reports whether a pod is removed because it is otherwise than a new one would be.
 func forUpdate(action DeletePod) bool {
-	return action.Reason == DeleteForUpdate || action.Reason == DeleteMisshapen
+	return action.Reason == DeleteForUpdate || action.Reason == DeleteMisshapen || action.Reason == DeleteForOverride || action.Reason == DeleteForRollback
+}
+
+// mayTake reports whether an update may remove a pod now: where it goes by the status, that
+// has named the member before, and still does.
+func (j *judged) mayTake(pod *corev1.Pod, ordinal int) bool {
+	if j.goesBack() {
+		return j.wanted(ordinal) && (pod.Labels["controller-revision-hash"] == j.plan.Status.UpdateRevision || j.isMisshapen(ordinal))
+	}
+	if !j.mayUpdate(pod, ordinal) || !j.byRecord() {
+		return j.mayUpdate(pod, ordinal)
+	}
+	if j.isReached(ordinal) {
+		return names(j.plan.Status.Rollout.Released, ordinal)
+	}
+	return j.isMisshapen(ordinal) && !names(j.record().Superseded, ordinal)
 }
 
 // mayUpdate reports whether the strategy lets an update remove a pod at all.

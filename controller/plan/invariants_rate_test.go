@@ -83,7 +83,7 @@ func (j *judged) rate() {
 
 // rateUsed looks at sets whose members nothing else keeps from being created.
 func (j *judged) rateUsed(room int, creates []CreateMember) {
-	if len(j.Set.Spec.VolumeClaimTemplates) > 0 || j.undecided() || j.Set.DeletionTimestamp != nil || j.strategy() == v1.RecreateStatefulSetStrategyType || len(planned[AdoptPod](j))+len(planned[AdoptRevision](j)) > 0 {
+	if len(j.Set.Spec.VolumeClaimTemplates) > 0 || j.undecided() || j.Set.DeletionTimestamp != nil || j.strategy() == v1.RecreateStatefulSetStrategyType || len(planned[AdoptPod](j))+len(planned[AdoptRevision](j)) > 0 || j.awaitsRelease() {
 		return
 	}
 	last := -1

@@ -43,11 +43,16 @@ var invariants = []func(*judged){
 	(*judged).waitsForGate,
 	(*judged).createdClaims,
 	(*judged).claimOwners,
-	(*judged).pausing,
+	(*judged).tracking,
+	(*judged).stepping,
+	(*judged).decisions,
+	(*judged).stepsEnd,
+	(*judged).rollsBack,
 	(*judged).growth,
 	(*judged).growthOrder,
 	(*judged).shape,
 	(*judged).growthTold,
+	(*judged).overridden,
 	(*judged).revisionsKept,
 	(*judged).revisionsMade,
 	(*judged).counters,
@@ -90,7 +95,7 @@ func planned[A Action](j *judged) (all []A) {
 // inspected is a planner that fails the test when one of its plans breaks an
 // invariant, when it is not a function of its world, or when it changes its world.
 func inspected(t tester, compute func(World) Plan) func(World) Plan {
-	names := map[string]string{}
+	names, notes := map[string]string{}, map[string]string{}
 	var endings endings
 	return func(world World) Plan {
 		t.Helper()
@@ -103,6 +108,7 @@ func inspected(t tester, compute func(World) Plan) func(World) Plan {
 			invariant(j)
 		}
 		j.sameName(names)
+		j.sameNote(notes)
 		if !reflect.DeepEqual(before, world) {
 			j.broke("pure", "the planner has changed its world")
 		}

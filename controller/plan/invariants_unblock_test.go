@@ -37,6 +37,9 @@ func unreadySince(pod *corev1.Pod) (time.Time, bool) {
 
 // goal is the revision that a member is to have.
 func (j *judged) goal(ordinal int) string {
+	if j.goesBack() || j.byRecord() && !j.isReached(ordinal) {
+		return j.currentRevision(j.plan.Status.UpdateRevision)
+	}
 	if !j.isAbovePartition(ordinal) {
 		return j.currentRevision(j.plan.Status.UpdateRevision)
 	}
@@ -47,7 +50,7 @@ func (j *judged) goal(ordinal int) string {
 // replaced at the present revision, -1 if it says so of none.
 func (j *judged) named() int {
 	rollout := j.Set.Status.Rollout
-	if j.isPaused() || rollout == nil || rollout.Unblocking == nil || rollout.Revision != j.plan.Status.UpdateRevision {
+	if j.rests() || rollout == nil || rollout.Unblocking == nil || rollout.Revision != j.plan.Status.UpdateRevision {
 		return -1
 	}
 	if _, asked := j.patience(); !asked || !j.ordered() || !j.wanted(int(*rollout.Unblocking)) {
@@ -77,7 +80,7 @@ func (j *judged) strandedSince(pod *corev1.Pod, ordinal int) (time.Time, bool) {
 	const revision = "controller-revision-hash"
 	updated := j.plan.Status.UpdateRevision
 	since, unready := unreadySince(pod)
-	if !unready || j.isPaused() || pod.Labels[revision] == j.goal(ordinal) && !j.isMisshapen(ordinal) {
+	if !unready || j.rests() || pod.Labels[revision] == j.goal(ordinal) && !j.isMisshapen(ordinal) {
 		return time.Time{}, false
 	}
 	for _, other := range j.ordinals {
@@ -85,11 +88,22 @@ func (j *judged) strandedSince(pod *corev1.Pod, ordinal int) (time.Time, bool) {
 		if peer == nil || peer.Labels[revision] != updated || pod.Labels[revision] != j.currentRevision(updated) {
 			continue
 		}
-		if _, ails := unreadySince(peer); ails && (!j.followsTemplates() || !j.mountsOtherwise(peer, other)) {
+		if _, ails := unreadySince(peer); ails && (!j.followsTemplates() || !j.mountsOtherwise(peer, other)) && !j.isOtherwise(peer, other) && !j.awaitsClaim(peer, other) {
 			return time.Time{}, false
 		}
 	}
 	return since, true
+}
+
+// awaitsClaim reports whether a pod has yet to start and has a claim that is not there, or goes.
+func (f evidence) awaitsClaim(pod *corev1.Pod, ordinal int) bool {
+	for _, template := range f.Set.Spec.VolumeClaimTemplates {
+		claim := f.claims[f.claimName(template.Name, ordinal)]
+		if pod.Status.Phase == corev1.PodPending && (claim == nil || claim.DeletionTimestamp != nil) {
+			return true
+		}
+	}
+	return false
 }
 
 // unblocking: the status names one member at a time, and only as long as it is wanted and

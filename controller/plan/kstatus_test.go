@@ -31,7 +31,7 @@ func word(t tester, set *v1.StatefulSet) status.Status {
 
 // checkWord compares the word with the one that follows from the world that the
 // status was made of, and from what failed.
-func (h *host) checkWord(view World, failed []Failure) {
+func (h *host) checkWord(view World, failed []Failure, goesOn bool) {
 	h.t.Helper()
 	f := gather(view)
 	want := status.InProgressStatus
@@ -41,6 +41,7 @@ func (h *host) checkWord(view World, failed []Failure) {
 	case f.held():
 	case stalled:
 		want = status.FailedStatus
+	case goesOn && len(f.ordinals) > 0:
 	case len(failed) == 0 && h.conditionNow(v1.StatefulSetReady).Reason != v1.ReasonWaitingForRevisions && len(f.notDesired()) == 0:
 		want = status.CurrentStatus
 	}

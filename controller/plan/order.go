@@ -149,7 +149,7 @@ func (f *facts) barrier() *barrier {
 		if m.class >= b.awaited.class {
 			continue
 		}
-		if _, how := f.target(m); how == recreate || f.unavailable(m) {
+		if _, how := f.target(m); how != keep || f.unavailable(m) {
 			b.awaited = m
 		}
 	}

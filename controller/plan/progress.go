@@ -20,12 +20,10 @@ import (
 func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.Time {
 	before := f.Set.Status
 	ready := findCondition(&before, v1.StatefulSetReady)
-	begins := open != nil && (ready == nil || ready.Status != corev1.ConditionFalse)
-	same := before.ObservedGeneration == status.ObservedGeneration &&
-		before.Replicas == status.Replicas && before.ReadyReplicas == status.ReadyReplicas &&
-		before.AvailableReplicas == status.AvailableReplicas &&
-		before.CurrentReplicas == status.CurrentReplicas && before.UpdatedReplicas == status.UpdatedReplicas &&
+	begins := open != nil && (ready == nil || ready.Status != corev1.ConditionFalse || stands(ready.Reason) && !stands(open.word))
+	same := before.ObservedGeneration == status.ObservedGeneration && countsOfPods(&before) == countsOfPods(status) &&
 		slices.EqualFunc(before.VolumeClaims, status.VolumeClaims, func(a, b v1.VolumeClaimStatus) bool { return a.Claims == b.Claims && a.UpToDate == b.UpToDate }) &&
+		stepOf(&before) == stepOf(status) &&
 		before.CurrentRevision == status.CurrentRevision && before.UpdateRevision == status.UpdateRevision
 	if before.LastProgressTime == nil || !same || begins {
 		return &metav1.Time{Time: f.Now.Truncate(time.Second)}
@@ -33,11 +31,40 @@ func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.
 	return before.LastProgressTime
 }
 
+// countsOfPods are the numbers of pods that a status has.
+func countsOfPods(status *v1.StatefulSetStatus) [5]int32 {
+	return [5]int32{status.Replicas, status.ReadyReplicas, status.AvailableReplicas, status.CurrentReplicas, status.UpdatedReplicas}
+}
+
+// stepOf is the step that a status says an update is at.
+func stepOf(status *v1.StatefulSetStatus) int32 {
+	if status.Rollout == nil {
+		return 0
+	}
+	return status.Rollout.Step
+}
+
+// isForPeople reports whether a set with such work open waits for somebody to decide.
+func isForPeople(word string) bool {
+	return word == v1.ReasonPaused || word == v1.ReasonWaitingForPromotion
+}
+
+// stands reports whether a set with such work open waits for what takes its time, or says in
+// other words that it goes no further.
+func stands(word string) bool {
+	switch word {
+	case v1.ReasonBaking, v1.ReasonWaitingForConditions, v1.ReasonRolloutFailed, v1.ReasonRolledBack:
+		return true
+	default:
+		return isForPeople(word)
+	}
+}
+
 // overdue says that work is open and nothing has moved for the set's deadline, nil
-// if that is not so, or if it is for people to go on. As long as it is not, and may
+// if that is not so, or if the set stands. As long as it is not, and may
 // become so, left is how long that takes.
 func overdue(f *facts, status *v1.StatefulSetStatus, open *reason) (why *reason, left time.Duration) {
-	if open == nil || open.word == v1.ReasonPaused || f.held || f.Set.DeletionTimestamp != nil {
+	if open == nil || stands(open.word) || f.held || f.Set.DeletionTimestamp != nil {
 		return nil, 0
 	}
 	deadline := f.progressDeadline()

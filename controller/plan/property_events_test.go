@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"pgregory.net/rapid"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -32,12 +31,15 @@ var kinds = weighted([]kind{
 	{1, "fail"}, {1, "succeed"}, {1, "evict"}, {1, "orphan"}, {1, "orphanrevisions"}, {1, "steal"}, {1, "unlabel"}, {1, "mislabel"},
 	{2, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
-	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {1, "policy"}, {1, "service"},
-	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"},
+	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {2, "steps"}, {1, "failurePolicy"}, {1, "abort"}, {1, "promote"}, {1, "promoteall"}, {2, "true"}, {1, "false"}, {1, "policy"}, {1, "service"},
+	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"}, {3, "overrides"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
 	{1, "gates"}, {3, "answer"}, {1, "misanswer"}, {1, "busy"}, {1, "method"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
+
+// always are the kinds of events without which nothing goes on.
+var always = weighted([]kind{{1, "nothing"}, {4, "look"}, {6, "ready"}, {5, "gone"}, {1, "gc"}, {1, "bind"}, {1, "image"}, {1, "wait"}, {1, "unready"}})
 
 type kind struct {
 	weight int
@@ -51,80 +53,11 @@ func weighted(all []kind) (names []string) {
 	return names
 }
 
-// settings are the values that the fields of a set get.
-var settings = map[string][]string{
-	"replicas":        {"3", "0", "1", "2", "4", "5", "6"},
-	"image":           {"nginx:1", "nginx:2", "nginx:3", badImage},
-	"partition":       {"0", "1", "2", "4", "7"},
-	"maxUnavailable":  {"1", "2", "3", "30%", "50%", "1%", "100%"},
-	"start":           {"0", "1", "2", "5"},
-	"whenDeleted":     {"Retain", "Delete"},
-	"whenScaled":      {"Retain", "Delete"},
-	"minReadySeconds": {"0", "10", "30"},
-	"historyLimit":    {"10", "0", "1", "2"},
-	"strategy":        {"RollingUpdate", "OnDelete", "Recreate"},
-	"policy":          {"OrderedReady", "Parallel"},
-	"claims":          {"www", "www,log", "www:2Gi", "www:3Gi,log", "log:1Gi::gold", "www:2Gi::gold,log:2Gi"},
-	"claimLabel":      {"gold", "silver"},
-
-	"volumeClaimUpdate": {"InPlace", "NewClaims", "InPlace", "none"},
-
-	"paused":    {"true", "false"},
-	"direction": {"Ascending", "Descending", "none"},
-	"first":     {"1", "none", "2,0", "3-4,1", "0-1"},
-	"last":      {"role=leader", "none", "role=standby/role=leader", "role=leader/role=standby", "app=nginx"},
-
-	"gates":         {"handed-over", "none", "handed-over:Update:20", "handed-over:ScaleDown,moved:Replace:5", "moved:Update+Replace,handed-over::60"},
-	"method":        {"Evict", "none", "Delete"},
-	"readinessGate": {"handed-over", "moved"},
-
-	"replaceUnreadyAfterSeconds": {"0", "20", "none"},
-	"rate":                       {"1", "2", "50%", "none", "9"},
-	"service":                    {"nginx", "other", ""},
-	"reserved":                   {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
-}
-
-// badImage is one with which no pod becomes ready.
-const badImage = "nginx:bad"
-
-const (
-	fewestEvents = 15
-	mostEvents   = 40
-)
-
-// number draws a number to be taken modulo something small. Small numbers are
-// drawn more often, which is why it goes so far up.
-var number = rapid.IntRange(0, 1<<24)
-
-// drawEvents draws the events of a sequence.
-func drawEvents() *rapid.Generator[[]event] {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) event {
-		return event{choice(kinds, number.Draw(t, "kind")), number.Draw(t, "which"), number.Draw(t, "value")}
-	}), fewestEvents, mostEvents)
-}
-
-// drawSet draws the fields that a set begins with, as the arguments of "set". About
-// half of them are left out.
-func drawSet() *rapid.Generator[[]string] {
-	return rapid.Custom(func(t *rapid.T) []string {
-		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
-		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "gates", "method", "readinessGate"} {
-			if n := number.Draw(t, field); n%2 == 1 {
-				args = append(args, field+"="+choice(settings[field], n/2))
-			}
-		}
-		return args
-	})
-}
-
-func choice(from []string, n int) string { return from[n%len(from)] }
-
 // commandFor is the command by which an event happens, nil if there is nothing that
 // it could happen to.
 func (s *stage) commandFor(e event) []string {
 	if values, ok := settings[e.Kind]; ok {
-		if e.Kind == "paused" && s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+		if slices.Contains([]string{"paused", "steps", "failurePolicy"}, e.Kind) && s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 			return nil
 		}
 		if (e.Kind == "claims" || e.Kind == "claimLabel") && s.set.Spec.VolumeClaimUpdate == nil {
@@ -148,6 +81,13 @@ func (s *stage) commandFor(e event) []string {
 			return nil
 		}
 		return on(e, s.removable())
+	case "abort", "promote", "promoteall":
+		return s.decisionFor(e)
+	case "true", "false":
+		if pod := on(e, slices.Sorted(maps.Keys(s.pods))); pod != nil {
+			return append(pod, "ok")
+		}
+		return nil
 	case "wait":
 		return []string{e.Kind, choice([]string{"10s", "3s", "30s"}, e.Value)}
 	case "stale":
@@ -248,7 +188,7 @@ func on(e event, able []string) []string {
 // them free.
 func (s *stage) live(fields []string, inPeace bool, events []event) {
 	s.happen("set", fields...)
-	if inPeace {
+	if inPeace && !asksForNowhere(s.set) {
 		s.happen("converge")
 	}
 	for _, e := range events {
@@ -262,6 +202,7 @@ func (s *stage) live(fields []string, inPeace bool, events []event) {
 		s.happen("set", "paused=false")
 	}
 	s.heal()
+	s.tryAgain()
 	if names := s.shapelessPods(); len(names) > 0 {
 		s.happen("kill", names...)
 	}

@@ -23,17 +23,20 @@ func (s *stage) ails() bool {
 			return true
 		}
 	}
-	return s.set.Spec.Template.Spec.Containers[0].Image == badImage
+	return s.set.Spec.Template.Spec.Containers[0].Image == badImage || asksForNowhere(s.set)
 }
 
-// heal is what a user does about pods that do not start: the template is corrected, and
-// the set is told to replace them, at all members. Where that is not for the set to do, the
+// heal is what a user does about pods that do not start: the template and the overrides are
+// corrected, and the set is told to replace them, at all members. Where that is not for the set to do, the
 // pods are deleted: members that are not wanted wait for each other to become ready.
 func (s *stage) heal() {
 	if !s.ails() {
 		return
 	}
 	s.happen("set", "image=nginx:1")
+	if asksForNowhere(s.set) {
+		s.happen("set", "overrides=none")
+	}
 	if s.set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType {
 		s.happen("set", "replaceUnreadyAfterSeconds=20")
 		if rolling := s.set.Spec.UpdateStrategy.RollingUpdate; rolling.Partition != nil {

@@ -190,10 +190,10 @@ func (h *host) mounted(claim string) bool {
 	return false
 }
 
-// canRun reports whether a pod has started, or has an image that starts and claims that are
-// all there to stay.
+// canRun reports whether a pod has started, or has an image that starts, a node, and claims
+// that are all there to stay.
 func (h *host) canRun(pod *corev1.Pod) bool {
-	if pod.Spec.Containers[0].Image == badImage {
+	if pod.Spec.Containers[0].Image == badImage || pod.Spec.NodeSelector["disk"] == nowhere {
 		return false
 	}
 	return pod.Status.Phase != corev1.PodPending || !slices.ContainsFunc(mounts(pod), func(claim string) bool {

@@ -37,8 +37,14 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 				return []Action{a}
 			})(w, p)
 		}}},
-		"creates members of a pause as they were": {"paused-midway", mutant{"paused creation", onTracked(createsAsBefore)}},
-		"forgets whom it has reached":             {"paused-midway", mutant{"released", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Released = nil; return p })}},
+		"goes on updating what is rolled back": {"steps-aborted", mutant{"reason to delete", goesOn}},
+		"does not go back":                     {"steps-aborted", mutant{"rolls back", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForRollback) })}},
+		"begins to bake at every look":         {"steps-canary-evicted", mutant{"bake", onSteps(bakesAnew)}},
+		"forgets that it rolls back": {"steps-deadline-rolled-back", mutant{"rollback", onSteps(func(w World, p Plan, r *v1.RolloutStatus) Plan {
+			r.Rollback = r.Rollback && !w.Set.Status.Rollout.Rollback
+			return p
+		})}},
+		"creates members of a pause as they were": {"paused-midway", mutant{"tracked creation", onTracked(createsAsBefore)}},
 		"forgets who is superseded":               {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
 		"removes what a gate made unready":        {"gate-readiness", mutant{"gate", onPods(breaks)}},
 		"creates by a partition of ordinals":      {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},

@@ -4,7 +4,6 @@
 package plan
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -18,7 +17,7 @@ import (
 )
 
 // sequencesPerMutant is within how many sequences a wrong planner has to be found out.
-const sequencesPerMutant = 3000
+const sequencesPerMutant = 20000
 
 // mutant is a planner that is wrong in one way: what it does to the plans of the
 // right one breaks the rule.
@@ -78,18 +77,19 @@ func mutants() map[string]mutant {
 // TestMutantsAreFound proves that the invariants say something: every planner that
 // breaks one is found out, and by the rule that it breaks.
 func TestMutantsAreFound(t *testing.T) {
-	setFlag(t, "rapid.checks", fmt.Sprint(sequencesPerMutant))
-	setFlag(t, "rapid.nofailfile", "true")
+	drawing(t, sequencesPerMutant)
 	setFlag(t, "rapid.shrinktime", "0s")
 	all := mutants()
 	maps.Copy(all, unblockMutants())
 	maps.Copy(all, claimMutants())
 	maps.Copy(all, pausedMutants())
+	maps.Copy(all, stepMutants())
 	maps.Copy(all, holesMutants())
 	maps.Copy(all, orderMutants())
 	maps.Copy(all, replaceMutants())
 	maps.Copy(all, rateMutants())
 	maps.Copy(all, gateMutants())
+	maps.Copy(all, overrideMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			found := &catcher{TB: t}

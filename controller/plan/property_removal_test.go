@@ -15,7 +15,7 @@ import (
 // do not start or mount otherwise than they should, or while the set is held or its update
 // paused, it may not.
 func (s *stage) isFair() bool {
-	return len(s.refuse) == 0 && s.set.Annotations == nil && !s.ails() && !s.shapeless() && !gather(s.world()).isPaused()
+	return len(s.refuse) == 0 && s.set.Annotations == nil && !s.ails() && !s.shapeless() && !gather(s.world()).isPaused() && !s.isRolledBack() && !gather(s.world()).failsBack()
 }
 
 // removable are the ordinals that one could take from the set.

@@ -33,6 +33,11 @@ func createInTurn(f *facts, d *draft, m member) {
 		d.again(f.nextRate())
 		return
 	}
+	if f.awaitsRelease(m) {
+		d.wait("pod %s is created at revision %s when the status says so", f.podName(m), f.update.name)
+		d.started++ // its turn comes at the next look
+		return
+	}
 	planned := len(d.chains)
 	create(f, d, m)
 	if len(d.chains) > planned {

@@ -17,14 +17,14 @@ func removeOld(f *facts, d *draft) verdict {
 	}
 	old := 0
 	for m := range f.all() {
-		if _, how := f.target(m); how != recreate {
+		if _, how := f.target(m); how == keep {
 			continue
 		}
 		old++
 		switch {
 		case isTerminating(m.pod):
 		case returnable(f, d, m):
-			d.each(remove(f, d, m, f.whyUpdated(m))...)
+			d.each(remove(f, d, m, f.removalOf(m))...)
 		default:
 			d.giveUp(f, m)
 		}

@@ -14,15 +14,12 @@ import (
 // remove is what is done next to take away a pod that may serve: by an update, because somebody
 // has asked for it, or because its member is not wanted. All such removals go through here. What
 // removes a pod otherwise finds it useless: it has ended, or it keeps an update from going on.
-func remove(f *facts, d *draft, m member, why DeleteReason) []Action {
+func remove(f *facts, d *draft, m member, removal DeletePod) []Action {
 	delete(d.given, m.pod.UID)
 	if first, agree := askGates(f, d, m); !agree {
 		return first
 	}
-	removal := DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: why, Evict: f.evicts() && isReady(m.pod)}
-	if why == DeleteForUpdate || why == DeleteMisshapen {
-		removal.Turn = f.turnOf(m)
-	}
+	removal.Ordinal, removal.Pod, removal.Evict = m.ordinal, exact(m.pod), f.evicts() && isReady(m.pod)
 	return []Action{removal}
 }
 

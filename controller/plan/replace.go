@@ -52,7 +52,7 @@ func removeAsked(f *facts, d *draft, m member) bool {
 		d.giveUp(f, m)
 		return false
 	}
-	actions := remove(f, d, m, DeleteAsked)
+	actions := remove(f, d, m, DeletePod{Reason: DeleteAsked})
 	if removes(actions) {
 		d.wait("%s is being replaced, as asked", m.pod.Name)
 	}

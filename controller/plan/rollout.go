@@ -18,30 +18,7 @@ func rollOut(f *facts, d *draft) verdict {
 	if !f.rolls() || d.repairing {
 		return proceed
 	}
-	barrier, stopped := f.barrier(), false
-	var removals []Action
-	for m := range f.inUpdateOrder() {
-		if _, how := f.target(m); how != recreate {
-			continue
-		}
-		switch {
-		case barrier.holds(m):
-			d.giveUp(f, m)
-		case isHeld(f, d, m):
-			d.giveUp(f, m)
-			stopped = stopped || f.ordered
-		case !f.reached(m):
-			removals = append(removals, removeUnready(f, d, m)...)
-		case servesNobody(m.pod):
-			removals = append(removals, replaceBroken(f, d, m)...)
-		case !stopped && d.purse.affords(f, m):
-			d.purse.pay(f, m)
-			removals = append(removals, replaceMember(f, d, m)...)
-		}
-	}
-	if !stopped {
-		barrier.tell(f, d)
-	}
+	removals := removalsForUpdate(f, d)
 	if f.ordered {
 		d.inOrder(removals...)
 	} else {
@@ -50,9 +27,44 @@ func rollOut(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// rolls reports whether the set's members are updated one after the other, and that is not paused.
+func removalsForUpdate(f *facts, d *draft) (removals []Action) {
+	barrier, failing, stopped := f.barrier(), f.isFailing(), false
+	for m := range f.inUpdateOrder() {
+		_, how := f.target(m)
+		if how == keep {
+			continue
+		}
+		switch {
+		case barrier.holds(m):
+			d.giveUp(f, m)
+		case how == mend:
+			removals = append(removals, removeUnready(f, d, m)...)
+		case isHeld(f, d, m):
+			d.giveUp(f, m)
+			stopped = stopped || f.ordered
+		case servesNobody(m.pod):
+			removals = append(removals, replaceBroken(f, d, m)...)
+		case failing:
+			d.giveUp(f, m)
+		case !stopped && d.purse.affords(f, m):
+			d.purse.pay(f, m)
+			removals = append(removals, replaceMember(f, d, m)...)
+		}
+	}
+	if !stopped && !failing {
+		barrier.tell(f, d)
+	}
+	return removals
+}
+
+// rolls reports whether the set's members are updated one after the other, and nothing rests.
 func (f *facts) rolls() bool {
-	return f.Set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType && !f.paused()
+	return f.Set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType && !f.rests()
+}
+
+// isFailing reports whether the update has failed, so that it takes no more members that serve.
+func (f *facts) isFailing() bool {
+	return f.rollout != nil && f.rollout.at.failure != nil && !f.rollsBack()
 }
 
 // servesNobody reports whether an old pod is not one to be taken from service: it is not there to
@@ -64,7 +76,7 @@ func servesNobody(pod *corev1.Pod) bool {
 // isHeld reports whether an outdated pod is kept, because the next one could not be made, or
 // not as it is to be.
 func isHeld(f *facts, d *draft, m member) bool {
-	return f.reached(m) && !isTerminating(m.pod) && (!returnable(f, d, m) || awaitsClaims(f, d, m))
+	return !isTerminating(m.pod) && (!returnable(f, d, m) || awaitsClaims(f, d, m))
 }
 
 // replaceBroken removes an old pod that serves nobody anyhow: that costs no budget,
@@ -80,14 +92,16 @@ func replaceBroken(f *facts, d *draft, m member) []Action {
 }
 
 func replaceMember(f *facts, d *draft, m member) []Action {
-	why := f.whyUpdated(m)
-	actions := remove(f, d, m, why)
+	removal := f.removalOf(m)
+	actions := remove(f, d, m, removal)
 	switch {
 	case !removes(actions):
-	case why == DeleteMisshapen:
+	case removal.Reason == DeleteMisshapen:
 		d.wait("pod %s is being replaced by one that mounts the claims of the present templates", m.pod.Name)
+	case removal.Reason == DeleteForOverride:
+		d.wait("pod %s is being replaced by one %s", m.pod.Name, f.overrideText(m))
 	default:
-		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.update.name)
+		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.goal(m).name)
 		if revisionOf(m.pod) == f.current.name {
 			d.replaced++
 		}
@@ -95,13 +109,20 @@ func replaceMember(f *facts, d *draft, m member) []Action {
 	return actions
 }
 
-// whyUpdated says what the pod of a member that is to be recreated has otherwise than it is
-// to have.
-func (f *facts) whyUpdated(m member) DeleteReason {
-	if revisionOf(m.pod) == f.goal(m).name {
-		return DeleteMisshapen
+// removalOf says of the removal of a member that is to be recreated what its pod has otherwise
+// than it is to have, and why it is the member's turn.
+func (f *facts) removalOf(m member) DeletePod {
+	removal := DeletePod{Reason: DeleteForUpdate, Turn: f.turnOf(m)}
+	switch {
+	case revisionOf(m.pod) != f.goal(m).name && f.rollsBack():
+		removal.Reason = DeleteForRollback
+	case revisionOf(m.pod) != f.goal(m).name:
+	case f.hasOtherClaims(m):
+		removal.Reason = DeleteMisshapen
+	default:
+		removal.Reason, removal.Override = DeleteForOverride, f.dueOverride(m)
 	}
-	return DeleteForUpdate
+	return removal
 }
 
 // maxUnavailable is how many members may be unavailable during an update, at

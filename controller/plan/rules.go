@@ -33,6 +33,7 @@ func rules() []rule {
 		{name: "name", apply: shareNoName},
 		{name: "handover", apply: awaitRevisions},
 		{name: "revisions", apply: recordTemplate},
+		{name: "rollout", apply: tellRollout},
 		{name: "membership", apply: keepMembership},
 		{name: "recreate", apply: removeOld},
 		{name: "claims", apply: updateClaims},
@@ -51,7 +52,7 @@ func rules() []rule {
 
 // decide applies the rules to what is so.
 func decide(f *facts, reads *reader) *draft {
-	d := &draft{reads: reads, purse: f.purse()}
+	d := &draft{reads: reads, pods: f.overrides.PodMaker(), purse: f.purse()}
 	membersWait := false
 	for _, rule := range rules() {
 		if membersWait && !rule.aside {

@@ -31,8 +31,7 @@ func TestThePackageCommentListsTheRulesInTheirOrder(t *testing.T) {
 }
 
 func TestRulesAndStatusChangeNoFacts(t *testing.T) {
-	setFlag(t, "rapid.checks", "200")
-	setFlag(t, "rapid.nofailfile", "true")
+	drawing(t, 200)
 	rapid.Check(t, func(t *rapid.T) {
 		playDrawn(t, func(world World) Plan {
 			reads := &reader{known: world.Records}

@@ -57,7 +57,7 @@ func claimsOfCondemned(f *facts, d *draft) []member {
 
 func condemn(f *facts, d *draft, m member) {
 	if !isTerminating(m.pod) {
-		d.each(remove(f, d, m, DeleteForScaleDown)...)
+		d.each(remove(f, d, m, DeletePod{Reason: DeleteForScaleDown})...)
 	}
 }
 

@@ -65,7 +65,7 @@ func tells(all []v1.StatefulSetCondition, c v1.StatefulSetCondition) bool {
 
 func (s *stage) show() {
 	for _, pod := range slices.SortedFunc(maps.Values(s.pods), byName) {
-		fmt.Fprintf(&s.log, "  pod %s at %s owned by %s%s\n", pod.Name, pod.Labels[identity.RevisionLabel], owners(pod), s.otherService(pod))
+		fmt.Fprintf(&s.log, "  pod %s at %s owned by %s%s\n", pod.Name, pod.Labels[identity.RevisionLabel], owners(pod), s.otherService(pod)+asOverridden(pod))
 	}
 	for _, claim := range slices.SortedFunc(maps.Values(s.claims), byName) {
 		fmt.Fprintf(&s.log, "  claim %s owned by %s\n", claim.Name, owners(claim))
@@ -74,6 +74,14 @@ func (s *stage) show() {
 		s.name(r.Name)
 		fmt.Fprintf(&s.log, "  revision %d %s\n", r.Revision, r.Name)
 	}
+}
+
+// asOverridden tells in what a pod is otherwise than its template.
+func asOverridden(pod *corev1.Pod) string {
+	if shape := shapeOf(pod); shape != plainShape {
+		return " as " + shape
+	}
+	return ""
 }
 
 // otherService tells of a pod that has not the service of the set.

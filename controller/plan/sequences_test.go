@@ -18,6 +18,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -39,7 +40,8 @@ const separator = "----------\n"
 // "replace" asks for the pods named to be replaced, as a forced request does;
 // "hold" and "unhold" set and remove the annotation; "show" prints what is there; move has the
 // commands about sets that come from another group, ail those about pods that do not
-// start, elect those about who leads, agree those about gates, and trouble those that make a run unfair.
+// start, elect those about who leads, decide those about steps, agree those about gates, and trouble those that make a run
+// unfair.
 func TestSequences(t *testing.T) {
 	files, err := filepath.Glob("testdata/sequences/*.txt")
 	if err != nil || len(files) == 0 {
@@ -159,7 +161,7 @@ func (s *stage) command(name string, args []string) {
 	case "show":
 		s.show()
 	default:
-		if !s.move(name, args) && !s.ail(name, args) && !s.elect(name, args) && !s.agree(name, args) {
+		if !s.move(name, args) && !s.ail(name, args) && !s.elect(name, args) && !s.decide(name, args) && !s.agree(name, args) {
 			s.trouble(name, args)
 		}
 	}
@@ -197,9 +199,10 @@ func (s *stage) end(name string, phase corev1.PodPhase) {
 }
 
 func (s *stage) lookAndTell() (acted bool) {
+	before := s.set.Status.Rollout
 	p, done, failed := s.look()
 	s.report(p, done, failed)
-	return len(done)+len(failed) > 0
+	return len(done)+len(failed) > 0 || !apiequality.Semantic.DeepEqual(before, s.set.Status.Rollout)
 }
 
 // farLook is from when on a story does not tell of the next look: nearly every plan
@@ -225,7 +228,7 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 		fmt.Fprintf(&s.log, "  replacing member %d out of turn at %s\n", *rollout.Unblocking, rollout.Revision)
 	}
 	if rollout := status.Rollout; rollout != nil && rollout.Step > 0 {
-		fmt.Fprintf(&s.log, "  reached by %s: %s; superseded: %s\n", rollout.Revision, rangesText(rollout.Released), rangesText(rollout.Superseded))
+		fmt.Fprintf(&s.log, "  reached by %s: %s; superseded: %s%s\n", rollout.Revision, rangesText(rollout.Released), rangesText(rollout.Superseded), s.stepText(rollout))
 	}
 	for _, request := range status.Replacements {
 		fmt.Fprintf(&s.log, "  member %d is to be replaced\n", request.Ordinal)

@@ -12,11 +12,20 @@ import (
 	"statefulset.dev/identity"
 )
 
-// misshapen reports whether a member has a pod that was made with other claim templates
+// misshapen reports whether a member has a pod that was made otherwise than one of the same
+// revision would be made now: with other claim templates, or with another override.
+func (f *facts) misshapen(m member) bool { return f.hasOtherClaims(m) || f.hasOtherOverride(m) }
+
+// hasShape reports whether a member has a pod whose shape matters: a wanted one that is to stay.
+func (f *facts) hasShape(m member) bool {
+	return m.pod != nil && !isTerminating(m.pod) && f.roster.Contains(m.ordinal)
+}
+
+// hasOtherClaims reports whether a member has a pod that was made with other claim templates
 // than the set has now, and that the set asks to have changed. Of a pod that was made
 // before the set asked for it, that is told from what it mounts.
-func (f *facts) misshapen(m member) bool {
-	if f.Set.Spec.VolumeClaimUpdate == nil || m.pod == nil || isTerminating(m.pod) || !f.roster.Contains(m.ordinal) {
+func (f *facts) hasOtherClaims(m member) bool {
+	if f.Set.Spec.VolumeClaimUpdate == nil || !f.hasShape(m) {
 		return false
 	}
 	if made, noted := m.pod.Annotations[v1.ClaimTemplatesAnnotation]; noted {
@@ -72,17 +81,27 @@ func mountedBy(container *corev1.Container) (names []string) {
 	return names
 }
 
-// tellShape tells of members that do not mount the claims of the templates and are not
-// recreated for it. The words are the same for any number of them.
+// tellShape tells of members that do not mount the claims of the templates, or have another
+// override than is due, and are not recreated for it. The words are the same for any number
+// of them.
 func tellShape(f *facts, d *draft) verdict {
-	if f.Set.Spec.VolumeClaimUpdate == nil {
-		return proceed
+	if m, found := f.firstKept(f.hasOtherClaims); found {
+		d.warn(v1.ReasonClaimsNotMounted, "members keep the claims that they mount until they are recreated, as %s does", f.podName(m))
 	}
-	for _, m := range f.members {
-		if _, how := f.target(m); how == keep && f.misshapen(m) {
-			d.warn(v1.ReasonClaimsNotMounted, "members keep the claims that they mount until they are recreated, as %s does", f.podName(m))
-			break
-		}
+	if m, found := f.firstKept(f.hasOtherOverride); found {
+		d.warn(v1.ReasonOtherOverride, "members keep the override that they were created with, or have none, until they are recreated, as %s does", f.podName(m))
 	}
 	return proceed
+}
+
+// firstKept is the first member whose pod is otherwise than it is to be, and stays.
+func (f *facts) firstKept(otherwise func(member) bool) (member, bool) {
+	for _, m := range f.members {
+		if otherwise(m) {
+			if _, how := f.target(m); how == keep {
+				return m, true
+			}
+		}
+	}
+	return member{}, false
 }

@@ -99,6 +99,8 @@ func (h *host) configure(settings []string) {
 			if value != "none" {
 				spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.VolumeClaimUpdatePolicyType(value)}
 			}
+		case "overrides":
+			spec.Overrides = h.overrides(value)
 		case "mounts":
 			spec.Template.Spec.Containers[0].VolumeMounts = nil
 			for name := range strings.SplitSeq(value, ",") {
@@ -108,6 +110,9 @@ func (h *host) configure(settings []string) {
 			spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.StatefulSetUpdateStrategyType(value)}
 		case "partition":
 			h.rolling().Partition = new(int32(h.number(value)))
+			if *h.rolling().Partition > 0 {
+				h.rolling().Steps, h.rolling().FailurePolicy = nil, nil
+			}
 		case "maxUnavailable":
 			h.rolling().MaxUnavailable = new(intstr.Parse(value))
 		case "replaceUnreadyAfterSeconds":
@@ -117,6 +122,10 @@ func (h *host) configure(settings []string) {
 			}
 		case "paused":
 			h.rolling().Paused = new(value == "true")
+		case "steps":
+			h.rolling().Steps, h.rolling().Partition = h.stepsOf(value), nil
+		case "failurePolicy":
+			h.rolling().FailurePolicy, h.rolling().Partition = new(v1.RolloutFailurePolicy(value)), nil
 		case "rate":
 			spec.ScaleStrategy = nil
 			if value != "none" {
@@ -184,8 +193,9 @@ func (h *host) lookAt(view World, gotStale func(Action, error)) (p Plan, done []
 	if c.crashed {
 		return p, c.done, c.failed
 	}
+	goesOn := (&judged{evidence: gather(view), plan: p}).goesOn()
 	h.set.Status = WithFailures(h.set.Status, p.Status, c.failed, h.now)
-	h.checkWord(view, c.failed)
+	h.checkWord(view, c.failed, goesOn)
 	return p, c.done, c.failed
 }
 
@@ -247,18 +257,17 @@ func (h *host) simulated() *Simulated {
 // from that.
 func (h *host) ready(name string, ready corev1.ConditionStatus) {
 	h.changePod(name, func(pod *corev1.Pod) {
-		conditions := []corev1.PodCondition{{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Time{Time: h.now}}}
-		if len(pod.Spec.ReadinessGates) > 0 {
-			conditions = append(conditions, corev1.PodCondition{Type: corev1.ContainersReady, Status: ready})
-		}
+		condition := corev1.PodCondition{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Time{Time: h.now}}
 		if !h.isOpen(pod) {
-			conditions[0].Status = corev1.ConditionFalse
+			condition.Status = corev1.ConditionFalse
 		}
-		for _, c := range pod.Status.Conditions {
-			if strings.HasPrefix(string(c.Type), gateDomain) {
-				conditions = append(conditions, c)
-			}
+		pod.Status.Phase, pod.Spec.NodeName = corev1.PodRunning, "node-1"
+		others := slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady || c.Type == corev1.ContainersReady
+		})
+		if len(pod.Spec.ReadinessGates) > 0 {
+			others = append([]corev1.PodCondition{{Type: corev1.ContainersReady, Status: ready}}, others...)
 		}
-		pod.Status.Phase, pod.Spec.NodeName, pod.Status.Conditions = corev1.PodRunning, "node-1", conditions
+		pod.Status.Conditions = append([]corev1.PodCondition{condition}, others...)
 	})
 }

@@ -26,7 +26,8 @@ func report(f *facts, d *draft) (status v1.StatefulSetStatus, requeueAfter time.
 	status.LastProgressTime = lastProgress(f, &status, open)
 	overdue, left := overdue(f, &status, open)
 	setConditions(f, &status, standing{open: open, stalled: first(d.stalled, overdue), overdue: overdue, recreating: recreating})
-	next := soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(soonest(f.nextUnblocking(), f.nextRate()), f.nextGate()))
+	next := soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(f.nextUnblocking(), f.nextRate()))
+	next = soonest(next, soonest(f.nextStepLook(), f.nextGate()))
 	return status, soonest(next, soonest(left, d.retry))
 }
 
@@ -79,8 +80,12 @@ func (f *facts) count(status *v1.StatefulSetStatus, pod *corev1.Pod) {
 }
 
 // isComplete reports whether every wanted member, and no other, is there, ready and
-// updated, so that the update's revision becomes the current one.
+// updated, so that the update's revision becomes the current one. An update that goes by steps
+// has done all of them, with no members too.
 func isComplete(f *facts, status *v1.StatefulSetStatus) bool {
 	wanted := int32(f.roster.Len())
+	if f.rollout != nil && (f.rollsBack() || f.isAborted() || f.rollout.at.inSteps) {
+		return false
+	}
 	return !f.frozen() && status.UpdatedReplicas == wanted && status.ReadyReplicas == wanted && status.Replicas == wanted
 }

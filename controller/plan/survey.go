@@ -44,6 +44,8 @@ type facts struct {
 	available int
 	carried   map[string]int
 	claims    map[string]*corev1.PersistentVolumeClaim
+	// overrides are what single members are to have otherwise than the templates.
+	overrides *identity.Overrides
 
 	// history are the set's revisions. update is that of the present template, current
 	// the one that members have until an update reaches them.
@@ -72,9 +74,9 @@ type facts struct {
 	// stranded are the members whose pods are broken and not at the revision that they are
 	// to have, and that no other rule replaces.
 	stranded []member
-	// released are the members that a paused update has reached, superseded those that have
-	// no revision to come back to. Nil unless an update is paused.
-	released, superseded map[int]bool
+	// rollout is what is known of an update of which the status keeps a record, nil if it
+	// keeps none.
+	rollout *rollout
 	// unblocking is the member that is being replaced out of turn, nil if there is none.
 	unblocking *member
 }
@@ -83,7 +85,7 @@ type facts struct {
 func survey(world World, reads *reader) *facts {
 	_, held := v1.Held(world.Set)
 	f := &facts{World: world, held: held, ordered: world.Set.Spec.PodManagementPolicy != v1.ParallelPodManagement,
-		roster: identity.OrdinalsOf(world.Set), claims: make(map[string]*corev1.PersistentVolumeClaim, len(world.Claims))}
+		roster: identity.OrdinalsOf(world.Set), overrides: identity.OverridesOf(world.Set), claims: make(map[string]*corev1.PersistentVolumeClaim, len(world.Claims))}
 	for _, claim := range world.Claims {
 		f.claims[claim.Name] = claim
 	}
@@ -99,7 +101,7 @@ func survey(world World, reads *reader) *facts {
 	f.findRevisions(selector, reads)
 	f.freezeRevisions()
 	f.countUnreached()
-	f.findReleased()
+	f.findRollout()
 	f.compareClaims()
 	f.countStarting()
 	f.findStranded()

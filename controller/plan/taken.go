@@ -31,6 +31,9 @@ func notReadyByUs(pod *corev1.Pod) bool {
 	for _, gate := range pod.Spec.ReadinessGates {
 		c := conditionOf(pod, gate.ConditionType)
 		switch {
+		case c == nil && isRequested(pod):
+			// It was asked about before it was given the condition, and cannot be ready without.
+			return true
 		case c == nil:
 			others = true
 		case c.Status == corev1.ConditionTrue:

@@ -13,6 +13,9 @@ const (
 	keep method = iota
 	// recreate deletes the pod; the member is created again after its termination.
 	recreate
+	// mend recreates a member that the update leaves alone otherwise, because its pod is
+	// broken.
+	mend
 )
 
 // target says at which revision a member is to be, and how the pod that it has gets
@@ -20,21 +23,37 @@ const (
 func (f *facts) target(m member) (*revision, method) {
 	goal := f.goal(m)
 	switch {
-	case m.pod == nil, revisionOf(m.pod) == goal.name && !f.misshapen(m), f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
+	case m.pod == nil, f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType, f.rests():
 		return goal, keep
-	case f.paused():
+	case revisionOf(m.pod) == goal.name && !f.misshapen(m):
 		return goal, keep
-	case f.reached(m), f.isReplacedBelowPartition(m):
+	case f.isDue(m):
 		return goal, recreate
+	case f.isReplacedBelowPartition(m):
+		return goal, mend
 	default:
 		return goal, keep
+	}
+}
+
+// isDue reports whether a member whose pod is not as it is to be is recreated in its turn.
+func (f *facts) isDue(m member) bool {
+	switch {
+	case f.rollsBack():
+		return revisionOf(m.pod) == f.update.name || f.misshapen(m) && f.isAbovePartition(m)
+	case !f.goesByRecord():
+		return f.reached(m)
+	case f.rollout.released[m.ordinal]:
+		return f.rollout.let[m.ordinal]
+	default: // steps do not hold back what is no update
+		return f.misshapen(m) && !f.rollout.superseded[m.ordinal]
 	}
 }
 
 // goal is the revision at which a member is to be, whether or not its pod is brought there.
 func (f *facts) goal(m member) *revision {
 	if f.reached(m) {
-		return f.update
+		return f.destination()
 	}
 	return f.current
 }
@@ -44,19 +63,25 @@ func (f *facts) goal(m member) *revision {
 // as many of the first of those that have no pod as members still have the current
 // revision, but for one that was removed out of turn to be updated. Where the set orders
 // its updates, no member is left alone so: their ordinals do not say which it has reached.
-// An update that is paused reaches nobody that it has not reached before.
+// Of an update that is paused, or goes by steps, the status says whom it has reached.
 func (f *facts) reached(m member) bool {
 	strategy := f.Set.Spec.UpdateStrategy
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 		return true
 	}
 	rank, _ := f.roster.Rank(m.ordinal)
-	if f.isTracked() {
-		return rank >= f.partition() && (f.released[m.ordinal] || f.superseded[m.ordinal] && m.pod == nil)
+	if f.goesByRecord() {
+		return rank >= f.partition() && (f.rollout.released[m.ordinal] || f.rollout.superseded[m.ordinal] && m.pod == nil)
 	}
-	if m.pod == nil && f.updateOrder() == nil && (strategy.RollingUpdate == nil || strategy.RollingUpdate.IsExtension()) {
+	if m.pod == nil && f.updateOrder() == nil && len(f.steps()) == 0 && (strategy.RollingUpdate == nil || strategy.RollingUpdate.IsExtension()) {
 		return rank >= f.unreached || f.unblocks(m)
 	}
+	return rank >= f.partition()
+}
+
+// isAbovePartition reports whether an update may change the member at all.
+func (f *facts) isAbovePartition(m member) bool {
+	rank, _ := f.roster.Rank(m.ordinal)
 	return rank >= f.partition()
 }
 

@@ -80,7 +80,7 @@ func removeUnready(f *facts, d *draft, m member) []Action {
 // isReplacedBelowPartition reports whether a Parallel set replaces a member that its update
 // leaves alone otherwise.
 func (f *facts) isReplacedBelowPartition(m member) bool {
-	return !f.ordered && !f.reached(m) && f.replacesUnready() && f.isStranded(m) && !f.Now.Before(f.strandedUntil(m))
+	return !f.ordered && !f.isAbovePartition(m) && f.replacesUnready() && f.isStranded(m) && !f.Now.Before(f.strandedUntil(m))
 }
 
 // tellReplaced says which pod is being replaced, why, and at which revision.
@@ -93,8 +93,12 @@ func (f *facts) tellReplaced(d *draft, m member) {
 // standingOf says what the revision of a stranded member is to the set.
 func (f *facts) standingOf(m member) string {
 	switch at := revisionOf(m.pod); {
-	case at == f.goal(m).name:
+	case at == f.goal(m).name && f.hasOtherClaims(m):
 		return "and was created with other claim templates"
+	case at == f.goal(m).name:
+		return "and was created with another override"
+	case f.rollsBack():
+		return "which is rolled back"
 	case at == f.current.name:
 		return "which the update replaces"
 	case at == f.update.name:
@@ -105,15 +109,15 @@ func (f *facts) standingOf(m member) string {
 }
 
 // isStranded reports whether a member has a pod that is broken and not at the revision, or
-// not with the claims, that the member is to have, so that waiting for it leads nowhere. One
+// not with the claims or the override, that the member is to have, so that waiting for it leads nowhere. One
 // at the current revision may still come back, and is not taken to an update that has already
 // broken another.
 func (f *facts) isStranded(m member) bool {
-	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.paused() || m.pod == nil || !isBroken(m.pod) {
+	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.rests() || m.pod == nil || !isBroken(m.pod) {
 		return false
 	}
 	at := revisionOf(m.pod)
-	return (at != f.goal(m).name || f.reached(m) && f.misshapen(m)) && (at != f.current.name || !f.updateAils)
+	return (at != f.goal(m).name || f.misshapen(m) && f.isDue(m)) && (at != f.current.name || !f.updateAils)
 }
 
 // isBroken reports whether a pod is to serve and does not, and not because we have taken it from
@@ -132,13 +136,16 @@ func (f *facts) strandedUntil(m member) time.Time {
 }
 
 // patience is for how long a stranded member is waited for, and false if the set does not
-// ask for it to be replaced.
+// ask for it to be replaced. What an update has broken that is rolled back is not waited for.
 func (f *facts) patience() (wait time.Duration, asked bool) {
-	strategy := f.Set.Spec.UpdateStrategy
-	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType || strategy.RollingUpdate == nil || strategy.RollingUpdate.ReplaceUnreadyAfterSeconds == nil {
+	if f.rollsBack() {
+		return 0, true
+	}
+	rolling := f.rolling()
+	if rolling == nil || rolling.ReplaceUnreadyAfterSeconds == nil {
 		return 0, false
 	}
-	return time.Duration(*strategy.RollingUpdate.ReplaceUnreadyAfterSeconds) * time.Second, true
+	return time.Duration(*rolling.ReplaceUnreadyAfterSeconds) * time.Second, true
 }
 
 // replacesUnready reports whether the set asks for stranded members to be replaced.
@@ -151,13 +158,28 @@ func (f *facts) replacesUnready() bool {
 // Parallel set replaces its members from the partition on anyhow.
 func (f *facts) findStranded() {
 	f.updateAils = slices.ContainsFunc(f.members, func(m member) bool {
-		return m.pod != nil && isBroken(m.pod) && revisionOf(m.pod) == f.update.name && !f.misshapen(m)
+		return m.pod != nil && isBroken(m.pod) && revisionOf(m.pod) == f.update.name && !f.misshapen(m) && !f.lacksClaim(m)
 	})
 	for _, m := range f.members {
-		if f.isStranded(m) && (f.ordered || !f.reached(m)) {
+		if f.isStranded(m) && (f.ordered || !f.isAbovePartition(m)) {
 			f.stranded = append(f.stranded, m)
 		}
 	}
+}
+
+// lacksClaim reports whether a member has a pod that has yet to start, and a claim of it is not
+// there to stay. That says nothing about the update: an ordered set that waits for another member
+// makes no claims for this one.
+func (f *facts) lacksClaim(m member) bool {
+	if m.pod.Status.Phase != corev1.PodPending {
+		return false
+	}
+	for i := range f.Set.Spec.VolumeClaimTemplates {
+		if claim := f.claimOf(m, i); claim == nil || claim.DeletionTimestamp != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // strandedNow is the stranded member whose time has come, if there is one. Of several it is
@@ -189,7 +211,7 @@ func (f *facts) nextStranded() (next member, left time.Duration) {
 // and that still holds.
 func (f *facts) findUnblocking() {
 	rollout := f.Set.Status.Rollout
-	if rollout == nil || rollout.Unblocking == nil || rollout.Revision != f.update.name || f.paused() || !f.ordered || !f.replacesUnready() {
+	if rollout == nil || rollout.Unblocking == nil || rollout.Revision != f.update.name || f.rests() || !f.ordered || !f.replacesUnready() {
 		return
 	}
 	m := member{ordinal: int(*rollout.Unblocking)}
@@ -239,19 +261,24 @@ func (f *facts) unblocks(m member) bool {
 	return f.unblocking != nil && f.unblocking.ordinal == m.ordinal
 }
 
-// rolloutOf is what the status says of an update: of a paused one whom it has reached, and
-// else the member that is being replaced: the one of before as long as that holds, or the
-// one that was chosen now.
+// rolloutOf is what the status says of an update: its record, if there is one, and the member
+// that is being replaced: the one of before as long as that holds, or the one that was chosen
+// now.
 func rolloutOf(f *facts, d *draft) *v1.RolloutStatus {
-	switch {
-	case f.frozen():
+	if f.frozen() {
 		return f.Set.Status.Rollout
-	case f.isTracked():
-		return f.tracked()
-	case f.unblocking != nil:
-		return &v1.RolloutStatus{Revision: f.update.name, Unblocking: new(int32(f.unblocking.ordinal))}
-	case d.unblock != nil:
-		return &v1.RolloutStatus{Revision: f.update.name, Unblocking: d.unblock}
+	}
+	unblocking := d.unblock
+	if f.unblocking != nil {
+		unblocking = new(int32(f.unblocking.ordinal))
+	}
+	switch {
+	case f.rollout != nil:
+		next := *f.rollout.next
+		next.Unblocking = unblocking
+		return &next
+	case unblocking != nil:
+		return &v1.RolloutStatus{Revision: f.update.name, Unblocking: unblocking}
 	default:
 		return nil
 	}

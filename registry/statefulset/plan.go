@@ -5,6 +5,7 @@ package statefulset
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -79,6 +80,33 @@ func (*PlanREST) AcceptsGroupVersion(version schema.GroupVersion) bool {
 	return version == appsv1.SchemeGroupVersion || version == autoscalingv1.SchemeGroupVersion
 }
 
+// AddRolloutProposals lets a decision about an update be decoded where a set is expected: as a
+// set in whose annotation it is.
+func AddRolloutProposals(scheme *runtime.Scheme) error {
+	return scheme.AddConversionFunc((*appsv1.StatefulSetRollout)(nil), (*appsv1.StatefulSet)(nil), func(from, to any, _ conversion.Scope) error {
+		decision, set := from.(*appsv1.StatefulSetRollout), to.(*appsv1.StatefulSet)
+		text, err := json.Marshal(decision)
+		if err != nil {
+			return err
+		}
+		*set = appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: decision.Name, Namespace: decision.Namespace, Annotations: map[string]string{decisionKey: string(text)}}}
+		return nil
+	})
+}
+
+// decisionKey is where a proposal has a decision. No annotation has such a key.
+const decisionKey = "a decision about an update"
+
+// decisionIn is the decision that a proposal consists of, nil if it is about something else.
+func decisionIn(proposal *appsv1.StatefulSet) *appsv1.StatefulSetRollout {
+	text, ok := proposal.Annotations[decisionKey]
+	decision := &appsv1.StatefulSetRollout{}
+	if !ok || !isScale(proposal) || json.Unmarshal([]byte(text), decision) != nil {
+		return nil
+	}
+	return decision
+}
+
 // AddScaleProposals lets a Scale be decoded where a set is expected: as a set of
 // which only the replicas count.
 func AddScaleProposals(scheme *runtime.Scheme) error {
@@ -125,7 +153,7 @@ func (r *PlanREST) Create(ctx context.Context, name string, obj runtime.Object, 
 	defer r.proposed.Release(1)
 	proposal, ok := obj.(*appsv1.StatefulSet)
 	if !ok {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a StatefulSet or a Scale, got %T", obj))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a StatefulSet, a Scale or a StatefulSetRollout, got %T", obj))
 	}
 	if proposal.Name != "" && proposal.Name != name {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("metadata.name is %q, must be %q or empty: the request is for the plan of that set", proposal.Name, name))
@@ -159,6 +187,13 @@ func (r *PlanREST) merged(ctx context.Context, name string, proposal, stored *ap
 		set.Name = name
 		set.UID, set.CreationTimestamp = uuid.NewUUID(), metav1.Now()
 		return set, rest.BeforeCreate(r.strategy, ctx, set)
+	}
+	if decision := decisionIn(proposal); decision != nil {
+		set := stored.DeepCopy()
+		if errs := validateDecision(decision); len(errs) > 0 {
+			return nil, invalidDecision(name, errs)
+		}
+		return set, DecideRollout(set, decision)
 	}
 	if isScale(proposal) {
 		set := stored.DeepCopy()

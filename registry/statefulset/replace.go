@@ -12,8 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-	genericrequest "k8s.io/apiserver/pkg/endpoints/request"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 
@@ -46,7 +44,7 @@ var _ rest.NamedCreater = &ReplaceREST{}
 // scheme it uses the generated validation of the API types.
 func NewReplaceREST(status *StatusREST, scheme *runtime.Scheme, members Members) *ReplaceREST {
 	store := *status.store
-	store.UpdateStrategy = replacementStrategy{statusStrategy{newStrategy(scheme, nil)}}
+	store.UpdateStrategy = requestStrategy{statusStrategy{newStrategy(scheme, nil)}}
 	return &ReplaceREST{&store, members, semaphore.NewWeighted(ReplacementsAtOnce)}
 }
 
@@ -114,22 +112,4 @@ func (r *ReplaceREST) look(ctx context.Context, name string, request *appsv1.Sta
 		asked.pods[ordinal], asked.serve[ordinal] = pod, serves
 	})
 	return asked, err
-}
-
-// asWriteOfStatus makes the rules apply that a write of the status meets.
-func asWriteOfStatus(ctx context.Context) context.Context {
-	return genericrequest.WithRequestInfo(ctx, &genericrequest.RequestInfo{
-		IsResourceRequest: true, APIGroup: appsv1.GroupName, APIVersion: appsv1.SchemeGroupVersion.Version, Resource: "statefulsets", Subresource: "status"})
-}
-
-// replacementStrategy is the strategy for what is noted of a request: nothing but
-// status.replacements is another one.
-type replacementStrategy struct {
-	statusStrategy
-}
-
-func (replacementStrategy) PrepareForUpdate(context.Context, runtime.Object, runtime.Object) {}
-
-func (replacementStrategy) ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList {
-	return nil
 }

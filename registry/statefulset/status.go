@@ -85,7 +85,7 @@ func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Objec
 	set, oldSet := obj.(*appsv1.StatefulSet), old.(*appsv1.StatefulSet)
 	errs := ValidateStatusUpdate(set, oldSet)
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Rollout, oldSet.Status.Rollout) {
-		errs = append(errs, field.Forbidden(field.NewPath("status", "rollout"), "only the controller changes it; leave it as it is, or out"))
+		errs = append(errs, field.Forbidden(field.NewPath("status", "rollout"), "only statefulsets/rollout and the controller change it; leave it as it is, or out"))
 	}
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Replacements, oldSet.Status.Replacements) {
 		errs = append(errs, field.Forbidden(field.NewPath("status", "replacements"), "only statefulsets/replace and the controller change it; leave it as it is, or out"))

@@ -61,7 +61,7 @@ func TestOnlyTheControllerChangesWhatARolloutRestsOn(t *testing.T) {
 	rollout := func(ordinal int32) *appsv1.RolloutStatus {
 		return &appsv1.RolloutStatus{Revision: "web-5d4f", Unblocking: &ordinal}
 	}
-	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.rollout: Forbidden: only the controller changes it; leave it as it is, or out`
+	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.rollout: Forbidden: only statefulsets/rollout and the controller change it; leave it as it is, or out`
 	for sentence, test := range map[string]struct {
 		sender string
 		write  *appsv1.RolloutStatus

@@ -28,13 +28,15 @@ func Validate(set *appsv1.StatefulSet) field.ErrorList {
 	errs = append(errs, validateServiceName(spec.ServiceName, path.Child("serviceName"))...)
 	errs = append(errs, validateClaimTemplates(spec.VolumeClaimTemplates, path.Child("volumeClaimTemplates"))...)
 	errs = append(errs, validateTemplate(spec, path.Child("template"))...)
+	errs = append(errs, validateOverrides(spec, path.Child("overrides"))...)
 	return append(errs, validateMutable(spec, path)...)
 }
 
 // ValidateUpdate says what is wrong with a change of a set. What did not change is
 // not looked at again: a set that was stored under milder rules can still be scaled,
 // and deleted if it has finalizers. The template must fit to the selector and the
-// claims, so it is looked at when one of them has changed.
+// claims, so it is looked at when one of them has changed. An override may name a container
+// that the template has no more: an update must be undone without a change of overrides.
 func ValidateUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
 	spec, path := &set.Spec, field.NewPath("spec")
 	errs := validateMutable(spec, path)
@@ -44,6 +46,9 @@ func ValidateUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
 	errs = append(errs, validateClaimUpdate(spec, &old.Spec, path.Child("volumeClaimTemplates"))...)
 	if templateConcerned(spec, &old.Spec) {
 		errs = append(errs, validateTemplate(spec, path.Child("template"))...)
+	}
+	if !equality.Semantic.DeepEqual(spec.Overrides, old.Spec.Overrides) {
+		errs = append(errs, validateOverrides(spec, path.Child("overrides"))...)
 	}
 	return errs
 }

@@ -43,6 +43,7 @@ func validateRollingUpdate(rolling *appsv1.RollingUpdateStatefulSetStrategy, pat
 	if rolling.MaxUnavailable != nil {
 		errs = append(errs, validateMaxUnavailable(*rolling.MaxUnavailable, "updated", path.Child("maxUnavailable"))...)
 	}
+	errs = append(errs, validateSteps(rolling, path)...)
 	return append(errs, validateOrder(rolling.Order, path.Child("order"))...)
 }
 

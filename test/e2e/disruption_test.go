@@ -161,17 +161,19 @@ func gateOf(pod *corev1.Pod) corev1.PodCondition {
 	return corev1.PodCondition{}
 }
 
-// waitReason waits until a condition of the set db gives a reason, and says some words.
-func waitReason(t *testing.T, ns string, kind v1.StatefulSetConditionType, reason, says string) {
+// waitReason waits until a condition of the set db gives a reason, and says some words, of its
+// present spec.
+func waitReason(t *testing.T, ns string, kind v1.StatefulSetConditionType, reason, words string) (set *v1.StatefulSet) {
 	t.Helper()
 	harness.Eventually(t, fmt.Sprintf("%s gives the reason %s", kind, reason), func(ctx context.Context) error {
-		set, err := suite.Sets.AppsV1().StatefulSets(ns).Get(ctx, "db", metav1.GetOptions{})
-		if err != nil {
+		var err error
+		if set, err = suite.Sets.AppsV1().StatefulSets(ns).Get(ctx, "db", metav1.GetOptions{}); err != nil {
 			return err
 		}
-		if c := conditionOf(set, kind); c == nil || c.Reason != reason || !strings.Contains(c.Message, says) {
-			return fmt.Errorf("the conditions are %v, want %s with %q", set.Status.Conditions, kind, says)
+		if c := conditionOf(set, kind); c == nil || c.Reason != reason || !strings.Contains(c.Message, words) || set.Status.ObservedGeneration != set.Generation {
+			return fmt.Errorf("the conditions are %v, want %s with reason %s and %q", set.Status.Conditions, kind, reason, words)
 		}
 		return nil
 	})
+	return set
 }

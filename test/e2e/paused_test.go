@@ -6,7 +6,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/test/harness"
 )
 
 // TestLifeOfThePausedExample changes the template of the example, resumes the update, pauses it
@@ -71,19 +69,7 @@ func TestLifeOfThePausedExample(t *testing.T) {
 }
 
 // waitPaused waits until the set says that its update is paused, in these words among others.
-func waitPaused(t *testing.T, ns, words string) (set *v1.StatefulSet) {
+func waitPaused(t *testing.T, ns, words string) *v1.StatefulSet {
 	t.Helper()
-	harness.Eventually(t, "the set says that its update is paused", func(ctx context.Context) error {
-		var err error
-		if set, err = suite.Sets.AppsV1().StatefulSets(ns).Get(ctx, "db", metav1.GetOptions{}); err != nil {
-			return err
-		}
-		for _, c := range set.Status.Conditions {
-			if c.Type == v1.StatefulSetReady && c.Reason == v1.ReasonPaused && strings.Contains(c.Message, words) && set.Status.ObservedGeneration == set.Generation {
-				return nil
-			}
-		}
-		return fmt.Errorf("the conditions are %v, want Ready to be Paused with %q", set.Status.Conditions, words)
-	})
-	return set
+	return waitReason(t, ns, v1.StatefulSetReady, v1.ReasonPaused, words)
 }

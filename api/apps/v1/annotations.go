@@ -34,6 +34,11 @@ const DisruptionAnnotation = GroupName + "/disruption"
 // last question. It stays when a question is withdrawn, so that no later one gets the same id.
 const DisruptionCountAnnotation = GroupName + "/disruption-count"
 
+// OverrideAnnotation is on a pod that was created with an override (spec.overrides) that makes it
+// otherwise than its template. Its value is the digest of what the override says about pods, so
+// that a member is recreated when that changes, and only then.
+const OverrideAnnotation = GroupName + "/override"
+
 // ProtectAnnotation protects a set: as long as the stored set has it, whatever its value, the set
 // cannot be deleted and spec.replicas cannot become 0. The value says to people why.
 const ProtectAnnotation = GroupName + "/protect"

@@ -62,6 +62,12 @@ func defaultRetentionPolicy(policy *StatefulSetPersistentVolumeClaimRetentionPol
 	}
 }
 
+// SetDefaults_MemberOverride fills nothing in, at any depth: what an override says has a digest by
+// which members are recreated, and a default that a later release adds must not change it. The
+// host fills in what a pod leaves open.
+// +k8s:defaulter-gen=covers
+func SetDefaults_MemberOverride(*MemberOverride) {}
+
 // SetDefaults_PersistentVolumeClaim gives a claim template what a stored claim
 // of apps/v1 shows: its own kind, and the phase of a claim that has no volume.
 func SetDefaults_PersistentVolumeClaim(claim *corev1.PersistentVolumeClaim) {

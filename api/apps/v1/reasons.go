@@ -17,6 +17,9 @@ const (
 	ReasonDisruptionRequested = "DisruptionRequested"
 	// ReasonEvictionBlocked: a PodDisruptionBudget does not let a member be evicted.
 	ReasonEvictionBlocked = "EvictionBlocked"
+	// ReasonOtherOverride: members keep an override that they are not to have any more, or lack
+	// one that they are to have, until they are recreated.
+	ReasonOtherOverride = "OtherOverride"
 )
 
 // The reasons that conditions of a set give. Programs may rely on them; the messages
@@ -50,6 +53,15 @@ const (
 	// ReasonPaused: members are to be updated, and spec.updateStrategy.rollingUpdate.paused
 	// keeps them from it.
 	ReasonPaused = "Paused"
+	// ReasonBaking: the members of a step are available, and have to stay so for a while.
+	ReasonBaking = "Baking"
+	// ReasonWaitingForConditions: a pod condition that a step asks for is not True yet.
+	ReasonWaitingForConditions = "WaitingForConditions"
+	// ReasonWaitingForPromotion: a step waits for somebody to promote it.
+	ReasonWaitingForPromotion = "WaitingForPromotion"
+	// ReasonRollingBack: members go back to the current revision, because the update has failed
+	// or was aborted.
+	ReasonRollingBack = "RollingBack"
 	// ReasonMembersAvailable: the set is as its spec wants it.
 	ReasonMembersAvailable = "MembersAvailable"
 
@@ -92,6 +104,20 @@ const (
 	// ReasonClaimTemplateInUse: a member is to be created at a revision that mounts what is
 	// neither a claim template nor a volume.
 	ReasonClaimTemplateInUse = "ClaimTemplateInUse"
+	// ReasonRolloutFailed: an update has failed, or was aborted, and goes no further.
+	ReasonRolloutFailed = "RolloutFailed"
+	// ReasonRolledBack: an update was rolled back. It is not tried again before the set gets
+	// another template.
+	ReasonRolledBack = "RolledBack"
 	// ReasonRevisionUnreadable: the record of a revision cannot be read.
 	ReasonRevisionUnreadable = "RevisionUnreadable"
+)
+
+// Reasons in status.rollout.failure.
+const (
+	// RolloutConditionFalse: a pod condition that a step asks for is False.
+	RolloutConditionFalse = "PodConditionFalse"
+	// RolloutDeadlineExceeded: a member that the update has reached is not available, and
+	// nothing has become better for spec.progressDeadlineSeconds.
+	RolloutDeadlineExceeded = "ProgressDeadlineExceeded"
 )

@@ -34,7 +34,7 @@ func GroupVersionKind() schema.GroupVersionKind {
 // Types lists one empty value of every type that is registered as an API kind.
 // The server registers the same values as its hub version.
 func Types() []runtime.Object {
-	return []runtime.Object{&StatefulSet{}, &StatefulSetList{}, &StatefulSetPlan{}, &StatefulSetReplacement{}}
+	return []runtime.Object{&StatefulSet{}, &StatefulSetList{}, &StatefulSetPlan{}, &StatefulSetReplacement{}, &StatefulSetRollout{}}
 }
 
 // localSchemeBuilder collects what the generated files register.

@@ -18,6 +18,8 @@ import (
 // +genclient:method=CreatePlan,verb=create,subresource=plan,input=statefulset.dev/api/apps/v1.StatefulSet,result=statefulset.dev/api/apps/v1.StatefulSetPlan
 // +genclient:method=CreatePlanOfScale,verb=create,subresource=plan,input=k8s.io/api/autoscaling/v1.Scale,result=statefulset.dev/api/apps/v1.StatefulSetPlan
 // +genclient:method=Replace,verb=create,subresource=replace,input=statefulset.dev/api/apps/v1.StatefulSetReplacement,result=statefulset.dev/api/apps/v1.StatefulSetReplacement
+// +genclient:method=PlanRollout,verb=create,subresource=plan,input=statefulset.dev/api/apps/v1.StatefulSetRollout,result=statefulset.dev/api/apps/v1.StatefulSetPlan
+// +genclient:method=Rollout,verb=create,subresource=rollout,input=statefulset.dev/api/apps/v1.StatefulSetRollout,result=statefulset.dev/api/apps/v1.StatefulSetRollout
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 // +k8s:supportsSubresource="/status"
 // +k8s:supportsSubresource="/scale"
@@ -156,6 +158,20 @@ type StatefulSetSpec struct {
 	// +optional
 	// +k8s:optional
 	VolumeClaimUpdate *StatefulSetVolumeClaimUpdate `json:"volumeClaimUpdate,omitempty" protobuf:"bytes,1001,opt,name=volumeClaimUpdate"`
+
+	// overrides say in what single members are otherwise than the template and the claim
+	// templates describe: a first member with more memory, one with another node. A member
+	// whose pod was created with another override than it has now, or without one, is
+	// recreated as for an update of the template: by the update strategy, from the partition
+	// on, at the revision that it is to have. At most 50.
+	// +optional
+	// +patchMergeKey=name
+	// +patchStrategy=merge
+	// +listType=map
+	// +listMapKey=name
+	// +k8s:optional
+	// +k8s:maxItems=50
+	Overrides []MemberOverride `json:"overrides,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,1002,rep,name=overrides"`
 
 	// scaleStrategy bounds how many members of a Parallel set start, or go, at a time.
 	// Without it all do, as in apps/v1.

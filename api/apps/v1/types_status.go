@@ -91,27 +91,75 @@ type RolloutStatus struct {
 	// revision is the update revision that this is about. It ends when the set gets
 	// another one.
 	Revision string `json:"revision" protobuf:"bytes,1,opt,name=revision"`
-	// released are the members that the update has reached, while it is paused: they come
-	// back at revision.
+	// released are the members that the update has reached, while it is paused or goes by
+	// steps: they come back at revision.
 	// +optional
 	// +listType=atomic
 	Released []OrdinalRange `json:"released,omitempty" protobuf:"bytes,2,rep,name=released"`
-	// superseded are the members that had neither this revision nor the current one when the
-	// update was paused: nobody has the template that they had, so they come back at
-	// revision, too.
+	// superseded are the members that had neither this revision nor the current one when that
+	// was noted first: nobody has the template that they had, so they come back at revision,
+	// too, and the update cannot be rolled back.
 	// +optional
 	// +listType=atomic
 	Superseded []OrdinalRange `json:"superseded,omitempty" protobuf:"bytes,3,rep,name=superseded"`
-	// step is 1 if released and superseded have been found, and 0 if nothing is known of
-	// them.
+	// step is the step that the update is at, from 1, and one more than there are after the
+	// last. It is 1 of an update without steps, and 0 if nothing is known of released and
+	// superseded yet.
 	// +optional
 	Step int32 `json:"step,omitempty" protobuf:"varint,4,opt,name=step"`
+	// bakeStartTime is since when all members that the step asks for are available without a
+	// break.
+	// +optional
+	// +k8s:opaqueType
+	BakeStartTime *metav1.Time `json:"bakeStartTime,omitempty" protobuf:"bytes,5,opt,name=bakeStartTime"`
+	// progressTime is when mostAvailable has last become more. If it lies further back than
+	// spec.progressDeadlineSeconds, the update has failed. Absent while the update waits for
+	// something else than its members.
+	// +optional
+	// +k8s:opaqueType
+	ProgressTime *metav1.Time `json:"progressTime,omitempty" protobuf:"bytes,6,opt,name=progressTime"`
+	// mostAvailable is how many members at revision have been available at a time in this step.
+	// +optional
+	MostAvailable int32 `json:"mostAvailable,omitempty" protobuf:"varint,7,opt,name=mostAvailable"`
+	// passed are the members all of whose pod conditions that the step asks for have been True:
+	// if one becomes False, the update has failed at once, and not only after the bake.
+	// +optional
+	// +listType=atomic
+	Passed []OrdinalRange `json:"passed,omitempty" protobuf:"bytes,8,rep,name=passed"`
+	// promotedStep is the last step that somebody has promoted.
+	// +optional
+	PromotedStep int32 `json:"promotedStep,omitempty" protobuf:"varint,9,opt,name=promotedStep"`
+	// promotedAll is true if somebody has ended the steps.
+	// +optional
+	PromotedAll bool `json:"promotedAll,omitempty" protobuf:"varint,10,opt,name=promotedAll"`
+	// aborted is true if somebody has aborted the update.
+	// +optional
+	Aborted bool `json:"aborted,omitempty" protobuf:"varint,11,opt,name=aborted"`
+	// rollback is true if the update has failed, and failurePolicy is Rollback.
+	// +optional
+	Rollback bool `json:"rollback,omitempty" protobuf:"varint,12,opt,name=rollback"`
+	// failure says why the update is rolled back.
+	// +optional
+	Failure *RolloutFailure `json:"failure,omitempty" protobuf:"bytes,13,opt,name=failure"`
 	// unblocking is the ordinal of the member that is being replaced although members
 	// before it need not be available, because of
 	// spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds. It stays until the
 	// member is ready, and until then no other is replaced so.
 	// +optional
 	Unblocking *int32 `json:"unblocking,omitempty" protobuf:"varint,14,opt,name=unblocking"`
+}
+
+// RolloutFailure says why an update has failed.
+type RolloutFailure struct {
+	// reason is one CamelCase word for programs.
+	Reason string `json:"reason" protobuf:"bytes,1,opt,name=reason"`
+	// message is a sentence for people; it names the member and the cause.
+	// +optional
+	Message string `json:"message,omitempty" protobuf:"bytes,2,opt,name=message"`
+	// time is when that was found.
+	// +optional
+	// +k8s:opaqueType
+	Time metav1.Time `json:"time,omitempty" protobuf:"bytes,3,opt,name=time"`
 }
 
 // StatefulSetConditionType names a condition.

@@ -72,6 +72,25 @@ type RollingUpdateStatefulSetStrategy struct {
 	// +optional
 	Paused *bool `json:"paused,omitempty" protobuf:"varint,1001,opt,name=paused"`
 
+	// steps take an update to a part of the members first, and go on only when all is well
+	// with those: a step is done when so many members are at the new revision and available
+	// for so long, and what else it asks for is there. After the last step the update goes
+	// on to all members. Every update begins with the first step. Not together with a
+	// partition above 0. At most 20.
+	// +optional
+	// +k8s:optional
+	// +k8s:maxItems=20
+	// +listType=atomic
+	Steps []RolloutStep `json:"steps,omitempty" protobuf:"bytes,1002,rep,name=steps"`
+
+	// failurePolicy says what becomes of an update that fails: because members that it has
+	// reached do not become available within spec.progressDeadlineSeconds, or because a pod
+	// condition that a step asks for is False. Wait, the default, takes it no further until
+	// that has ceased; Rollback brings the members back to the revision before, and leaves
+	// the template as it is. Not together with a partition above 0.
+	// +optional
+	FailurePolicy *RolloutFailurePolicy `json:"failurePolicy,omitempty" protobuf:"bytes,1003,opt,name=failurePolicy,casttype=RolloutFailurePolicy"`
+
 	// order says which members are changed before which: when an update recreates them,
 	// and when their claims grow (volumeClaimUpdate). It does not say which are changed at
 	// all: partition counts members from the first ordinal, whatever their order. Without

@@ -349,6 +349,10 @@ func SetObjectDefaults_StatefulSet(in *StatefulSet) {
 		SetDefaults_ResourceList(&a.Status.Capacity)
 		SetDefaults_ResourceList(&a.Status.AllocatedResources)
 	}
+	for i := range in.Spec.Overrides {
+		a := &in.Spec.Overrides[i]
+		SetDefaults_MemberOverride(a)
+	}
 }
 
 func SetObjectDefaults_StatefulSetList(in *StatefulSetList) {

@@ -9,8 +9,18 @@
 package v1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ContainerOverride) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.ContainerOverride"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in DisruptionGate) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.DisruptionGate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MemberOverride) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.MemberOverride"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -49,8 +59,18 @@ func (in RollingUpdateStatefulSetStrategy) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RolloutFailure) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.RolloutFailure"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in RolloutStatus) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.RolloutStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RolloutStep) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.RolloutStep"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -94,6 +114,11 @@ func (in StatefulSetReplacement) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in StatefulSetRollout) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.StatefulSetRollout"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in StatefulSetScaleStrategy) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.StatefulSetScaleStrategy"
 }
@@ -121,6 +146,11 @@ func (in StatefulSetVolumeClaimUpdate) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in UpdateOrder) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.UpdateOrder"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in VolumeClaimOverride) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.VolumeClaimOverride"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -85,6 +85,83 @@ func Validate_DisruptionGate(
 	return errs
 }
 
+// Validate_MemberOverride validates an instance of MemberOverride according
+// to declarative validation rules in the API schema.
+func Validate_MemberOverride(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *MemberOverride) (errs field.ErrorList) {
+
+	// field MemberOverride.Name has no validation
+
+	{ // field MemberOverride.Ordinals
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []OrdinalRange,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 100).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *MemberOverride) []OrdinalRange {
+				return oldObj.Ordinals
+			})
+		errs = append(errs, fn(fldPath.Child("ordinals"), obj.Ordinals, oldVal, oldObj != nil)...)
+	}
+
+	// field MemberOverride.Labels has no validation
+	// field MemberOverride.Annotations has no validation
+	// field MemberOverride.NodeSelector has no validation
+
+	{ // field MemberOverride.Tolerations
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []corev1.Toleration,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *MemberOverride) []corev1.Toleration {
+				return oldObj.Tolerations
+			})
+		errs = append(errs, fn(fldPath.Child("tolerations"), obj.Tolerations, oldVal, oldObj != nil)...)
+	}
+
+	// field MemberOverride.Containers has no validation
+	// field MemberOverride.VolumeClaims has no validation
+	return errs
+}
+
 // Validate_RollingUpdateStatefulSetStrategy validates an instance of RollingUpdateStatefulSetStrategy according
 // to declarative validation rules in the API schema.
 func Validate_RollingUpdateStatefulSetStrategy(
@@ -127,6 +204,44 @@ func Validate_RollingUpdateStatefulSetStrategy(
 
 	// field RollingUpdateStatefulSetStrategy.Paused has no validation
 
+	{ // field RollingUpdateStatefulSetStrategy.Steps
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []RolloutStep,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 20).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj, nil, nil, Validate_RolloutStep); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RollingUpdateStatefulSetStrategy) []RolloutStep {
+				return oldObj.Steps
+			})
+		errs = append(errs, fn(fldPath.Child("steps"), obj.Steps, oldVal, oldObj != nil)...)
+	}
+
+	// field RollingUpdateStatefulSetStrategy.FailurePolicy has no validation
+
 	{ // field RollingUpdateStatefulSetStrategy.Order
 		fn := func(
 			fldPath *field.Path,
@@ -157,6 +272,51 @@ func Validate_RollingUpdateStatefulSetStrategy(
 		errs = append(errs, fn(fldPath.Child("order"), obj.Order, oldVal, oldObj != nil)...)
 	}
 
+	return errs
+}
+
+// Validate_RolloutStep validates an instance of RolloutStep according
+// to declarative validation rules in the API schema.
+func Validate_RolloutStep(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *RolloutStep) (errs field.ErrorList) {
+
+	// field RolloutStep.Updated has no validation
+	// field RolloutStep.BakeSeconds has no validation
+
+	{ // field RolloutStep.PodConditions
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 8).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RolloutStep) []string {
+				return oldObj.PodConditions
+			})
+		errs = append(errs, fn(fldPath.Child("podConditions"), obj.PodConditions, oldVal, oldObj != nil)...)
+	}
+
+	// field RolloutStep.Approval has no validation
 	return errs
 }
 
@@ -563,6 +723,42 @@ func Validate_StatefulSetSpec(
 				return oldObj.VolumeClaimUpdate
 			})
 		errs = append(errs, fn(fldPath.Child("volumeClaimUpdate"), obj.VolumeClaimUpdate, oldVal, oldObj != nil)...)
+	}
+
+	{ // field StatefulSetSpec.Overrides
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []MemberOverride,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 50).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj, nil, nil, Validate_MemberOverride); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *StatefulSetSpec) []MemberOverride {
+				return oldObj.Overrides
+			})
+		errs = append(errs, fn(fldPath.Child("overrides"), obj.Overrides, oldVal, oldObj != nil)...)
 	}
 
 	{ // field StatefulSetSpec.ScaleStrategy

@@ -18,6 +18,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/cmd/kubectl-sts/target"
 	"statefulset.dev/identity"
 )
 
@@ -62,7 +63,7 @@ func (r *replacement) run(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	r.say("%s to be replaced%s", strings.Join(r.names(), ", "), suffix(r.dryRun))
+	r.say("%s to be replaced%s", strings.Join(r.names(), ", "), target.DryRunSuffix(r.dryRun))
 	if !r.wait || r.dryRun != cmdutil.DryRunNone {
 		return nil
 	}
@@ -71,14 +72,10 @@ func (r *replacement) run(ctx context.Context) error {
 
 // ask asks the server to replace the members of the set that the user saw.
 func (r *replacement) ask(ctx context.Context, set types.UID, dryRun cmdutil.DryRunStrategy) error {
-	options := metav1.CreateOptions{FieldManager: "kubectl-sts"}
-	switch dryRun {
-	case cmdutil.DryRunClient:
+	if dryRun == cmdutil.DryRunClient {
 		return nil
-	case cmdutil.DryRunServer:
-		options.DryRun = []string{metav1.DryRunAll}
-	case cmdutil.DryRunNone:
 	}
+	options := metav1.CreateOptions{FieldManager: "kubectl-sts", DryRun: target.DryRun(dryRun)}
 	request := &v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: r.set, UID: set}, Force: r.force}
 	for _, ordinal := range r.ordinals {
 		request.Ordinals = append(request.Ordinals, v1.OrdinalRange{First: ordinal})

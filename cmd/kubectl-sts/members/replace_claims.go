@@ -13,6 +13,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/cmd/kubectl-sts/target"
 	"statefulset.dev/identity"
 )
 
@@ -62,7 +63,7 @@ func (r *replacement) claims(ctx context.Context, set *v1.StatefulSet) ([]*corev
 // until the pod that mounts it is gone.
 func (r *replacement) giveUp(ctx context.Context, claims []*corev1.PersistentVolumeClaim) (goOn bool, err error) {
 	for _, claim := range claims {
-		r.say("claim %s (%s) is deleted, and its data is lost%s", claim.Name, claim.Status.Capacity.Storage(), suffix(r.dryRun))
+		r.say("claim %s (%s) is deleted, and its data is lost%s", claim.Name, claim.Status.Capacity.Storage(), target.DryRunSuffix(r.dryRun))
 	}
 	if len(claims) == 0 {
 		r.say("the members have no claims that are not being deleted already")
@@ -77,10 +78,7 @@ func (r *replacement) giveUp(ctx context.Context, claims []*corev1.PersistentVol
 			return false, err
 		}
 	}
-	options := metav1.DeleteOptions{}
-	if r.dryRun == cmdutil.DryRunServer {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
+	options := metav1.DeleteOptions{DryRun: target.DryRun(r.dryRun)}
 	for i, claim := range claims {
 		options.Preconditions = &metav1.Preconditions{UID: &claim.UID}
 		err := r.host.CoreV1().PersistentVolumeClaims(r.namespace).Delete(ctx, claim.Name, options)

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,46 +74,20 @@ func remove(cmd *cobra.Command, args, names []string, getter genericclioptions.R
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(streams.Out, "statefulset.%s/%s: %s removed, %d replicas left%s\n", v1.GroupName, name, strings.Join(names, ", "), left, suffix(dryRun))
+	fmt.Fprintf(streams.Out, "statefulset.%s/%s: %s removed, %d replicas left%s\n", v1.GroupName, name, strings.Join(names, ", "), left, target.DryRunSuffix(dryRun))
 	return nil
-}
-
-func suffix(dryRun cmdutil.DryRunStrategy) string {
-	switch dryRun {
-	case cmdutil.DryRunClient:
-		return " (dry run)"
-	case cmdutil.DryRunServer:
-		return " (server dry run)"
-	default:
-		return ""
-	}
 }
 
 // setName is the name of the one set that the arguments of "scale" name.
 func setName(args []string) (string, error) {
-	kind, name := "statefulset", ""
-	switch {
-	case len(args) == 1 && strings.Contains(args[0], "/"):
-		kind, name, _ = strings.Cut(args[0], "/")
-	case len(args) == 1:
-		name = args[0]
-	case len(args) == 2:
-		kind, name = args[0], args[1]
-	}
+	kind, name, _ := target.OneSet(args)
 	if name == "" {
 		return "", errors.New("--remove needs the name of one set, as in statefulset/web")
 	}
-	if !isKind(kind) {
+	if !target.IsKind(kind) {
 		return "", fmt.Errorf("--remove is for statefulsets of %s, and %q is no name of these", v1.GroupName, kind)
 	}
 	return name, nil
-}
-
-// isKind reports whether a word names our sets. With the group of the built-in ones it does not.
-func isKind(word string) bool {
-	plain, group, _ := strings.Cut(strings.ToLower(word), ".")
-	return slices.Contains([]string{"statefulset", "statefulsets", "sts", "sset"}, plain) &&
-		slices.Contains([]string{"", v1.GroupName, v1.SchemeGroupVersion.Version + "." + v1.GroupName}, group)
 }
 
 type scaler struct {
@@ -144,10 +117,7 @@ func (s *scaler) remove(ctx context.Context, name string, names []string) (left 
 		if err != nil || s.dryRun == cmdutil.DryRunClient {
 			return err
 		}
-		options := metav1.PatchOptions{FieldManager: "kubectl-scale"}
-		if s.dryRun == cmdutil.DryRunServer {
-			options.DryRun = []string{metav1.DryRunAll}
-		}
+		options := metav1.PatchOptions{FieldManager: "kubectl-scale", DryRun: target.DryRun(s.dryRun)}
 		_, err = sets.Patch(ctx, name, types.StrategicMergePatchType, patch, options)
 		return err
 	})

@@ -22,6 +22,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
 // teardown ends sets member by member.
@@ -104,7 +105,7 @@ func (t *teardown) end(ctx context.Context, set *v1.StatefulSet) error {
 	if err != nil {
 		return err
 	}
-	t.say(set, "scaled to 0%s", suffix(t.dryRun))
+	t.say(set, "scaled to 0%s", target.DryRunSuffix(t.dryRun))
 	switch t.dryRun {
 	case cmdutil.DryRunNone:
 		if err := t.await(ctx, set, pods); err != nil {
@@ -117,7 +118,7 @@ func (t *teardown) end(ctx context.Context, set *v1.StatefulSet) error {
 		}
 	case cmdutil.DryRunClient:
 	}
-	fmt.Fprintf(t.out, "statefulset.%s %q deleted from %s namespace%s\n", v1.GroupName, set.Name, set.Namespace, suffix(t.dryRun))
+	fmt.Fprintf(t.out, "statefulset.%s %q deleted from %s namespace%s\n", v1.GroupName, set.Name, set.Namespace, target.DryRunSuffix(t.dryRun))
 	return nil
 }
 
@@ -126,10 +127,7 @@ func (t *teardown) empty(ctx context.Context, seen *v1.StatefulSet) (*v1.Statefu
 	if ptr.Deref(seen.Spec.Replicas, 1) == 0 || t.dryRun == cmdutil.DryRunClient {
 		return seen, nil
 	}
-	options := metav1.PatchOptions{FieldManager: "kubectl-sts"}
-	if t.dryRun == cmdutil.DryRunServer {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
+	options := metav1.PatchOptions{FieldManager: "kubectl-sts", DryRun: target.DryRun(t.dryRun)}
 	now := seen
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		patch, err := json.Marshal(map[string]any{
@@ -168,10 +166,7 @@ func (t *teardown) empty(ctx context.Context, seen *v1.StatefulSet) (*v1.Statefu
 
 // delete deletes the set of that UID, if it is in that version.
 func (t *teardown) delete(ctx context.Context, set *v1.StatefulSet, version *string) error {
-	options := metav1.DeleteOptions{PropagationPolicy: &t.propagation, Preconditions: &metav1.Preconditions{UID: &set.UID, ResourceVersion: version}}
-	if t.dryRun == cmdutil.DryRunServer {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
+	options := metav1.DeleteOptions{PropagationPolicy: &t.propagation, Preconditions: &metav1.Preconditions{UID: &set.UID, ResourceVersion: version}, DryRun: target.DryRun(t.dryRun)}
 	return t.sets.AppsV1().StatefulSets(t.namespace).Delete(ctx, set.Name, options)
 }
 

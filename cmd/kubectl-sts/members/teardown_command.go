@@ -109,7 +109,7 @@ func refuseFlags(cmd *cobra.Command) error {
 
 // setNames are those of the sets that the arguments of "delete" name.
 func setNames(args []string) ([]string, error) {
-	if len(args) > 1 && !strings.Contains(args[0], "/") && isKind(args[0]) {
+	if len(args) > 1 && !strings.Contains(args[0], "/") && target.IsKind(args[0]) {
 		args = args[1:]
 	}
 	var names []string
@@ -118,7 +118,7 @@ func setNames(args []string) ([]string, error) {
 		switch {
 		case !both:
 			name = kind
-		case !isKind(kind):
+		case !target.IsKind(kind):
 			return nil, fmt.Errorf("--ordered is for statefulsets of %s, and %q is no name of these", v1.GroupName, kind)
 		}
 		if name == "" {

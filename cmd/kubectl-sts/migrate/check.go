@@ -4,6 +4,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,13 +37,8 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 		return fmt.Errorf("the set is deployed by %s, which would recreate it and let it take the pods; pause that and change the manifest's apiVersion there, then run this with --allow-managed", strings.Join(tools, " and "))
 	}
 	if m.back {
-		if err := refuseHoles(s.ours); err != nil {
-			return err
-		}
-		if err := refuseMisshapen(s.ours, s.pods); err != nil {
-			return err
-		}
-		if err := refuseRequested(s.ours, s.pods); err != nil {
+		refusals := []error{refuseHoles(s.ours), refuseRollout(s.ours), refuseMisshapen(s.ours, s.pods), refuseOverridden(s.ours, s.pods), refuseRequested(s.ours, s.pods)}
+		if err := cmp.Or(refusals...); err != nil {
 			return err
 		}
 	}
@@ -126,6 +122,27 @@ func refuseRequested(set *v1.StatefulSet, pods []corev1.Pod) error {
 		if _, asked := pods[i].Annotations[v1.DisruptionAnnotation]; asked && metav1.IsControlledBy(&pods[i], set) {
 			return fmt.Errorf("the gates of spec.disruption are asked about %s; wait until they have agreed, or take back what is to be done", pods[i].Name)
 		}
+	}
+	return nil
+}
+
+// refuseOverridden refuses a set with members that were created otherwise than its template
+// describes: apps/v1 would create them again as all others.
+func refuseOverridden(set *v1.StatefulSet, pods []corev1.Pod) error {
+	if set == nil {
+		return nil
+	}
+	overrides := identity.OverridesOf(set)
+	for i := range pods {
+		name, ordinal, named := identity.ParsePodName(pods[i].Name)
+		made, overridden := pods[i].Annotations[v1.OverrideAnnotation]
+		if !named || name != set.Name || !metav1.IsControlledBy(&pods[i], set) || !overridden {
+			continue
+		}
+		if override := overrides.Of(ordinal); override != nil && made == overrides.Hash(ordinal) {
+			return fmt.Errorf("%s differs by override %s; remove that from spec.overrides, and wait until the set has recreated the member", pods[i].Name, override.Name)
+		}
+		return fmt.Errorf("%s differs by an earlier override; wait until the set has recreated it, or delete it", pods[i].Name)
 	}
 	return nil
 }

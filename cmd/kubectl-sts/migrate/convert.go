@@ -30,7 +30,8 @@ func toOurs(theirs *appsv1.StatefulSet) (*v1.StatefulSet, error) {
 
 // toTheirs makes a set of apps/v1 of one of ours, to be created. Fields that apps/v1
 // does not have are dropped, and with them a block of the rolling update that has no
-// others: apps/v1 would fill it in.
+// others: apps/v1 would fill it in. Members that an update by steps has not reached yet are kept
+// from it by a partition.
 func toTheirs(ours *v1.StatefulSet) (*appsv1.StatefulSet, error) {
 	theirs := &appsv1.StatefulSet{}
 	if err := recode(ours.Spec, &theirs.Spec); err != nil {
@@ -38,6 +39,14 @@ func toTheirs(ours *v1.StatefulSet) (*appsv1.StatefulSet, error) {
 	}
 	if rolling := ours.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.IsExtension() {
 		theirs.Spec.UpdateStrategy.RollingUpdate = nil
+	}
+	if rollout := heldBackBySteps(ours); rollout != nil {
+		if partition, ok := partitionOf(ours, rollout); ok {
+			if theirs.Spec.UpdateStrategy.RollingUpdate == nil {
+				theirs.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{}
+			}
+			theirs.Spec.UpdateStrategy.RollingUpdate.Partition = &partition
+		}
 	}
 	theirs.ObjectMeta = movedMeta(ours.ObjectMeta, appsv1.SchemeGroupVersion.String())
 	return theirs, nil

@@ -117,6 +117,49 @@ func TestASetWithHolesIsNotMoved(t *testing.T) {
 	}
 }
 
+func TestAnUpdateByStepsIsMoved(t *testing.T) {
+	at := func(step int32, released ...v1.OrdinalRange) *v1.RolloutStatus {
+		return &v1.RolloutStatus{Revision: "web-b", Step: step, Released: released}
+	}
+	for sentence, test := range map[string]struct {
+		rollout   *v1.RolloutStatus
+		partition int32
+		err       string
+	}{
+		"that has reached the highest members keeps them as a partition": {rollout: at(1, v1.OrdinalRange{First: 2, Last: new(int32(3))}), partition: 2},
+		"that has reached nobody is kept from all":                       {rollout: at(1), partition: 4},
+		"that is past its steps goes on":                                 {rollout: at(2, v1.OrdinalRange{First: 3})},
+		"that is about a template of before goes on":                     {rollout: &v1.RolloutStatus{Revision: "web-a", Step: 1}},
+		"that has reached one in the middle is refused": {rollout: at(1, v1.OrdinalRange{First: 1}),
+			err: "web-1 runs web-b and web-2 does not: apps/v1 would update all; promote or abort the update first"},
+		"that is rolled back is refused": {rollout: &v1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true},
+			err: "the update to web-b is rolled back, and apps/v1 would update all members to it; give the set another template first, as kubectl sts rollout undo does"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			set := ourSet("")
+			set.Name, set.Spec.Replicas = "web", new(int32(4))
+			set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType,
+				RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1)}}}}
+			set.Status.CurrentRevision, set.Status.UpdateRevision, set.Status.Rollout = "web-a", "web-b", test.rollout
+			err := refuseRollout(set)
+			if (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
+				t.Fatalf("got error %v, want %q", err, test.err)
+			}
+			theirs, err := toTheirs(set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := int32(0)
+			if rolling := theirs.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+				got = *rolling.Partition
+			}
+			if test.err == "" && got != test.partition {
+				t.Errorf("got partition %d, want %d", got, test.partition)
+			}
+		})
+	}
+}
+
 func TestASetWhoseMembersLackClaimsIsNotMoved(t *testing.T) {
 	set := ourSet("")
 	set.Name, set.UID = "web", "ours"
@@ -158,6 +201,34 @@ func TestASetWhoseGatesAreAskedIsNotMoved(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			err := refuseRequested(set, test.pods)
+			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestASetWithOverriddenMembersIsNotMoved(t *testing.T) {
+	set := ourSet("")
+	set.Name, set.UID = "web", "ours"
+	plain := *identity.Pod(set, &set.Spec.Template, "web-1", 1)
+	set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 0}}, NodeSelector: map[string]string{"disk": "nvme"}}}
+	big := *identity.Pod(set, &set.Spec.Template, "web-1", 0)
+	earlier := *big.DeepCopy()
+	earlier.Annotations[v1.OverrideAnnotation] = "1-of-before"
+	notOurs := *big.DeepCopy()
+	notOurs.OwnerReferences = nil
+	for sentence, test := range map[string]struct {
+		pods []corev1.Pod
+		want string
+	}{
+		"no member has its override yet":            {[]corev1.Pod{plain}, ""},
+		"the pod of a member is that of nobody":     {[]corev1.Pod{notOurs}, ""},
+		"a member has its override":                 {[]corev1.Pod{plain, big}, "web-0 differs by override big"},
+		"a member has an override that was changed": {[]corev1.Pod{plain, earlier}, "web-0 differs by an earlier override"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			err := refuseOverridden(set, test.pods)
 			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}

@@ -31,13 +31,19 @@ type change struct {
 	replicas int32
 	images   []string
 	removed  []string
+	// promoted, promotedAll and aborted are decisions about the update that is under way.
+	promoted             int32
+	promotedAll, aborted bool
 }
 
 func (c change) isNone() bool {
-	return c.file == "" && c.replicas == unchanged && len(c.images) == 0 && len(c.removed) == 0
+	return !c.decides() && c.file == "" && c.replicas == unchanged && len(c.images) == 0 && len(c.removed) == 0
 }
 
 func (c change) validate() error {
+	if err := c.validateDecision(); err != nil {
+		return err
+	}
 	if c.replicas < unchanged {
 		return fmt.Errorf("--replicas is %d, must be 0 or more", c.replicas)
 	}
@@ -56,6 +62,10 @@ func (c change) validate() error {
 func (r *request) ask(ctx context.Context, args []string, stdin io.Reader) ([]*v1.StatefulSetPlan, error) {
 	if r.change.isNone() {
 		plan, err := r.sets.AppsV1().StatefulSets(r.namespace).GetPlan(ctx, args[0], metav1.GetOptions{})
+		return []*v1.StatefulSetPlan{plan}, err
+	}
+	if r.change.decides() {
+		plan, err := r.askDecided(ctx, args[0])
 		return []*v1.StatefulSetPlan{plan}, err
 	}
 	sets, err := r.proposals(ctx, args, stdin)

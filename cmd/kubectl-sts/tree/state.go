@@ -60,10 +60,11 @@ func (s state) members() (rows []member, unseen int) {
 	for _, claim := range s.claims {
 		claims[claim.Name] = claim
 	}
-	roster := identity.OrdinalsOf(s.set)
+	roster, overrides := identity.OrdinalsOf(s.set), identity.OverridesOf(s.set)
 	ordinals, unseen := ordinals(pods, roster)
 	for _, ordinal := range ordinals {
 		row := s.describe(ordinal, pods[ordinal], roster.Contains(ordinal))
+		row.revision += overrideWord(overrides, ordinal, pods[ordinal])
 		row.claims = s.claimsOf(ordinal, claims)
 		rows = append(rows, row)
 	}

@@ -74,7 +74,7 @@ func rightsOf() []object {
 	for _, name := range []string{serverName, serverName + "-auth-delegator", serverName + "-registration", "statefulset-controller", preflightName} {
 		all = append(all, object{kind: kindOf(group, "clusterrolebindings"), name: name, everywhere: true})
 	}
-	for _, name := range []string{serverName, serverName + "-registration", "statefulset-controller", preflightName, "statefulset-edit", "statefulset-view"} {
+	for _, name := range []string{serverName, serverName + "-registration", "statefulset-controller", preflightName, "statefulset-edit", "statefulset-rollout", "statefulset-view"} {
 		all = append(all, object{kind: kindOf(group, "clusterroles"), name: name, everywhere: true})
 	}
 	all = append(all, object{kind: kindOf(group, "rolebindings"), namespace: "kube-system", name: serverName + "-authentication-reader"})

@@ -122,19 +122,26 @@ func describe(action plan.Action) v1.PlanAction {
 // whyDeleted says why a pod is removed, and if the order of the update says so, why now.
 func whyDeleted(a plan.DeletePod) string {
 	if a.Turn != "" {
-		return reasonToDelete(a.Reason) + "; " + a.Turn
+		return reasonToDelete(a) + "; " + a.Turn
 	}
-	return reasonToDelete(a.Reason)
+	return reasonToDelete(a)
 }
 
-func reasonToDelete(reason plan.DeleteReason) string {
-	switch reason {
+func reasonToDelete(a plan.DeletePod) string {
+	switch a.Reason {
 	case plan.DeleteForScaleDown:
 		return "the set does not want the member any more"
 	case plan.DeleteForUpdate:
 		return "it does not run the present revision"
+	case plan.DeleteForRollback:
+		return "the update that it was brought to is rolled back"
 	case plan.DeleteMisshapen:
 		return "it does not mount the claims of the present templates"
+	case plan.DeleteForOverride:
+		if a.Override == "" {
+			return "it has an override that its member is not to have any more"
+		}
+		return "override " + a.Override
 	case plan.DeleteUnready:
 		return "it is not ready, and not at the revision that it is to have"
 	case plan.DeleteAsked:

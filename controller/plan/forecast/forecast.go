@@ -106,6 +106,8 @@ func conclude(shown *v1.StatefulSetPlan, otherwise v1.PlanOutcome) {
 		end(shown, v1.PlanHeld, v1.StatefulSetReady)
 	case ready.Status == corev1.ConditionTrue:
 		end(shown, v1.PlanConverged, v1.StatefulSetReady)
+	case conditionOf(shown.Status, v1.StatefulSetStalled).Reason == v1.ReasonRolledBack:
+		end(shown, v1.PlanConverged, v1.StatefulSetStalled) // that is what was wanted
 	case conditionOf(shown.Status, v1.StatefulSetStalled).Status == corev1.ConditionTrue:
 		end(shown, otherwise, v1.StatefulSetStalled)
 	default:

@@ -183,6 +183,17 @@ func TestForecasts(t *testing.T) {
 					Last: []metav1.LabelSelector{{MatchLabels: map[string]string{"role": "leader"}}}}
 			}))
 		},
+		"an-override-of-two": func(t *testing.T) *v1.StatefulSetPlan {
+			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
+				set.Spec.Replicas = new(int32(4))
+				set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 0}, {First: 3}}, NodeSelector: map[string]string{"disk": "nvme"}}}
+			}))
+		},
+		"an-override-removed": func(t *testing.T) *v1.StatefulSetPlan {
+			set := web()
+			set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 1}}, NodeSelector: map[string]string{"disk": "nvme"}}}
+			return played(t, proposed(settled(t, set), func(set *v1.StatefulSet) { set.Spec.Overrides = nil }))
+		},
 		"replaced": func(t *testing.T) *v1.StatefulSetPlan {
 			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
 				for _, pod := range settled(t, web()).Pods {

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -139,8 +140,8 @@ func pending(pod *corev1.Pod) *corev1.Pod {
 }
 
 // react does what a willing host does by itself, and tells of it. Time passes when
-// nothing else happens and something was put off, or pods have yet to be ready for long
-// enough.
+// nothing else happens and something was put off, or pods have yet to be ready, or
+// available, for long enough.
 func (h *host) react(p plan.Plan) []string {
 	var happened []string
 	for _, name := range slices.Sorted(maps.Keys(h.Pods)) {
@@ -156,7 +157,9 @@ func (h *host) react(p plan.Plan) []string {
 	happened = append(happened, h.collect()...)
 	happened = append(happened, h.grow()...)
 	happened = append(happened, h.answer()...)
-	if len(p.All())+len(happened) == 0 && (p.PutOff || p.Status.AvailableReplicas < p.Status.ReadyReplicas) && p.RequeueAfter > 0 {
+	happened = append(happened, h.decide(p)...)
+	baking := conditionOf(p.Status, v1.StatefulSetReady).Reason == v1.ReasonBaking
+	if len(p.All())+len(happened) == 0 && (p.PutOff || baking || p.Status.AvailableReplicas < p.Status.ReadyReplicas) && p.RequeueAfter > 0 {
 		h.Now = h.Now.Add(p.RequeueAfter)
 		happened = append(happened, p.RequeueAfter.String()+" pass")
 	}

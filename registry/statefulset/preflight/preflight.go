@@ -6,6 +6,7 @@ package preflight
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,7 +23,8 @@ const (
 	// patience is how long a write waits for the host's opinion.
 	patience = 3 * time.Second
 	// mostTrials is how many objects are tried on the host for one write, at the same
-	// time: the template, its pod, and the claims of fourteen templates that differ.
+	// time: the template, its pod, and the claims of fourteen templates that differ. What
+	// overrides make has a bound of its own.
 	mostTrials = 16
 )
 
@@ -64,7 +66,7 @@ func (p Preflight) AfterCreate(admit rest.ValidateObjectFunc) rest.ValidateObjec
 	return func(ctx context.Context, obj runtime.Object) error {
 		set := obj.(*appsv1.StatefulSet)
 		trials := Trials(sync.OnceValue(func() error {
-			return p.try(ctx, set, append(templateTrials(set), claimTrials(set)...))
+			return p.try(ctx, set, slices.Concat(templateTrials(set), claimTrials(set), overrideTrials(set, nil)))
 		}))
 		if err := admit(withTrials(ctx, trials), obj); err != nil {
 			return err
@@ -118,27 +120,42 @@ func TrialsOf(ctx context.Context) (Trials, bool) {
 // changedTrials are the trials of what is not as it was.
 func changedTrials(set, old *appsv1.StatefulSet) []trial {
 	var trials []trial
+	known := old // whose overrides have been tried
 	if !equality.Semantic.DeepEqual(set.Spec.Template, old.Spec.Template) {
-		trials = append(trials, templateTrials(set)...)
+		trials, known = append(trials, templateTrials(set)...), nil
 	}
 	if !equality.Semantic.DeepEqual(set.Spec.VolumeClaimTemplates, old.Spec.VolumeClaimTemplates) {
 		trials = append(trials, claimTrials(set)...)
 	}
-	return trials
+	return append(trials, overrideTrials(set, known)...)
 }
 
 // try asks the host about all objects at once. It returns an error for a set that
 // the host finds invalid; what else it has to say becomes warnings.
 func (p Preflight) try(ctx context.Context, set *appsv1.StatefulSet, trials []trial) error {
-	asked := trials[:min(len(trials), mostTrials)]
+	asked, left := bounded(trials)
 	found := judge(asked, p.ask(ctx, asked))
 	if len(found.errs) > 0 && !p.WarnOnly {
 		return apierrors.NewInvalid(appsv1.GroupVersionKind().GroupKind(), set.Name, found.errs)
 	}
-	for _, text := range append(found.texts(), unasked(trials[len(asked):])...) {
+	for _, text := range append(found.texts(), left...) {
 		warning.AddWarning(ctx, "", text)
 	}
 	return nil
+}
+
+// bounded are the trials for which there is room, and what is said of the others.
+func bounded(trials []trial) (asked []trial, left []string) {
+	var plain, overrides []trial
+	for _, t := range trials {
+		if t.override {
+			overrides = append(overrides, t)
+		} else {
+			plain = append(plain, t)
+		}
+	}
+	room, overrideRoom := min(len(plain), mostTrials), min(len(overrides), 2*mostOverrides)
+	return slices.Concat(plain[:room], overrides[:overrideRoom]), append(unasked(plain[room:]), unaskedOverrides(overrides[overrideRoom:])...)
 }
 
 func (p Preflight) ask(ctx context.Context, trials []trial) []Answer {

@@ -87,6 +87,14 @@ func TestWhatIsTried(t *testing.T) {
 			set.Spec.Template.Labels = nil
 			set.Spec.VolumeClaimTemplates[0].Name = "b"
 		}, append(claims, template...)},
+		"the pods of an override that was added": {settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Overrides = overrides(1) }), template},
+		"the pods of overrides that differ, once": {settest.Spec(func(s *appsv1.StatefulSetSpec) {
+			s.Overrides = append(overrides(2), overrides(1)...)
+		}), append(template, template...)},
+		"nothing for an override that says nothing about pods": {settest.Spec(func(s *appsv1.StatefulSetSpec) {
+			s.Overrides = overrides(1)
+			s.Overrides[0].NodeSelector = nil
+		}), nil},
 		"nothing for a quantity respelled":  {settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.Resources = settest.ClaimTemplate("x").Spec.Resources }), nil},
 		"nothing for an empty list for nil": {settest.Pod(func(p *corev1.PodSpec) { p.Tolerations = []corev1.Toleration{} }), nil},
 	}

@@ -4,6 +4,8 @@
 package preflight
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,6 +29,8 @@ type trial struct {
 	// or is made up by us, and apps/v1 accepts it; so do we, with a warning. Empty if
 	// there is no such field.
 	binding string
+	// override is true for the trial of an override, which has a bound of its own.
+	override bool
 }
 
 // templateTrials are the trials of a pod template. It is tried as a PodTemplate, in
@@ -37,36 +41,55 @@ type trial struct {
 // Every object gets a generated name: that of the member may be taken, by the member
 // itself. Its hostname and labels have the real name, so lengths are judged.
 func templateTrials(set *appsv1.StatefulSet) []trial {
-	pod := identity.Pod(set, &set.Spec.Template, set.Name+"-preflight", identity.OrdinalsOf(set).First())
+	plain := withoutOverrides(set)
+	pod := identity.Pod(plain, &plain.Spec.Template, set.Name+"-preflight", identity.OrdinalsOf(set).First())
+	return podTrials(set, pod, set.Spec.Template.ObjectMeta, "spec.template", nil)
+}
+
+// withoutOverrides is a set all of whose members are made from the templates alone.
+func withoutOverrides(set *appsv1.StatefulSet) *appsv1.StatefulSet {
+	plain := *set
+	plain.Spec.Overrides = nil
+	return &plain
+}
+
+// podTrials are the trials of the pod that is made from a template with this metadata. What is
+// found in a field of the pod's template is found in the part of the set that overrides has for
+// it, and else in the template of the set.
+func podTrials(set *appsv1.StatefulSet, pod *corev1.Pod, meta metav1.ObjectMeta, path string, overrides []fieldOrigin) []trial {
 	pod.Name = ""
 
 	template := &corev1.PodTemplate{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: pod.GenerateName, Namespace: set.Namespace},
-		Template:   corev1.PodTemplateSpec{ObjectMeta: set.Spec.Template.ObjectMeta, Spec: *pod.Spec.DeepCopy()},
+		Template:   corev1.PodTemplateSpec{ObjectMeta: meta, Spec: *pod.Spec.DeepCopy()},
 	}
 	template.Template.Spec.Hostname, template.Template.Spec.Subdomain = "", ""
 
 	volumes := volumeOrigins(set)
+	inTemplate := make([]fieldOrigin, 0, len(overrides)+1)
+	for _, o := range overrides {
+		inTemplate = append(inTemplate, fieldOrigin{"template." + o.object, o.set})
+	}
 	return []trial{{
 		object:  template,
-		path:    "spec.template",
-		origin:  origin{fields: []fieldOrigin{{"template", "spec.template"}}, volumes: volumes},
+		path:    path,
+		origin:  origin{fields: append(inTemplate, fieldOrigin{"template", "spec.template"}), volumes: volumes},
 		binding: "template",
 	}, {
 		object: pod,
-		path:   "spec.template",
-		origin: origin{fields: []fieldOrigin{
-			{"spec.hostname", "metadata.name"},
-			{"spec", "spec.template.spec"},
-			{"metadata", "spec.template.metadata"},
-		}, volumes: volumes},
+		path:   path,
+		origin: origin{fields: append(slices.Clip(overrides),
+			fieldOrigin{"spec.hostname", "metadata.name"},
+			fieldOrigin{"spec", "spec.template.spec"},
+			fieldOrigin{"metadata", "spec.template.metadata"},
+		), volumes: volumes},
 	}}
 }
 
 // claimTrials are the trials of the claim templates, as the claims of the first member.
 // Templates that differ in their name only are tried once.
 func claimTrials(set *appsv1.StatefulSet) []trial {
-	claims := identity.Claims(set, identity.OrdinalsOf(set).First())
+	claims := identity.Claims(withoutOverrides(set), identity.OrdinalsOf(set).First())
 	trials := make([]trial, 0, min(len(claims), mostTrials))
 	known := map[string]int{} // trials by what is in the claim
 	for i, claim := range claims {

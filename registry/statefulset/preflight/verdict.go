@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -38,6 +39,9 @@ func judge(trials []trial, answers []Answer) findings {
 	var all findings
 	for i, trial := range trials {
 		found := trial.judge(answers[i])
+		if trial.override {
+			found = found.without(all)
+		}
 		all.errs = append(all.errs, found.errs...)
 		all.warnings = append(all.warnings, found.warnings...)
 		all.errs = append(all.errs, trial.ofTwins(answers[i])...)
@@ -46,6 +50,16 @@ func judge(trials []trial, answers []Answer) findings {
 		all.warnings = nil
 	}
 	return all
+}
+
+// without are the findings that are not among others: what the host finds in the template, it
+// finds in each pod that an override makes of it.
+func (f findings) without(others findings) findings {
+	known := sets.New(others.texts()...)
+	return findings{
+		errs:     slices.DeleteFunc(f.errs, func(err *field.Error) bool { return known.Has(err.Error()) }),
+		warnings: slices.DeleteFunc(f.warnings, known.Has),
+	}
 }
 
 func (t trial) judge(answer Answer) findings {
@@ -100,6 +114,14 @@ func unasked(trials []trial) []string {
 	}
 	return []string{fmt.Sprintf("%s: not checked, nor %d other claim templates up to %s: for one request at most %d objects are tried on the host cluster",
 		left[0], count-1, left[len(left)-1], mostTrials)}
+}
+
+// unaskedOverrides says which overrides were not tried, because they were too many.
+func unaskedOverrides(trials []trial) []string {
+	if len(trials) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s to %s: not checked: for one request at most %d overrides are tried on the host cluster", trials[0].path, trials[len(trials)-1].path, mostOverrides)}
 }
 
 // refusal words an answer that complains of no field.

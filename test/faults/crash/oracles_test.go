@@ -134,7 +134,7 @@ func reason(set *v1.StatefulSet, pod *corev1.Pod) string {
 		return "condemned"
 	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
 		return "finished"
-	case (imageOf(&pod.Spec) != imageOf(&set.Spec.Template.Spec) || scenarios.MountsOtherwise(set, pod)) && position >= partition(set) && !isPaused(set):
+	case (imageOf(&pod.Spec) != imageOf(&set.Spec.Template.Spec) || scenarios.IsOtherwise(set, pod)) && position >= partition(set) && !isPaused(set):
 		return "outdated"
 	default:
 		return ""

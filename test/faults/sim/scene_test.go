@@ -123,7 +123,7 @@ func finished(pod *corev1.Pod) bool {
 }
 
 func outdated(pod *corev1.Pod, set *v1.StatefulSet) bool {
-	return imageOf(pod.Spec) != imageOf(set.Spec.Template.Spec) || scenarios.MountsOtherwise(set, pod)
+	return imageOf(pod.Spec) != imageOf(set.Spec.Template.Spec) || scenarios.IsOtherwise(set, pod)
 }
 
 func imageOf(spec corev1.PodSpec) string { return spec.Containers[0].Image }

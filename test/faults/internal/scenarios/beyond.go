@@ -33,6 +33,8 @@ func Beyond() []Scenario {
 			templates("data", "log"), Settled, templates("log"), updated(0), templates("data", "log"), Settled)},
 		{"a gate is asked, and does not answer in its time", ordered(3), steps(
 			Patch(`{"spec":{"disruption":{"gates":[{"conditionType":"example.com/handed-over","timeoutSeconds":1}]}}}`), image(2), Settled, image(3), updated(1), image(2), Settled, scale(2), Settled)},
+		{"overrides come, change in the middle of an update, and go", ordered(3), steps(
+			overrides("0", "big"), Settled, image(2), updated(1), overrides("2", "small"), Settled, overrides("2", "big"), overrides("1", "big"), Settled)},
 	}
 }
 
@@ -47,6 +49,14 @@ func templates(names ...string) Patch {
 		all = append(all, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`, name))
 	}
 	return Patch(`{"spec":{"volumeClaimUpdate":{"policy":"NewClaims"},"volumeClaimTemplates":[` + strings.Join(all, ",") + `]}}`)
+}
+
+// sizeLabel is what overrides of scenarios set.
+const sizeLabel = "size"
+
+// overrides give the member of an ordinal, and no other, a label.
+func overrides(ordinal, size string) Patch {
+	return Patch(fmt.Sprintf(`{"spec":{"overrides":[{"name":"odd","ordinals":[{"first":%s}],"labels":{%q:%q}}]}}`, ordinal, sizeLabel, size))
 }
 
 // notPaused waits for what the status has to keep, and for all members to be there.
@@ -97,6 +107,24 @@ func MountsOtherwise(set *v1.StatefulSet, pod *corev1.Pod) bool {
 	slices.Sort(wanted)
 	slices.Sort(got)
 	return !slices.Equal(wanted, got)
+}
+
+// IsOtherwise reports whether a pod is otherwise than one of the same revision that its set would
+// create for the member now: it mounts other claims, or has another override.
+func IsOtherwise(set *v1.StatefulSet, pod *corev1.Pod) bool {
+	return MountsOtherwise(set, pod) || pod.Labels[sizeLabel] != size(set, pod.Name)
+}
+
+// size is what the overrides of a set say of a member.
+func size(set *v1.StatefulSet, pod string) string {
+	for _, override := range set.Spec.Overrides {
+		for _, r := range override.Ordinals {
+			if pod == fmt.Sprintf("%s-%d", set.Name, r.First) {
+				return override.Labels[sizeLabel]
+			}
+		}
+	}
+	return ""
 }
 
 // reserve takes the member in the middle away, and free brings it back.

@@ -95,6 +95,8 @@ func (o Observed) memberMissing(ordinal int, update bool) string {
 		return fmt.Sprintf("pod %s is not updated", name)
 	case update && MountsOtherwise(o.Set, pod):
 		return fmt.Sprintf("pod %s does not mount the claims of the templates", name)
+	case update && IsOtherwise(o.Set, pod):
+		return fmt.Sprintf("pod %s does not have its override", name)
 	}
 	for i := range o.Set.Spec.VolumeClaimTemplates {
 		claim := fmt.Sprintf("%s-%s", o.Set.Spec.VolumeClaimTemplates[i].Name, name)

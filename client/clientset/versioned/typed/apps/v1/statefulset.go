@@ -41,6 +41,8 @@ type StatefulSetInterface interface {
 	CreatePlan(ctx context.Context, statefulSetName string, statefulSet *appsv1.StatefulSet, opts metav1.CreateOptions) (*appsv1.StatefulSetPlan, error)
 	CreatePlanOfScale(ctx context.Context, statefulSetName string, scale *autoscalingv1.Scale, opts metav1.CreateOptions) (*appsv1.StatefulSetPlan, error)
 	Replace(ctx context.Context, statefulSetName string, statefulSetReplacement *appsv1.StatefulSetReplacement, opts metav1.CreateOptions) (*appsv1.StatefulSetReplacement, error)
+	PlanRollout(ctx context.Context, statefulSetName string, statefulSetRollout *appsv1.StatefulSetRollout, opts metav1.CreateOptions) (*appsv1.StatefulSetPlan, error)
+	Rollout(ctx context.Context, statefulSetName string, statefulSetRollout *appsv1.StatefulSetRollout, opts metav1.CreateOptions) (*appsv1.StatefulSetRollout, error)
 
 	StatefulSetExpansion
 }
@@ -147,6 +149,36 @@ func (c *statefulSets) Replace(ctx context.Context, statefulSetName string, stat
 		SubResource("replace").
 		VersionedParams(&opts, scheme.ParameterCodec).
 		Body(statefulSetReplacement).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// PlanRollout takes the representation of a statefulSetRollout and creates it.  Returns the server's representation of the statefulSetPlan, and an error, if there is any.
+func (c *statefulSets) PlanRollout(ctx context.Context, statefulSetName string, statefulSetRollout *appsv1.StatefulSetRollout, opts metav1.CreateOptions) (result *appsv1.StatefulSetPlan, err error) {
+	result = &appsv1.StatefulSetPlan{}
+	err = c.GetClient().Post().
+		Namespace(c.GetNamespace()).
+		Resource("statefulsets").
+		Name(statefulSetName).
+		SubResource("plan").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(statefulSetRollout).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// Rollout takes the representation of a statefulSetRollout and creates it.  Returns the server's representation of the statefulSetRollout, and an error, if there is any.
+func (c *statefulSets) Rollout(ctx context.Context, statefulSetName string, statefulSetRollout *appsv1.StatefulSetRollout, opts metav1.CreateOptions) (result *appsv1.StatefulSetRollout, err error) {
+	result = &appsv1.StatefulSetRollout{}
+	err = c.GetClient().Post().
+		Namespace(c.GetNamespace()).
+		Resource("statefulsets").
+		Name(statefulSetName).
+		SubResource("rollout").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(statefulSetRollout).
 		Do(ctx).
 		Into(result)
 	return

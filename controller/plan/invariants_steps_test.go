@@ -1,0 +1,189 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// stepping: an update goes from step to step, each when it is done and none left out, and
+// reaches no more members than its step asks for.
+func (j *judged) stepping() {
+	now, record := j.plan.Status.Rollout, j.record()
+	if !j.isTracked() || j.undecided() || j.Set.DeletionTimestamp != nil || now == nil {
+		return
+	}
+	number, inSteps := j.step()
+	if j.begins() && now.Step != 1 {
+		j.broke("steps", "an update begins with step %d", now.Step)
+	}
+	if j.begins() || !inSteps {
+		return
+	}
+	if int(now.Step) != number && int(now.Step) != number+1 {
+		j.broke("steps", "step %d comes after step %d of %d", now.Step, number, len(j.steps()))
+	}
+	if int(now.Step) > number {
+		j.mayGoOn(number)
+	}
+	j.bakes(number)
+	stay, broken := 0, 0
+	for _, ordinal := range j.ordinals {
+		pod := j.member(ordinal)
+		if j.isReached(ordinal) && (pod == nil || pod.DeletionTimestamp != nil || pod.Labels["controller-revision-hash"] == now.Revision) {
+			stay++
+		} else if pod != nil && names(record.Superseded, ordinal) {
+			if _, is := unreadySince(pod); is {
+				broken++
+			}
+		}
+	}
+	reached := 0
+	for _, ordinal := range j.ordinals {
+		if names(now.Released, ordinal) {
+			reached++
+		}
+	}
+	if most := max(j.quota(number), stay) + broken; reached > most {
+		j.broke("quota", "%d members are reached at step %d, which asks for %d, and %d are", reached, number, j.quota(number), stay)
+	}
+	if reached > stay && (j.isPaused() || record.Aborted || record.Rollback) {
+		j.broke("quota", "%d members are reached, after %d, of an update that goes no further", reached, stay)
+	}
+}
+
+// mayGoOn: a step is done when its members serve for long enough, their conditions are True,
+// and somebody has promoted it, if that is asked for.
+func (j *judged) mayGoOn(number int) {
+	step, record := j.steps()[number-1], j.record()
+	since, all := j.allUpdatedServe(j.quota(number))
+	baked := step.BakeSeconds == 0 || record.BakeStartTime != nil && int(record.Step) == number &&
+		j.Now.Sub(record.BakeStartTime.Time) >= time.Duration(step.BakeSeconds)*time.Second && j.Now.Sub(since) >= time.Duration(step.BakeSeconds)*time.Second
+	if !all || !baked || len(j.ordinals) == 0 {
+		j.broke("step done", "step %d is left, with the members %v at the update, and %+v", number, j.updatedMembers(), record)
+	}
+	for _, ordinal := range j.updatedMembers() {
+		for _, condition := range step.PodConditions {
+			if got := said(j.member(ordinal), condition); got != corev1.ConditionTrue {
+				j.broke("step done", "step %d is left although %s of member %d is %s", number, condition, ordinal, got)
+			}
+		}
+	}
+	if step.Approval == v1.ManualRolloutStepApproval && int(record.PromotedStep) < number {
+		j.broke("step done", "step %d is left, and nobody has promoted it", number)
+	}
+	if j.isPaused() || record.Aborted || record.Rollback {
+		j.broke("step done", "step %d is left of an update that goes no further", number)
+	}
+}
+
+// bakes: the time of the bake begins when all members of the step serve, and again when one
+// did not.
+func (j *judged) bakes(number int) {
+	now, record := j.plan.Status.Rollout, j.record()
+	since, all := j.allUpdatedServe(j.quota(number))
+	switch {
+	case int(now.Step) != number:
+	case !all && now.BakeStartTime != nil:
+		j.broke("bake", "step %d bakes since %v without its members", number, now.BakeStartTime)
+	case all && (now.BakeStartTime == nil || now.BakeStartTime.Time.Before(since.Truncate(time.Second)) || now.BakeStartTime.After(j.Now)):
+		j.broke("bake", "step %d bakes since %v, and its members serve since %v", number, now.BakeStartTime, since)
+	case all && record.BakeStartTime != nil && int(record.Step) == number && !since.After(record.BakeStartTime.Time) && !now.BakeStartTime.Equal(record.BakeStartTime):
+		j.broke("bake", "step %d bakes since %v, and baked since %v", number, now.BakeStartTime, record.BakeStartTime)
+	}
+}
+
+// decisions: what people have decided about an update stays in the status as long as it goes
+// on, and is about no other; an update is rolled back only if it has failed.
+func (j *judged) decisions() {
+	now, record := j.plan.Status.Rollout, j.record()
+	if now == nil || j.undecided() {
+		return
+	}
+	if j.isTracked() && (now.PromotedStep != record.PromotedStep || now.PromotedAll != record.PromotedAll || now.Aborted != record.Aborted) {
+		j.broke("decisions", "the status says %+v of what was decided, and said %+v", now, j.Set.Status.Rollout)
+	}
+	if record.Rollback && j.isTracked() && !now.Rollback {
+		j.broke("rollback", "a rollback is forgotten")
+	}
+	if !now.Rollback || record.Rollback {
+		return
+	}
+	failing := slices.ContainsFunc(j.updatedMembers(), func(ordinal int) bool {
+		saidNo := slices.ContainsFunc(j.member(ordinal).Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Status == corev1.ConditionFalse && c.Type != corev1.PodReady
+		})
+		late := record.ProgressTime != nil && j.Now.Sub(record.ProgressTime.Time) >= 600*time.Second
+		return saidNo || late && !j.serves(ordinal)
+	})
+	if !failing || j.anySuperseded() || !j.failsBack() || j.isPaused() || now.Failure == nil {
+		j.broke("rollback", "the update is rolled back for %+v, with the members %v at it", now.Failure, j.updatedMembers())
+	}
+}
+
+// stepsEnd: while an update goes by steps, or goes back, the set is neither ready nor is the
+// update complete.
+func (j *judged) stepsEnd() {
+	if _, inSteps := j.step(); !inSteps && !j.goesBack() || j.undecided() || len(j.ordinals) == 0 {
+		return
+	}
+	if j.plan.Status.CurrentRevision == j.plan.Status.UpdateRevision {
+		j.broke("complete", "the update is complete at %+v", j.Set.Status.Rollout)
+	}
+	if ready := j.says(v1.StatefulSetReady); ready.Status == corev1.ConditionTrue {
+		j.broke("ready", "Ready is true at %+v", j.Set.Status.Rollout)
+	}
+}
+
+// stepLooks is how long it takes until a bake ends, an update fails, or a member that is
+// broken comes first.
+func (j *judged) stepLooks() (all []time.Duration) {
+	now := j.plan.Status.Rollout
+	if j.undecided() || !j.isTracked() || j.rests() || j.goesBack() || now == nil || len(j.steps()) == 0 && !j.failsBack() {
+		return nil
+	}
+	number, inSteps := j.step()
+	if inSteps && int(now.Step) == number && now.BakeStartTime != nil {
+		all = append(all, now.BakeStartTime.Add(time.Duration(j.steps()[number-1].BakeSeconds)*time.Second).Sub(j.Now))
+	}
+	if now.ProgressTime != nil && slices.ContainsFunc(j.updatedMembers(), func(ordinal int) bool { return !j.serves(ordinal) }) {
+		left := 600*time.Second - j.Now.Sub(now.ProgressTime.Time)
+		if inSteps && int(now.MostAvailable) >= j.quota(number) {
+			left += time.Duration(j.steps()[number-1].BakeSeconds) * time.Second
+		}
+		all = append(all, left)
+	}
+	if patience, asked := j.patience(); asked && inSteps {
+		for _, ordinal := range j.ordinals {
+			pod := j.member(ordinal)
+			if pod == nil || j.isReached(ordinal) {
+				continue
+			}
+			if since, broken := unreadySince(pod); broken {
+				all = append(all, patience-j.Now.Sub(since))
+			}
+		}
+	}
+	return all
+}
+
+// rollsBack: members at an update that is rolled back are taken as soon as there is room.
+func (j *judged) rollsBack() {
+	if !j.goesBack() || j.rests() || j.undecided() || j.Set.DeletionTimestamp != nil || j.changesMembership() || len(j.surplus()) > 0 || len(j.actions()) > 0 {
+		return
+	}
+	for _, ordinal := range j.ordinals {
+		if !j.serves(ordinal) || len(j.Set.Status.Replacements) > 0 || j.growsInPlace() {
+			return
+		}
+	}
+	if left := j.updatedMembers(); len(left) > 0 {
+		j.broke("rolls back", "the members %v stay at an update that is rolled back", left)
+	}
+}

@@ -1,0 +1,148 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"iter"
+	"time"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// steps are those of the set's updates.
+func (f *facts) steps() []v1.RolloutStep {
+	if rolling := f.rolling(); rolling != nil {
+		return rolling.Steps
+	}
+	return nil
+}
+
+// goesByRecord reports whether the update changes only members that its record names: it is
+// paused, or at one of its steps.
+func (f *facts) goesByRecord() bool {
+	return f.rollout != nil && (f.paused() || f.rollout.at.inSteps)
+}
+
+// releases reports whether the update may reach members that it has not reached yet.
+func (f *facts) releases() bool {
+	return f.rollout.at.inSteps && !f.paused() && !f.isAborted() && !f.rollout.stored.Rollback && f.rollout.at.failure == nil
+}
+
+// letGo are the members that the status is to name as reached. Those that are at the
+// revision of the update, or are about to leave the one before, stay; as many others are let
+// go as the step still asks for, those that serve only as long as no more members are
+// unavailable than may be, because the next look removes them. A member that was let go and
+// is not removed yet is chosen anew: who leads may have changed. Superseded members that are
+// broken are let go whatever the step asks for: they have no other revision to come back to.
+func (f *facts) letGo() map[int]bool {
+	r := f.rollout
+	let := map[int]bool{}
+	for _, m := range f.members {
+		if r.released[m.ordinal] && f.staysReached(m) {
+			let[m.ordinal] = true
+		}
+	}
+	f.keepUnseen(let)
+	if !f.releases() {
+		return let
+	}
+	budget := f.maxUnavailable() - (f.roster.Len() - f.available)
+	for m := range f.inReleaseOrder() {
+		switch broken := m.pod != nil && isBroken(m.pod); {
+		case let[m.ordinal]:
+		case broken && r.superseded[m.ordinal]:
+			let[m.ordinal] = true
+		case len(let) >= r.at.quota:
+		case f.unavailable(m):
+			let[m.ordinal] = true
+		case budget > 0:
+			let[m.ordinal] = true
+			budget--
+		default:
+			return let // or a member further back would be the canary, because it is not available for a moment
+		}
+	}
+	return let
+}
+
+// staysReached reports whether a member that the update has reached is not chosen anew.
+func (f *facts) staysReached(m member) bool {
+	if m.pod == nil {
+		return !f.releases()
+	}
+	return isTerminating(m.pod) || revisionOf(m.pod) == f.update.name
+}
+
+// keepUnseen keeps members that have no pod and that this look does not deal with.
+func (f *facts) keepUnseen(let map[int]bool) {
+	if len(f.members) == f.roster.Len() {
+		return
+	}
+	seen := make(map[int]bool, len(f.members))
+	for _, m := range f.members {
+		seen[m.ordinal] = true
+	}
+	for ordinal := range f.rollout.released {
+		if !seen[ordinal] {
+			let[ordinal] = true
+		}
+	}
+}
+
+// inReleaseOrder are the wanted members in the order in which an update reaches them: those
+// that are broken for so long that the set replaces such, as an ordered set creates no others
+// meanwhile; those that are superseded; those that were removed for the update and have yet to
+// return; and all others.
+func (f *facts) inReleaseOrder() iter.Seq[member] {
+	tier := func(m member) int {
+		switch {
+		case f.isBrokenForLong(m):
+			return 0
+		case f.rollout.superseded[m.ordinal]:
+			return 1
+		case m.pod == nil && f.rollout.released[m.ordinal]:
+			return 2
+		default:
+			return 3
+		}
+	}
+	return func(yield func(member) bool) {
+		for turn := range 4 {
+			for m := range f.inUpdateOrder() {
+				if tier(m) == turn && !yield(m) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// isBrokenForLong reports whether a member is broken for as long as the set waits for those
+// that an update could mend.
+func (f *facts) isBrokenForLong(m member) bool {
+	patience, asked := f.patience()
+	return asked && m.pod != nil && isBroken(m.pod) && !f.Now.Before(brokenSince(m.pod).Add(patience))
+}
+
+// nextBrokenForLong is how long it takes until a member that the step has not reached is broken
+// for long; zero if none is.
+func (f *facts) nextBrokenForLong() (left time.Duration) {
+	patience, asked := f.patience()
+	if !asked || !f.rollout.at.inSteps {
+		return 0
+	}
+	for _, m := range f.members {
+		if m.pod != nil && isBroken(m.pod) && !f.rollout.released[m.ordinal] {
+			left = soonest(left, max(brokenSince(m.pod).Add(patience).Sub(f.Now), 0))
+		}
+	}
+	return left
+}
+
+// awaitsRelease reports whether a member that has no pod is about to be reached by the
+// update: it is created when the status says so, or it would be removed at once.
+func (f *facts) awaitsRelease(m member) bool {
+	r := f.rollout
+	return r != nil && m.pod == nil && r.let[m.ordinal] && f.goal(m) != f.update && f.releases()
+}

@@ -1,0 +1,186 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// progress is where an update stands that has a record.
+type progress struct {
+	// number is the step that the update is at, and inSteps false if it has none, or is past
+	// the last. Then it asks for all members and nothing else.
+	number  int
+	inSteps bool
+	step    v1.RolloutStep
+	// quota is how many members are to be at the revision of the update.
+	quota int
+	// updated are the members whose pods are at the revision of the update.
+	updated []member
+	// ailing is the first of them that is not available, nil if all are.
+	ailing *member
+	// baking is since when as many as the step asks for are available without a break, nil if
+	// they are not; baked is true if that is long enough.
+	baking *metav1.Time
+	baked  bool
+	// passed are the members all of whose conditions have been True in this step.
+	passed map[int]bool
+	// unmet is the first condition that is not True, of the member that lacks it.
+	unmet *condition
+	// clock is since when nothing has become better, nil if the update waits for something
+	// else; most is how many members were available at its revision in this step.
+	clock *metav1.Time
+	most  int
+	// failure says why the update has failed, nil if it has not.
+	failure *reason
+}
+
+// condition is a pod condition that a step asks for, of a member.
+type condition struct {
+	m    member
+	name string
+}
+
+// standingOfRollout finds out where the update stands.
+func (f *facts) standingOfRollout() progress {
+	p := f.stepNow()
+	for _, m := range f.members {
+		if m.pod == nil || isTerminating(m.pod) || revisionOf(m.pod) != f.update.name {
+			continue
+		}
+		p.updated = append(p.updated, m)
+		if p.ailing == nil && f.unavailable(m) {
+			p.ailing = &m
+		}
+	}
+	f.bake(&p)
+	f.readConditions(&p)
+	f.windClock(&p)
+	p.failure = f.rolloutFailure(&p)
+	return p
+}
+
+// stepNow is the step that the update is at by the status.
+func (f *facts) stepNow() progress {
+	steps, stored := f.steps(), &f.rollout.stored
+	p := progress{number: min(max(int(stored.Step), 1), len(steps)+1), quota: f.roster.Len()}
+	if stored.PromotedAll && !f.rollout.begins && len(steps) > 0 {
+		p.number = len(steps) + 1
+	}
+	if p.number > len(steps) {
+		return p
+	}
+	p.inSteps, p.step, p.quota = true, steps[p.number-1], 0
+	for _, step := range steps[:p.number] {
+		share, err := intstr.GetScaledValueFromIntOrPercent(&step.Updated, f.roster.Len(), true)
+		if err == nil {
+			p.quota = max(p.quota, min(share, f.roster.Len()))
+		}
+	}
+	return p
+}
+
+// sameStep reports whether what the status says of a step is about this one.
+func (f *facts) sameStep(p *progress) bool {
+	return !f.rollout.begins && int(f.rollout.stored.Step) == p.number
+}
+
+// bake finds out since when all members at the revision of the update are available, as many
+// as the step asks for. One that became so later counts, whatever the status says.
+func (f *facts) bake(p *progress) {
+	if p.ailing != nil || len(p.updated) < p.quota || len(p.updated) == 0 {
+		return
+	}
+	since := metav1.NewTime(f.Now.Truncate(time.Second))
+	if stored := f.rollout.stored.BakeStartTime; stored != nil && f.sameStep(p) {
+		since = *stored
+	}
+	for _, m := range p.updated {
+		if at, ok := f.availableAt(m.pod); ok && at.After(since.Time) {
+			since = metav1.NewTime(at.Truncate(time.Second))
+		}
+	}
+	p.baking = &since
+	p.baked = !f.Now.Before(f.bakedAt(p))
+}
+
+func (f *facts) bakedAt(p *progress) time.Time {
+	return p.baking.Add(time.Duration(p.step.BakeSeconds) * time.Second)
+}
+
+// readConditions reads the conditions that the step asks for.
+func (f *facts) readConditions(p *progress) {
+	if len(p.step.PodConditions) == 0 {
+		return
+	}
+	p.passed = map[int]bool{}
+	known := map[int]bool{}
+	if f.sameStep(p) {
+		f.keep(known, f.rollout.stored.Passed)
+	}
+	for _, m := range p.updated {
+		missing := slices.IndexFunc(p.step.PodConditions, func(name string) bool { return says(m.pod, name) != corev1.ConditionTrue })
+		if missing >= 0 && p.unmet == nil {
+			p.unmet = &condition{m, p.step.PodConditions[missing]}
+		}
+		if !f.unavailable(m) && (missing < 0 || known[m.ordinal]) {
+			p.passed[m.ordinal] = true
+		}
+	}
+}
+
+// says is the status of a condition of a pod, Unknown if it has none of the type.
+func says(pod *corev1.Pod, kind string) corev1.ConditionStatus {
+	if c := conditionOf(pod, corev1.PodConditionType(kind)); c != nil {
+		return c.Status
+	}
+	return corev1.ConditionUnknown
+}
+
+// isDone reports whether the update may go on from its step. With no members nothing is
+// shown by any, so no step is done.
+func (p *progress) isDone(promoted int32) bool {
+	return p.inSteps && p.baked && p.unmet == nil && (p.step.Approval != v1.ManualRolloutStepApproval || int(promoted) >= p.number)
+}
+
+// at is what the status says of where an update stands.
+func (f *facts) at(p progress) *v1.RolloutStatus {
+	next := &v1.RolloutStatus{Step: int32(p.number)}
+	if !f.judges() {
+		return next
+	}
+	if p.isDone(f.rollout.stored.PromotedStep) && !f.rests() && !f.rollsBack() {
+		next.Step++
+		return next
+	}
+	next.BakeStartTime, next.ProgressTime, next.MostAvailable, next.Passed = p.baking, p.clock, int32(p.most), f.rangesOf(p.passed)
+	return next
+}
+
+// judges reports whether it matters how the members do that the update has reached.
+func (f *facts) judges() bool { return len(f.steps()) > 0 || f.failsBack() }
+
+// nextStepLook is how long it takes until the bake ends, or the update fails; zero if time
+// does not lead there.
+func (f *facts) nextStepLook() time.Duration {
+	if f.frozen() || f.rollout == nil || !f.judges() || f.rests() || f.rollsBack() {
+		return 0
+	}
+	p := &f.rollout.at
+	next := f.nextBrokenForLong()
+	switch {
+	case p.baking != nil && !p.baked && p.inSteps:
+		next = soonest(next, f.bakedAt(p).Sub(f.Now))
+	case p.ailing != nil && p.clock != nil && p.failure == nil:
+		next = soonest(next, f.failsAt(p).Sub(f.Now))
+	}
+	return next
+}

@@ -1,0 +1,190 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// stepsOf reads the steps of an update, such as 1:bake=10:if=example.com/ok:manual/50%, or none.
+func (h *host) stepsOf(text string) (steps []v1.RolloutStep) {
+	h.t.Helper()
+	if text == "none" {
+		return nil
+	}
+	for part := range strings.SplitSeq(text, "/") {
+		words := strings.Split(part, ":")
+		step := v1.RolloutStep{Updated: intstr.Parse(words[0])}
+		for _, word := range words[1:] {
+			switch key, value, _ := strings.Cut(word, "="); key {
+			case "bake":
+				step.BakeSeconds = int32(h.number(value))
+			case "if":
+				step.PodConditions = append(step.PodConditions, "example.com/"+value)
+			case "manual":
+				step.Approval = v1.ManualRolloutStepApproval
+			default:
+				h.t.Fatalf("unknown word %q of a step", word)
+			}
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// decide carries out the commands by which people and checkers decide about an update, and
+// reports false if it knows no such command: "promote 2", "promoteall", "abort", as the server
+// takes them, and "true web-1 ok", "false web-1 ok" and "unknown web-1 ok" for the condition
+// example.com/ok of a pod.
+func (s *stage) decide(name string, args []string) bool {
+	status := map[string]corev1.ConditionStatus{"true": corev1.ConditionTrue, "false": corev1.ConditionFalse, "unknown": corev1.ConditionUnknown}
+	switch name {
+	case "promote":
+		record := s.record()
+		record.PromotedStep = max(record.PromotedStep, int32(s.number(args[0])))
+	case "promoteall":
+		s.record().PromotedAll = true
+	case "abort":
+		s.record().Aborted = true
+	case "true", "false", "unknown":
+		s.changePod(args[0], func(pod *corev1.Pod) {
+			setCondition(pod, corev1.PodConditionType("example.com/"+args[1]), status[name])
+		})
+	default:
+		return false
+	}
+	return true
+}
+
+// record is what the status says of the present update, for the server to note a decision in.
+func (s *stage) record() *v1.RolloutStatus {
+	status := &s.set.Status
+	if status.Rollout == nil || status.Rollout.Revision != status.UpdateRevision {
+		next := &v1.RolloutStatus{Revision: status.UpdateRevision}
+		if status.Rollout != nil {
+			next.Released = status.Rollout.Released
+		}
+		status.Rollout = next
+	} else {
+		status.Rollout = status.Rollout.DeepCopy()
+	}
+	return status.Rollout
+}
+
+// stepText is what the status says of an update that goes by steps, or may be rolled back.
+func (s *stage) stepText(r *v1.RolloutStatus) (text string) {
+	rolling := s.set.Spec.UpdateStrategy.RollingUpdate
+	if rolling == nil || len(rolling.Steps) == 0 && rolling.FailurePolicy == nil && !r.Aborted {
+		return ""
+	}
+	at := func(what string, t *metav1.Time) {
+		if t != nil {
+			text += fmt.Sprintf(", %s since %s", what, t.Format(time.TimeOnly))
+		}
+	}
+	text = fmt.Sprintf("; step %d", r.Step)
+	at("baking", r.BakeStartTime)
+	at("no better", r.ProgressTime)
+	if len(r.Passed) > 0 {
+		text += ", passed " + rangesText(r.Passed)
+	}
+	if r.PromotedStep > 0 || r.PromotedAll {
+		text += ", promoted"
+	}
+	if r.Aborted {
+		text += ", aborted"
+	}
+	if r.Rollback {
+		text += ", to be rolled back: " + r.Failure.Reason
+	}
+	return text
+}
+
+// canDecide reports whether the server takes decisions about the present update.
+func (s *stage) canDecide() bool {
+	status := &s.set.Status
+	return s.set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType && s.set.DeletionTimestamp == nil &&
+		status.ObservedGeneration == s.set.Generation && status.UpdateRevision != status.CurrentRevision &&
+		(status.Rollout == nil || status.Rollout.Revision != status.UpdateRevision || !status.Rollout.Aborted && !status.Rollout.Rollback)
+}
+
+func setCondition(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) {
+	pod.Status.Conditions = slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool { return c.Type == kind })
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: kind, Status: status})
+}
+
+// decisionFor is the command by which somebody decides about the update that is under way, nil
+// if the server would not take it.
+func (s *stage) decisionFor(e event) []string {
+	steps := len(gather(s.world()).steps())
+	record := s.set.Status.Rollout
+	known := record != nil && record.Revision == s.set.Status.UpdateRevision
+	switch {
+	case !s.canDecide(), e.Kind != "abort" && steps == 0, e.Kind == "abort" && known && len(record.Superseded) > 0:
+		return nil
+	case e.Kind != "promote":
+		return []string{e.Kind}
+	}
+	step := 1 + e.Value%steps
+	if known && step < int(record.Step) {
+		return nil
+	}
+	return []string{"promote", fmt.Sprint(step)}
+}
+
+// isRolledBack reports whether the present update is not tried again.
+func (s *stage) isRolledBack() bool {
+	record := s.set.Status.Rollout
+	return record != nil && record.Revision == s.set.Status.UpdateRevision && (record.Aborted || record.Rollback)
+}
+
+// tryAgain is what a user does about an update that was rolled back, and keeps the host from
+// rolling back another.
+func (s *stage) tryAgain() {
+	if s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+		return
+	}
+	if gather(s.world()).failsBack() {
+		s.happen("set", "failurePolicy=Wait")
+	}
+	if s.isRolledBack() { // unless another template has been given since
+		s.happen("look")
+	}
+	if image := s.set.Spec.Template.Spec.Containers[0].Image; s.isRolledBack() {
+		s.happen("set", "image="+choice([]string{"nginx:1", "nginx:2"}, map[string]int{"nginx:1": 1}[image]))
+	}
+}
+
+// check does what an update waits for that goes by steps: conditions become True, and
+// somebody promotes the step.
+func (s *stage) check() (acted []string) {
+	steps, record := gather(s.world()).steps(), s.set.Status.Rollout
+	if record == nil || !s.canDecide() || record.Step < 1 || int(record.Step) > len(steps) || record.Revision != s.set.Status.UpdateRevision {
+		return nil
+	}
+	step := steps[record.Step-1]
+	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
+		for _, condition := range step.PodConditions {
+			if pod := s.pods[name]; said(pod, condition) != corev1.ConditionTrue {
+				s.changePod(name, func(pod *corev1.Pod) { setCondition(pod, corev1.PodConditionType(condition), corev1.ConditionTrue) })
+				acted = append(acted, condition+" of "+name+" is True")
+			}
+		}
+	}
+	if len(acted) == 0 && step.Approval == v1.ManualRolloutStepApproval && record.PromotedStep < record.Step {
+		s.record().PromotedStep = record.Step
+		acted = append(acted, fmt.Sprintf("promote %d", record.Step))
+	}
+	return acted
+}

@@ -1,0 +1,186 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// hashVersion begins every hash. A release that writes down otherwise what an override says
+// about pods has another one, and must know those before it: members are recreated if the
+// hash of their override is another one.
+const hashVersion = "1-"
+
+// said is what an override says about pods. Its name, its ordinals and what it says about
+// claims are left out: nobody is recreated for them.
+type said struct {
+	Labels       map[string]string   `json:"labels,omitempty"`
+	Annotations  map[string]string   `json:"annotations,omitempty"`
+	NodeSelector map[string]string   `json:"nodeSelector,omitempty"`
+	Tolerations  []corev1.Toleration `json:"tolerations,omitempty"`
+	Containers   []saidOfContainer   `json:"containers,omitempty"`
+}
+
+type saidOfContainer struct {
+	Name     string              `json:"name"`
+	Image    string              `json:"image,omitempty"`
+	Limits   corev1.ResourceList `json:"limits,omitempty"`
+	Requests corev1.ResourceList `json:"requests,omitempty"`
+	Env      []corev1.EnvVar     `json:"env,omitempty"`
+}
+
+// hashOf is the digest of what an override says about pods, empty if that is nothing. The
+// order of containers makes no difference.
+func hashOf(override *v1.MemberOverride) string {
+	all := said{Labels: override.Labels, Annotations: override.Annotations, NodeSelector: override.NodeSelector, Tolerations: override.Tolerations}
+	for i := range override.Containers {
+		c := &override.Containers[i]
+		one := saidOfContainer{Name: c.Name, Image: c.Image, Env: c.Env}
+		if c.Resources != nil {
+			one.Limits, one.Requests = c.Resources.Limits, c.Resources.Requests
+		}
+		if one.Image != "" || len(one.Limits)+len(one.Requests)+len(one.Env) > 0 {
+			all.Containers = append(all.Containers, one)
+		}
+	}
+	slices.SortStableFunc(all.Containers, func(a, b saidOfContainer) int { return cmp.Compare(a.Name, b.Name) })
+	text, err := json.Marshal(all)
+	if err != nil {
+		// An override that came off the wire can be written to it.
+		panic(fmt.Sprintf("encoding an override: %v", err))
+	}
+	if string(text) == "{}" {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hashVersion + hex.EncodeToString(sum[:8])
+}
+
+// withoutNote is the template without an annotation that would say of a pod that it was made
+// with an override. Somebody may have copied it there from a pod, and its member would be
+// recreated for ever.
+func withoutNote(template *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
+	if _, noted := template.Annotations[v1.OverrideAnnotation]; !noted {
+		return template
+	}
+	plain := *template
+	plain.Annotations = maps.Clone(template.Annotations)
+	delete(plain.Annotations, v1.OverrideAnnotation)
+	return &plain
+}
+
+// overridden is a template with an override, whose hash it notes.
+func overridden(template *corev1.PodTemplateSpec, override *v1.MemberOverride, hash string) *corev1.PodTemplateSpec {
+	changed := *template
+	changed.Labels = merged(template.Labels, override.Labels)
+	changed.Annotations = merged(template.Annotations, override.Annotations, map[string]string{v1.OverrideAnnotation: hash})
+	changed.Spec.NodeSelector = merged(template.Spec.NodeSelector, override.NodeSelector)
+	changed.Spec.Tolerations = slices.Concat(template.Spec.Tolerations, override.Tolerations)
+	changed.Spec.Containers = overriddenContainers(template.Spec.Containers, override.Containers)
+	changed.Spec.InitContainers = overriddenContainers(template.Spec.InitContainers, override.Containers)
+	return &changed
+}
+
+func overriddenContainers(containers []corev1.Container, overrides []v1.ContainerOverride) []corev1.Container {
+	byName := make(map[string]*v1.ContainerOverride, len(overrides))
+	for i := range overrides {
+		byName[overrides[i].Name] = &overrides[i]
+	}
+	changed := containers
+	for i := range containers {
+		override := byName[containers[i].Name]
+		if override == nil {
+			continue
+		}
+		if &changed[0] == &containers[0] {
+			changed = slices.Clone(containers)
+		}
+		overrideContainer(&changed[i], override)
+	}
+	return changed
+}
+
+func overrideContainer(container *corev1.Container, override *v1.ContainerOverride) {
+	container.Image = cmp.Or(override.Image, container.Image)
+	if override.Resources != nil {
+		container.Resources.Limits = merged(container.Resources.Limits, override.Resources.Limits)
+		container.Resources.Requests = merged(container.Resources.Requests, override.Resources.Requests)
+	}
+	if len(override.Env) > 0 {
+		container.Env = mergedEnv(container.Env, override.Env)
+	}
+}
+
+// mergedEnv puts variables in the place of those of the same name, because others after them
+// may refer to them, and the rest behind all.
+func mergedEnv(env, override []corev1.EnvVar) []corev1.EnvVar {
+	all := slices.Clone(env)
+	at := make(map[string]int, len(env))
+	for i := range env {
+		at[env[i].Name] = i // of several of one name the last counts
+	}
+	for _, variable := range override {
+		if i, ok := at[variable.Name]; ok {
+			all[i] = variable
+		} else {
+			all = append(all, variable)
+		}
+	}
+	return all
+}
+
+// merged are maps in one, in which the later count; nil if all are empty.
+func merged[M ~map[K]V, K comparable, V any](all ...M) M {
+	var one M
+	for _, values := range all {
+		if one == nil && len(values) > 0 {
+			one = make(M, len(values))
+		}
+		maps.Copy(one, values)
+	}
+	return one
+}
+
+// overriddenClaims are the claim templates of a set that an override changes, by their index.
+func overriddenClaims(templates []corev1.PersistentVolumeClaim, overrides []v1.VolumeClaimOverride) map[int]*corev1.PersistentVolumeClaim {
+	if len(overrides) == 0 {
+		return nil
+	}
+	byName := make(map[string]*v1.VolumeClaimOverride, len(overrides))
+	for i := range overrides {
+		byName[overrides[i].Name] = &overrides[i]
+	}
+	changed := make(map[int]*corev1.PersistentVolumeClaim, len(overrides))
+	for i := range templates {
+		if override := byName[templates[i].Name]; override != nil {
+			changed[i] = overriddenClaim(&templates[i], override)
+		}
+	}
+	return changed
+}
+
+// overriddenClaim is a claim template with an override.
+func overriddenClaim(template *corev1.PersistentVolumeClaim, override *v1.VolumeClaimOverride) *corev1.PersistentVolumeClaim {
+	changed := *template
+	if override.Storage != nil {
+		changed.Spec.Resources.Requests = merged(template.Spec.Resources.Requests, corev1.ResourceList{corev1.ResourceStorage: *override.Storage})
+	}
+	if override.StorageClassName != nil {
+		changed.Spec.StorageClassName = override.StorageClassName
+	}
+	if override.VolumeAttributesClassName != nil {
+		changed.Spec.VolumeAttributesClassName = override.VolumeAttributesClassName
+	}
+	return &changed
+}

@@ -1,0 +1,126 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// Overrides are those of a set, by the ordinals that they are for. What follows from one is
+// found once, however many members it has.
+type Overrides struct {
+	set *v1.StatefulSet
+	// rows are the ordinals with an override, the lowest first. They are apart.
+	rows []row
+	// hashes and claims are, by the index of an override, what its pods note, and the claim
+	// templates that it changes, by their index.
+	hashes []string
+	claims []map[int]*corev1.PersistentVolumeClaim
+}
+
+// row is a row of ordinals, with both its ends, and the index of their override.
+type row struct{ first, last, override int }
+
+// OverridesOf are the overrides of a set, which must not change as long as they are used.
+func OverridesOf(set *v1.StatefulSet) *Overrides {
+	o := &Overrides{set: set}
+	for i := range set.Spec.Overrides {
+		override := &set.Spec.Overrides[i]
+		for _, r := range override.Ordinals {
+			o.rows = append(o.rows, row{int(r.First), int(r.End()), i})
+		}
+		o.hashes = append(o.hashes, hashOf(override))
+		o.claims = append(o.claims, overriddenClaims(set.Spec.VolumeClaimTemplates, override.VolumeClaims))
+	}
+	slices.SortStableFunc(o.rows, func(a, b row) int { return cmp.Compare(a.first, b.first) })
+	return o
+}
+
+// Of is the override that a member is to have, nil if there is none.
+func (o *Overrides) Of(ordinal int) *v1.MemberOverride {
+	if at, ok := o.at(ordinal); ok {
+		return &o.set.Spec.Overrides[at]
+	}
+	return nil
+}
+
+func (o *Overrides) at(ordinal int) (override int, ok bool) {
+	at := sort.Search(len(o.rows), func(i int) bool { return o.rows[i].first > ordinal }) - 1
+	if at < 0 || ordinal > o.rows[at].last {
+		return 0, false
+	}
+	return o.rows[at].override, true
+}
+
+// Hash is what the pod of a member is to have in its annotation OverrideAnnotation, empty if it
+// is to have none: the member has no override, or one that says nothing about pods.
+func (o *Overrides) Hash(ordinal int) string {
+	at, ok := o.at(ordinal)
+	if !ok {
+		return ""
+	}
+	return o.hashes[at]
+}
+
+// Template is what the pod of a member is made from: the template of its revision, with its
+// override. It shares with both what it does not change.
+func (o *Overrides) Template(template *corev1.PodTemplateSpec, ordinal int) *corev1.PodTemplateSpec {
+	at, ok := o.at(ordinal)
+	if !ok || o.hashes[at] == "" {
+		return withoutNote(template)
+	}
+	return overridden(template, &o.set.Spec.Overrides[at], o.hashes[at])
+}
+
+// ClaimTemplate is what the claim of a member is made from: the claim template of that index,
+// with the member's override.
+func (o *Overrides) ClaimTemplate(template, ordinal int) *corev1.PersistentVolumeClaim {
+	if at, ok := o.at(ordinal); ok {
+		if changed := o.claims[at][template]; changed != nil {
+			return changed
+		}
+	}
+	return &o.set.Spec.VolumeClaimTemplates[template]
+}
+
+// PodMaker builds pods of many members, of which those with one override share what it makes of
+// their template. It is for one goroutine.
+type PodMaker struct {
+	overrides *Overrides
+	// templates are what has been made, by the template and the index of the override.
+	templates map[madeFrom]*corev1.PodTemplateSpec
+}
+
+type madeFrom struct {
+	template *corev1.PodTemplateSpec
+	override int
+}
+
+// PodMaker builds pods of the set.
+func (o *Overrides) PodMaker() *PodMaker {
+	return &PodMaker{overrides: o, templates: map[madeFrom]*corev1.PodTemplateSpec{}}
+}
+
+// Pod builds the pod of a member, as the function of that name does.
+func (m *PodMaker) Pod(template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
+	return podOf(m.overrides.set, m.template(template, ordinal), revision, ordinal)
+}
+
+func (m *PodMaker) template(template *corev1.PodTemplateSpec, ordinal int) *corev1.PodTemplateSpec {
+	at, ok := m.overrides.at(ordinal)
+	if !ok {
+		at = -1
+	}
+	from := madeFrom{template, at}
+	if m.templates[from] == nil {
+		m.templates[from] = m.overrides.Template(template, ordinal)
+	}
+	return m.templates[from]
+}

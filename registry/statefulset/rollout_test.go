@@ -1,0 +1,113 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/registry/statefulset/settest"
+)
+
+func TestDecidingAboutAnUpdate(t *testing.T) {
+	const invalid = `StatefulSetRollout.apps.statefulset.dev "web" is invalid: `
+	const late = `Operation cannot be fulfilled on statefulsets.apps.statefulset.dev "web": `
+	promote := func(step int32) appsv1.StatefulSetRollout {
+		return appsv1.StatefulSetRollout{Revision: "web-b", Action: appsv1.PromoteRollout, Step: step}
+	}
+	all, abort := appsv1.StatefulSetRollout{Revision: "web-b", Action: appsv1.PromoteAllRollout}, appsv1.StatefulSetRollout{Revision: "web-b", Action: appsv1.AbortRollout}
+	atStep := func(step int32) *appsv1.RolloutStatus {
+		return &appsv1.RolloutStatus{Revision: "web-b", Step: step, Released: first(2)}
+	}
+	for sentence, test := range map[string]struct {
+		decision appsv1.StatefulSetRollout
+		name     string
+		spec     func(*appsv1.StatefulSetSpec)
+		status   func(*appsv1.StatefulSetStatus)
+		before   *appsv1.RolloutStatus
+		admit    error
+		dryRun   bool
+		want     *appsv1.RolloutStatus
+		err      string
+	}{
+		"the promotion of a step is noted":        {decision: promote(1), before: atStep(1), want: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Released: first(2), PromotedStep: 1}},
+		"one of several steps is noted":           {decision: promote(2), before: atStep(1), want: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Released: first(2), PromotedStep: 2}},
+		"one that was promoted further stays so":  {decision: promote(1), before: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, PromotedStep: 2}, want: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, PromotedStep: 2}},
+		"the promotion of all steps is noted":     {decision: all, before: atStep(1), want: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Released: first(2), PromotedAll: true}},
+		"an abortion is noted":                    {decision: abort, before: atStep(2), want: &appsv1.RolloutStatus{Revision: "web-b", Step: 2, Released: first(2), Aborted: true}},
+		"one that comes before the record begins": {decision: abort, want: &appsv1.RolloutStatus{Revision: "web-b", Aborted: true}},
+		"one that comes before the record of the one before ends keeps whom that had reached": {decision: abort,
+			before: &appsv1.RolloutStatus{Revision: "web-a", Step: 3, Released: first(1), PromotedAll: true}, want: &appsv1.RolloutStatus{Revision: "web-b", Released: first(1), Aborted: true}},
+		"an abortion of an update without steps is noted": {decision: abort, spec: func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate = nil }, want: &appsv1.RolloutStatus{Revision: "web-b", Aborted: true}},
+		"a dry run is not noted":                          {decision: abort, before: atStep(1), dryRun: true, want: atStep(1)},
+
+		"one without a revision and without an action": {err: invalid + `[revision: Required value: status.updateRevision of the set, action: Unsupported value: "": supported values: "Abort", "Promote", "PromoteAll"]`},
+		"a promotion of no step":                       {decision: promote(0), err: invalid + "step: Invalid value: 0: must be 1 or more: the last step that is promoted"},
+		"an abortion of a step":                        {decision: appsv1.StatefulSetRollout{Revision: "web-b", Action: appsv1.AbortRollout, Step: 1}, err: invalid + "step: Invalid value: 1: only allowed with action Promote"},
+		"a promotion of a step that there is not":      {decision: promote(3), before: atStep(1), want: atStep(1), err: late + "there is no step 3: the update has 2"},
+		"a promotion that comes too late":              {decision: promote(1), before: atStep(2), want: atStep(2), err: late + "step 1 is done: the update is at step 2"},
+		"a promotion of an update without steps": {decision: all, spec: func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate = nil },
+			err: late + "the update has no steps that could be promoted"},
+		"one about another update":            {decision: appsv1.StatefulSetRollout{Revision: "web-a", Action: appsv1.AbortRollout}, err: late + "the decision is about the update to web-a, and the present one is to web-b"},
+		"one about an update that is over":    {decision: abort, status: func(s *appsv1.StatefulSetStatus) { s.CurrentRevision = "web-b" }, err: late + "no update is under way: revision web-b is the current one"},
+		"one about what nobody has seen yet":  {decision: abort, status: func(s *appsv1.StatefulSetStatus) { s.ObservedGeneration = 0 }, err: late + "the controller has not yet seen generation 1 of the set, it has seen 0: look again at what the update is"},
+		"one about an update that was failed": {decision: all, before: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true}, want: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true}, err: late + "the update to web-b is rolled back already; give the set another template, or kubectl sts rollout restart"},
+		"an abortion with nowhere to go back to": {decision: abort, before: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1, 2)}, want: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1, 2)},
+			err: late + "web-1, web-2 ran a revision that was never completed, so the update cannot be rolled back; give the set another template"},
+		"one about updates that do not roll": {decision: abort, spec: func(s *appsv1.StatefulSetSpec) {
+			s.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}
+		}, err: late + "the update strategy is OnDelete: only updates of the strategy RollingUpdate are promoted and aborted"},
+		"one for another set of the name":   {decision: appsv1.StatefulSetRollout{ObjectMeta: metav1.ObjectMeta{UID: "other"}, Revision: "web-b", Action: appsv1.AbortRollout}, err: late + "the decision is about the set with UID other, the set of this name has UID "},
+		"one for a set of another name":     {decision: appsv1.StatefulSetRollout{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Revision: "web-b", Action: appsv1.AbortRollout}, err: `metadata.name is "db", must be "web" or empty: the decision is about the update of that set`},
+		"one for a set that does not exist": {name: "nope", decision: abort, err: `statefulsets.apps.statefulset.dev "nope" not found`},
+		"one that admission refuses":        {decision: abort, admit: errors.New("not on Sundays"), err: "not on Sundays"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newTestStorage(t)
+			set := settest.Valid()
+			set.Spec.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.RollingUpdateStatefulSetStrategyType,
+				RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Steps: []appsv1.RolloutStep{{Updated: intstr.FromInt32(1)}, {Updated: intstr.FromInt32(2)}}}}
+			if test.spec != nil {
+				test.spec(&set.Spec)
+			}
+			set = create(t, s, set)
+			set.Status.ObservedGeneration, set.Status.CurrentRevision, set.Status.UpdateRevision, set.Status.Rollout = 1, "web-a", "web-b", test.before
+			if test.status != nil {
+				test.status(&set.Status)
+			}
+			if err := updateStatusAs(user.APIServerUser, s, set); err != nil {
+				t.Fatalf("preparing the status: %v", err)
+			}
+			options := &metav1.CreateOptions{}
+			if test.dryRun {
+				options.DryRun = []string{metav1.DryRunAll}
+			}
+			if test.name == "" {
+				test.name = "web"
+			}
+			admit := func(context.Context, runtime.Object) error { return test.admit }
+			got, err := NewRolloutREST(s.Status, newScheme(t)).Create(s.requestFor("rollout"), test.name, &test.decision, rest.ValidateObjectFunc(admit), options)
+			if (err == nil) != (test.err == "") || err != nil && !strings.HasPrefix(err.Error(), test.err) {
+				t.Errorf("got error %v, want %q", err, test.err)
+			}
+			after := storedSet(t, s)
+			if !equality.Semantic.DeepEqual(after.Status.Rollout, test.want) || after.Generation != 1 {
+				t.Errorf("the status says %+v in generation %d, want %+v in generation 1", after.Status.Rollout, after.Generation, test.want)
+			}
+			if answer, ok := got.(*appsv1.StatefulSetRollout); err == nil && (!ok || answer.UID != set.UID || answer.Action != test.decision.Action) {
+				t.Errorf("got the answer %+v, want the decision, with the UID of the set", got)
+			}
+		})
+	}
+}

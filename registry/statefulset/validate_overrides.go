@@ -1,0 +1,190 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// mostOverrides and mostRanges are what the tags of the fields have.
+const mostOverrides, mostRanges = 50, 100
+
+// validateOverrides wants overrides that are for members apart from each other, name what there
+// is, and change nothing by which a pod is found to be a member.
+func validateOverrides(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+	if len(spec.Overrides) > mostOverrides {
+		return nil // refused by the tag
+	}
+	taken, keys := sets.New[string](), selectedKeys(spec.Selector)
+	templates, containers := claimTemplateNames(spec), containersOf(&spec.Template.Spec)
+	var errs field.ErrorList
+	for i := range spec.Overrides {
+		override, at := &spec.Overrides[i], path.Index(i)
+		errs = append(errs, validateUniqueLabel(override.Name, taken, at.Child("name"))...)
+		errs = append(errs, validateOverridden(override.Ordinals, at.Child("ordinals"))...)
+		errs = append(errs, validateOverrideMeta(override, keys, at)...)
+		errs = append(errs, metav1validation.ValidateLabels(override.NodeSelector, at.Child("nodeSelector"))...)
+		errs = append(errs, validateTolerations(override.Tolerations, at.Child("tolerations"))...)
+		errs = append(errs, validateContainerOverrides(override.Containers, containers, at.Child("containers"))...)
+		errs = append(errs, validateClaimOverrides(override.VolumeClaims, templates, at.Child("volumeClaims"))...)
+	}
+	return append(errs, validateApart(spec.Overrides, path)...)
+}
+
+// selectedKeys are the labels by which the set finds its pods.
+func selectedKeys(selector *metav1.LabelSelector) sets.Set[string] {
+	keys := sets.New[string]()
+	if selector == nil {
+		return keys
+	}
+	for key := range selector.MatchLabels {
+		keys.Insert(key)
+	}
+	for _, requirement := range selector.MatchExpressions {
+		keys.Insert(requirement.Key)
+	}
+	return keys
+}
+
+func claimTemplateNames(spec *appsv1.StatefulSetSpec) sets.Set[string] {
+	names := sets.New[string]()
+	for i := range spec.VolumeClaimTemplates {
+		names.Insert(spec.VolumeClaimTemplates[i].Name)
+	}
+	return names
+}
+
+func validateOverridden(ordinals []appsv1.OrdinalRange, path *field.Path) field.ErrorList {
+	switch n := len(ordinals); {
+	case n == 0:
+		return field.ErrorList{field.Required(path, "at least one range of ordinals is needed")}
+	case n > mostRanges:
+		return nil // refused by the tag
+	}
+	return validateRanges(ordinals, path)
+}
+
+// overriddenRange is a range of ordinals and the index of its override.
+type overriddenRange struct {
+	appsv1.OrdinalRange
+	override int
+}
+
+// validateApart refuses an override of a member that an override before it in the list has, and
+// names the first such member.
+func validateApart(overrides []appsv1.MemberOverride, path *field.Path) field.ErrorList {
+	var ranges []overriddenRange
+	for i := range overrides {
+		if len(overrides[i].Ordinals) > mostRanges {
+			return nil // refused by the tag
+		}
+		for _, r := range overrides[i].Ordinals {
+			if r.First >= 0 && r.End() >= r.First {
+				ranges = append(ranges, overriddenRange{r, i})
+			}
+		}
+	}
+	slices.SortStableFunc(ranges, func(a, b overriddenRange) int { return cmp.Compare(a.First, b.First) })
+	none := overriddenRange{appsv1.OrdinalRange{First: -1}, -1}
+	// Of the ranges before, furthest is the one that ends last, and other the one that ends
+	// last of those of another override.
+	furthest, other := none, none
+	var errs field.ErrorList
+	complained := map[int]bool{}
+	for _, r := range ranges {
+		met := furthest
+		if met.override == r.override {
+			met = other
+		}
+		if earlier, later := min(met.override, r.override), max(met.override, r.override); met.End() >= r.First && !complained[later] {
+			complained[later] = true
+			errs = append(errs, field.Invalid(path.Index(later).Child("ordinals"), texts(overrides[later].Ordinals),
+				fmt.Sprintf("%d is already overridden by %q", r.First, overrides[earlier].Name)))
+		}
+		switch {
+		case r.End() > furthest.End() && r.override != furthest.override:
+			furthest, other = r, furthest
+		case r.End() > furthest.End():
+			furthest = r
+		case r.End() > other.End() && r.override != furthest.override:
+			other = r
+		}
+	}
+	return errs
+}
+
+// texts are ranges as people write them.
+func texts(ranges []appsv1.OrdinalRange) string {
+	all := make([]string, 0, len(ranges))
+	for _, r := range ranges {
+		all = append(all, text(r))
+	}
+	return strings.Join(all, ", ")
+}
+
+// validateOverrideMeta keeps from an override what tells whose pods they are and which.
+func validateOverrideMeta(override *appsv1.MemberOverride, selected sets.Set[string], path *field.Path) field.ErrorList {
+	errs := metav1validation.ValidateLabels(override.Labels, path.Child("labels"))
+	ours := identity.Labels("", 0)
+	for _, key := range slices.Sorted(maps.Keys(override.Labels)) {
+		_, isOurs := ours[key]
+		switch {
+		case selected.Has(key):
+			errs = append(errs, field.Forbidden(path.Child("labels").Key(key), "is in spec.selector"))
+		case isOurs, key == identity.RevisionLabel:
+			errs = append(errs, field.Forbidden(path.Child("labels").Key(key), "says which member a pod is, and is set by the controller"))
+		}
+	}
+	errs = append(errs, apivalidation.ValidateAnnotations(override.Annotations, path.Child("annotations"))...)
+	for _, key := range []string{appsv1.ClaimTemplatesAnnotation, appsv1.OverrideAnnotation} {
+		if _, has := override.Annotations[key]; has {
+			errs = append(errs, field.Forbidden(path.Child("annotations").Key(key), "is set by the controller"))
+		}
+	}
+	return errs
+}
+
+// validateTolerations looks at the keys. The host judges the rest.
+func validateTolerations(tolerations []corev1.Toleration, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range tolerations {
+		if key := tolerations[i].Key; key != "" {
+			errs = append(errs, metav1validation.ValidateLabelName(key, path.Index(i).Child("key"))...)
+		}
+	}
+	return errs
+}
+
+func validateClaimOverrides(claims []appsv1.VolumeClaimOverride, templates sets.Set[string], path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	taken := sets.New[string]()
+	for i := range claims {
+		claim, at := &claims[i], path.Index(i)
+		errs = append(errs, validateNamed(claim.Name, templates.Has(claim.Name), taken, at.Child("name"))...)
+		if size := claim.Storage; size != nil && size.Sign() <= 0 {
+			errs = append(errs, field.Invalid(at.Child("storage"), size.String(), "must be greater than zero"))
+		}
+		if class := claim.StorageClassName; class != nil && *class != "" {
+			errs = append(errs, invalid(at.Child("storageClassName"), *class, apivalidation.NameIsDNSSubdomain(*class, false))...)
+		}
+		if class := claim.VolumeAttributesClassName; class != nil {
+			errs = append(errs, invalid(at.Child("volumeAttributesClassName"), *class, apivalidation.NameIsDNSSubdomain(*class, false))...)
+		}
+	}
+	return errs
+}
