@@ -42,6 +42,24 @@ func validateDisruption(disruption *appsv1.StatefulSetDisruption, path *field.Pa
 	return errs
 }
 
+// validateGatesBesideSteps wants no gate whose condition a step asks for: a question makes the
+// condition False, by which the update would have failed.
+func validateGatesBesideSteps(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+	rolling := spec.UpdateStrategy.RollingUpdate
+	if spec.Disruption == nil || rolling == nil || len(spec.Disruption.Gates) > mostGates || len(rolling.Steps) > appsv1.MostSteps {
+		return nil
+	}
+	var errs field.ErrorList
+	for i, gate := range spec.Disruption.Gates {
+		at := slices.IndexFunc(rolling.Steps, func(step appsv1.RolloutStep) bool { return slices.Contains(step.PodConditions, gate.ConditionType) })
+		if at >= 0 {
+			errs = append(errs, field.Invalid(path.Child("disruption", "gates").Index(i).Child("conditionType"), gate.ConditionType,
+				"must not be one of "+path.Child("updateStrategy", "rollingUpdate", "steps").Index(at).Child("podConditions").String()+": it becomes False when the gate is asked, and the update would have failed"))
+		}
+	}
+	return errs
+}
+
 // validateGateType wants a condition that is neither the host's nor the server's own. Both have
 // rules of their own.
 func validateGateType(name string, taken sets.Set[string], path *field.Path) field.ErrorList {

@@ -6,6 +6,7 @@ package statefulset
 import (
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
@@ -52,6 +53,26 @@ func TestDisruptions(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			change := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Disruption = &test.disruption }))
+			verdict{want: test.want}.check(t, onUpdate(t, change))
+		})
+	}
+}
+
+func TestGatesBesideSteps(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		gate string
+		want []string
+	}{
+		"a gate that no step asks for is accepted": {gate: "example.com/handed-over"},
+		"a gate that a step asks for": {gate: "example.com/healthy", want: []string{`spec.disruption.gates[0].conditionType: Invalid value: "example.com/healthy": ` +
+			"must not be one of spec.updateStrategy.rollingUpdate.steps[1].podConditions: it becomes False when the gate is asked, and the update would have failed"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			change := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) {
+				s.Disruption = &appsv1.StatefulSetDisruption{Gates: []appsv1.DisruptionGate{{ConditionType: test.gate}}}
+				s.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{
+					Steps: []appsv1.RolloutStep{{Updated: intstr.FromInt32(1)}, {Updated: intstr.FromInt32(2), PodConditions: []string{"example.com/healthy"}}}}}
+			}))
 			verdict{want: test.want}.check(t, onUpdate(t, change))
 		})
 	}

@@ -39,20 +39,20 @@ func TestLifeOfTheExampleWithGates(t *testing.T) {
 
 	mark := pods.mark()
 	kubectlApply(t, updated, "-n", ns)
-	waitAsked(t, ns, "db-2", 1)
+	waitAsked(t, ns, "db-2")
 	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonWaitingForGate, "the update of pod db-2 waits until example.com/handed-over is True on it with reason Request1")
 	expectEvent(t, ns, "DisruptionRequested", `request the update (Request1) of pod "db-2" of set db`)
 	answer(t, ns, "db-2", "Request7")
-	waitAsked(t, ns, "db-2", 1)
+	waitAsked(t, ns, "db-2")
 	pods.expect(t, mark)
 	for _, name := range []string{"db-2", "db-1"} {
-		waitAsked(t, ns, name, 1)
+		waitAsked(t, ns, name)
 		answer(t, ns, name, "Request1")
 		pods.expect(t, mark, "deleted "+name, "added "+name)
 		mark = pods.mark()
 	}
 
-	waitAsked(t, ns, "db-0", 1)
+	waitAsked(t, ns, "db-0")
 	if said, err := tryPlugin(t, "migrate", "db", "--back", "--drop-extra-fields", "--dry-run", "-n", ns); err == nil || !strings.Contains(said, "the gates of spec.disruption are asked about db-0") {
 		t.Errorf("moving the set: got %q and %v, want it refused", said, err)
 	}
@@ -69,7 +69,7 @@ func TestLifeOfTheExampleWithGates(t *testing.T) {
 	pods.expect(t, mark)
 
 	kubectl(t, "scale", "statefulsets.apps.statefulset.dev", "db", "--replicas=2", "-n", ns)
-	waitAsked(t, ns, "db-2", 1)
+	waitAsked(t, ns, "db-2")
 	answer(t, ns, "db-2", "Request1")
 	pods.expect(t, mark, "deleted db-2")
 	kubectl(t, "delete", "pod", "db-1", "-n", ns)
@@ -123,8 +123,8 @@ func TestLifeOfTheExampleWithEvictions(t *testing.T) {
 	waitReady(t, ns, "db", 2)
 }
 
-// waitAsked waits until the gate of a pod is asked with a number.
-func waitAsked(t *testing.T, ns, name string, number int64) {
+// waitAsked waits until the gate of a pod is asked for the first time.
+func waitAsked(t *testing.T, ns, name string) {
 	t.Helper()
 	harness.Eventually(t, name+" is asked about", func(ctx context.Context) error {
 		pod, err := suite.Host.CoreV1().Pods(ns).Get(ctx, name, metav1.GetOptions{})
@@ -136,7 +136,7 @@ func waitAsked(t *testing.T, ns, name string, number int64) {
 		if err := json.Unmarshal([]byte(text), &asked); err != nil {
 			return fmt.Errorf("reading the annotation %q: %w", text, err)
 		}
-		if c := gateOf(pod); asked.ID != number || c.Status != corev1.ConditionFalse || c.Reason != v1.ReasonGateRequested {
+		if c := gateOf(pod); asked.ID != 1 || c.Status != corev1.ConditionFalse || c.Reason != v1.ReasonGateRequested {
 			return fmt.Errorf("it is asked %s, and the condition is %v", text, c)
 		}
 		return nil
