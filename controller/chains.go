@@ -123,8 +123,11 @@ func (w *walk) end(ctx context.Context, o outcome) {
 	}
 	w.stops[o.chain] = &stop{w.action(o.link), o.err}
 	if isFailure(o.err) {
-		p.failed(o.err, o.began, w.Clock.Now())
-		w.mindRefusal(ctx, p)
+		// That one pod may not be evicted says nothing of others.
+		if !plan.IsNotAllowed(o.err) {
+			p.failed(o.err, o.began, w.Clock.Now())
+			w.mindRefusal(ctx, p)
+		}
 		w.noteFailure(w.action(o.link), o.err, o.began)
 	}
 }

@@ -98,6 +98,10 @@ func (e *execution) carryOut(ctx context.Context, action plan.Action) error {
 		return e.updateClaim(ctx, action)
 	case plan.RepairPod:
 		return e.repairPod(ctx, action)
+	case plan.PatchPod:
+		return e.patchPod(ctx, action)
+	case plan.SetPodConditions:
+		return e.setPodConditions(ctx, action)
 	case plan.DeletePod:
 		return e.deletePod(ctx, action)
 	case plan.UpdateInPlace:

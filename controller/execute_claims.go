@@ -29,7 +29,7 @@ func (e *execution) createClaim(ctx context.Context, claim *corev1.PersistentVol
 
 func (e *execution) updateClaim(ctx context.Context, action plan.UpdateClaim) error {
 	what := subject{kind: "claim", name: action.Claim.Name}
-	err := e.change(ctx, claimsResource, what, action.Claim, change{labels: action.Labels, annotations: action.Annotations, size: action.Size, attributesClass: action.AttributesClass})
+	err := e.change(ctx, claimsResource, what, action.Claim, change{labels: present(action.Labels), annotations: present(action.Annotations), size: action.Size, attributesClass: action.AttributesClass})
 	if err == nil {
 		e.tellSuccess(update, what)
 	}

@@ -35,16 +35,36 @@ func (e *execution) createPod(ctx context.Context, pod *corev1.Pod) error {
 
 func (e *execution) repairPod(ctx context.Context, action plan.RepairPod) error {
 	what := subject{part: "labels of ", kind: "pod", name: action.Pod.Name}
-	err := e.change(ctx, podsResource, what, action.Pod, change{labels: action.Labels})
+	err := e.change(ctx, podsResource, what, action.Pod, change{labels: present(action.Labels)})
 	if err == nil {
 		e.tellSuccess(update, what)
 	}
 	return err
 }
 
+func (e *execution) patchPod(ctx context.Context, action plan.PatchPod) error {
+	what := subject{kind: "pod", name: action.Pod.Name}
+	err := e.change(ctx, podsResource, what, action.Pod, change{labels: action.Labels, annotations: action.Annotations})
+	if err == nil && action.Event != "" {
+		e.note(corev1.EventTypeNormal, action.Event, action.What+" of ", what, "")
+	}
+	return err
+}
+
+// setPodConditions tells no event: others change conditions all the time.
+func (e *execution) setPodConditions(ctx context.Context, action plan.SetPodConditions) error {
+	what := subject{part: "conditions of ", kind: "pod", name: action.Pod.Name}
+	return e.change(ctx, podsResource, what, action.Pod, change{conditions: action.Conditions})
+}
+
 func (e *execution) deletePod(ctx context.Context, action plan.DeletePod) error {
 	what := subject{kind: "pod", name: action.Pod.Name, why: " (" + action.Why() + ")"}
-	err := e.remove(ctx, podsResource, what, action.Pod)
+	var err error
+	if action.Evict {
+		err = e.evict(ctx, what, action.Pod)
+	} else {
+		err = e.remove(ctx, podsResource, what, action.Pod)
+	}
 	if err == nil {
 		e.tellSuccess(deletion, what)
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -35,7 +34,10 @@ func TestEveryWriteNamesTheObjectThatWasDecidedOn(t *testing.T) {
 	orphan.OwnerReferences = nil
 	for sentence, action := range map[string]plan.Action{
 		"deleting a pod":              plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate},
+		"evicting a pod":              plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate, Evict: true},
 		"repairing a pod":             plan.RepairPod{Pod: targetOf(pod), Labels: map[string]string{"a": "b"}},
+		"patching a pod":              plan.PatchPod{Pod: targetOf(pod), Annotations: map[string]*string{"a": nil}},
+		"setting a pod's condition":   plan.SetPodConditions{Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: "example.com/a", Status: corev1.ConditionFalse}}},
 		"adopting a pod":              plan.AdoptPod{Pod: targetOf(orphan)},
 		"releasing a pod":             plan.ReleasePod{Pod: targetOf(pod)},
 		"giving a claim an owner":     plan.SetClaimOwners{Claim: targetOf(claim), Owners: []metav1.OwnerReference{identity.Owner(set)}},
@@ -91,6 +93,32 @@ func TestAClaimIsToldOnlyWhatItLacks(t *testing.T) {
 			patch, ok := writesTo(host)[0].(clienttesting.PatchAction)
 			if !ok || string(patch.GetPatch()) != test.want {
 				t.Errorf("got %v, want the patch %s", writesTo(host), test.want)
+			}
+		})
+	}
+}
+
+func TestAPodIsToldOnlyWhatIsToChange(t *testing.T) {
+	set := newSet("web")
+	pod := newPod(set, 0)
+	for sentence, test := range map[string]struct {
+		action      plan.Action
+		want        string
+		subresource string
+	}{
+		"labels and annotations": {plan.PatchPod{Pod: targetOf(pod), Labels: map[string]*string{"a": new("b")}, Annotations: map[string]*string{"c": new("d"), "e": nil}},
+			`{"metadata":{"annotations":{"c":"d","e":null},"labels":{"a":"b"},"resourceVersion":"100","uid":"web-0-uid"}}`, ""},
+		"a condition": {plan.SetPodConditions{Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: "example.com/a", Status: corev1.ConditionFalse, Reason: "Requested"}}},
+			`{"metadata":{"resourceVersion":"100","uid":"web-0-uid"},"status":{"conditions":[{"type":"example.com/a","status":"False","lastProbeTime":null,"lastTransitionTime":null,"reason":"Requested"}]}}`, "status"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			term, host := newTestTerm(t, set, pod)
+			if done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{test.action}}}); len(done.failures) > 0 {
+				t.Fatalf("changing the pod: %v", done.failures)
+			}
+			patch, ok := writesTo(host)[0].(clienttesting.PatchAction)
+			if !ok || string(patch.GetPatch()) != test.want || patch.GetSubresource() != test.subresource {
+				t.Errorf("got %v, want the patch %s of %q", writesTo(host), test.want, test.subresource)
 			}
 		})
 	}
@@ -258,17 +286,5 @@ func TestASetIsConfirmedOnceBeforeItAdopts(t *testing.T) {
 				t.Errorf("got %d writes after %d reads, want %d after 1", got, reads.Load(), test.wantWrites)
 			}
 		})
-	}
-}
-
-func TestAPanicIsTheErrorOfItsOwnAction(t *testing.T) {
-	errs := inParallel(t.Context(), 3, 2, func(i int) error {
-		if i == 1 {
-			panic("boom")
-		}
-		return nil
-	})
-	if errs[0] != nil || errs[2] != nil || errs[1] == nil || !strings.Contains(errs[1].Error(), "boom") {
-		t.Errorf("got %v, want only the second to fail, with boom", errs)
 	}
 }

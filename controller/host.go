@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	quantity "k8s.io/apimachinery/pkg/api/resource"
@@ -28,8 +30,9 @@ type endpoint struct {
 	read   func(ctx context.Context, namespace, name string) (metav1.Object, error)
 	list   func(ctx context.Context, namespace string, options metav1.ListOptions) (runtime.Object, error)
 	create func(ctx context.Context, object metav1.Object) (metav1.Object, error)
-	patch  func(ctx context.Context, namespace, name string, of types.PatchType, patch []byte) (metav1.Object, error)
+	patch  func(ctx context.Context, namespace, name string, of types.PatchType, patch []byte, subresources ...string) (metav1.Object, error)
 	remove func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error
+	evict  func(ctx context.Context, eviction *policyv1.Eviction) error
 }
 
 // client is what a generated client can do with one kind in one namespace.
@@ -57,8 +60,8 @@ func through[T metav1.Object, L runtime.Object, C client[T, L]](clientOf func(na
 			}
 			return clientOf(object.GetNamespace()).Create(ctx, typed, metav1.CreateOptions{})
 		},
-		patch: func(ctx context.Context, namespace, name string, of types.PatchType, patch []byte) (metav1.Object, error) {
-			return clientOf(namespace).Patch(ctx, name, of, patch, metav1.PatchOptions{})
+		patch: func(ctx context.Context, namespace, name string, of types.PatchType, patch []byte, subresources ...string) (metav1.Object, error) {
+			return clientOf(namespace).Patch(ctx, name, of, patch, metav1.PatchOptions{}, subresources...)
 		},
 		remove: func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {
 			return clientOf(namespace).Delete(ctx, name, options)
@@ -140,7 +143,7 @@ func (k *kind) change(ctx context.Context, namespace string, object plan.Target,
 	if err != nil {
 		return "", err
 	}
-	return versionOf(k.patch(ctx, namespace, object.Name, patchType, patch))
+	return versionOf(k.patch(ctx, namespace, object.Name, patchType, patch, change.subresources()...))
 }
 
 // delete removes exactly the object that was decided on.
@@ -148,8 +151,19 @@ func (k *kind) delete(ctx context.Context, namespace string, object plan.Target)
 	if k.remove == nil {
 		panic(fmt.Sprintf("the controller removes no %s", k.resource))
 	}
-	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}}
-	return k.remove(ctx, namespace, object.Name, options)
+	return k.remove(ctx, namespace, object.Name, exactly(object))
+}
+
+// expel evicts exactly the pod that was decided on.
+func (k *kind) expel(ctx context.Context, namespace string, object plan.Target) error {
+	options := exactly(object)
+	return k.evict(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: object.Name, Namespace: namespace}, DeleteOptions: &options})
+}
+
+// exactly are the options with which an object is removed if it is the one that was decided on.
+// How long it has to end is its own business: nothing is removed before it has ended.
+func exactly(object plan.Target) metav1.DeleteOptions {
+	return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}}
 }
 
 func versionOf(object metav1.Object, err error) (string, error) {
@@ -161,7 +175,8 @@ func versionOf(object metav1.Object, err error) (string, error) {
 
 // change is what a patch changes. Nil fields stay as they are.
 type change struct {
-	labels, annotations map[string]string
+	// A label or annotation that is nil itself goes.
+	labels, annotations map[string]*string
 	// owners replaces all owner references.
 	owners []metav1.OwnerReference
 	// addOwner and dropOwner leave the other owner references as they are.
@@ -175,11 +190,33 @@ type change struct {
 	// size and attributesClass are those of a claim.
 	size            *quantity.Quantity
 	attributesClass string
+	// conditions are set in the status of a pod. Nothing else can be changed with them.
+	conditions []corev1.PodCondition
+}
+
+// subresources are those that a patch goes to.
+func (c change) subresources() []string {
+	if c.conditions != nil {
+		return []string{"status"}
+	}
+	return nil
+}
+
+// present are values none of which goes.
+func present(values map[string]string) map[string]*string {
+	if values == nil {
+		return nil
+	}
+	all := make(map[string]*string, len(values))
+	for key, value := range values {
+		all[key] = &value
+	}
+	return all
 }
 
 // patch is the change as the host understands it, bound to one object at one
-// resource version. A strategic merge patch merges owner references by UID, a
-// plain merge patch replaces them.
+// resource version. A strategic merge patch merges owner references by UID and conditions
+// by type, a plain merge patch replaces them.
 func (c change) patch(object plan.Target) (types.PatchType, []byte, error) {
 	patchType := types.StrategicMergePatchType
 	metadata := map[string]any{"uid": object.UID, "resourceVersion": object.ResourceVersion}
@@ -210,6 +247,9 @@ func (c change) patch(object plan.Target) (types.PatchType, []byte, error) {
 	}
 	if spec := c.spec(); len(spec) > 0 {
 		body["spec"] = spec
+	}
+	if c.conditions != nil {
+		body["status"] = map[string]any{"conditions": c.conditions}
 	}
 	patch, err := json.Marshal(body)
 	if err != nil {

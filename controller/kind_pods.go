@@ -4,8 +4,12 @@
 package controller
 
 import (
+	"context"
+	"strings"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coreinformers "k8s.io/client-go/informers/core/v1"
@@ -22,6 +26,10 @@ const podsInAPage = 100
 // podsKind are the pods that have the label of members, whosever they are. Those that
 // have lost it are found in another way (unlabeled_pods.go).
 func podsKind(host kubernetes.Interface) kind {
+	pods := through[*corev1.Pod, *corev1.PodList](host.CoreV1().Pods)
+	pods.evict = func(ctx context.Context, eviction *policyv1.Eviction) error {
+		return host.CoreV1().Pods(eviction.Namespace).EvictV1(ctx, eviction)
+	}
 	return kind{
 		resource: podsResource,
 		noun:     "pod",
@@ -43,7 +51,7 @@ func podsKind(host kubernetes.Interface) kind {
 		},
 		concerns: setsOfPod,
 		changed:  differing(podChanged),
-		endpoint: through[*corev1.Pod, *corev1.PodList](host.CoreV1().Pods),
+		endpoint: pods,
 	}
 }
 
@@ -69,17 +77,17 @@ func podChanged(before, after *corev1.Pod) bool {
 func trimPod(_ view, pod *corev1.Pod) any {
 	kept := &corev1.Pod{
 		ObjectMeta: trimMeta(&pod.ObjectMeta),
-		Spec:       corev1.PodSpec{Volumes: claimVolumes(pod.Spec.Volumes), Subdomain: pod.Spec.Subdomain},
+		Spec:       corev1.PodSpec{Volumes: claimVolumes(pod.Spec.Volumes), Subdomain: pod.Spec.Subdomain, ReadinessGates: pod.Spec.ReadinessGates},
 		Status: corev1.PodStatus{
 			Phase:                 pod.Status.Phase,
-			Conditions:            telling(pod.Status.Conditions),
+			Conditions:            telling(pod.Status.Conditions, len(pod.Spec.ReadinessGates) > 0),
 			InitContainerStatuses: telltale(pod.Status.InitContainerStatuses),
 			ContainerStatuses:     telltale(pod.Status.ContainerStatuses),
 			ObservedGeneration:    pod.Status.ObservedGeneration,
 		},
 	}
 	kept.Generation = pod.Generation
-	for _, key := range []string{v1.ClaimTemplatesAnnotation, v1.OverrideAnnotation, v1.InPlaceAnnotation} {
+	for _, key := range []string{v1.ClaimTemplatesAnnotation, v1.OverrideAnnotation, v1.InPlaceAnnotation, v1.DisruptionAnnotation, v1.DisruptionCountAnnotation} {
 		if made, noted := pod.Annotations[key]; noted {
 			if kept.Annotations == nil {
 				kept.Annotations = map[string]string{}
@@ -109,15 +117,24 @@ func claimVolumes(volumes []corev1.Volume) []corev1.Volume {
 	return kept
 }
 
-// telling are the conditions that say whether a pod is ready, and why it has no node.
-// The time of the last probe says nothing new.
-func telling(conditions []corev1.PodCondition) []corev1.PodCondition {
+// telling are the conditions that say whether a pod is ready, and why it has no node, and those
+// with a domain, of which gates are. Where more than containers makes a pod ready, it counts
+// whether these are not. The time of the last probe says nothing new, and of conditions with a
+// domain nobody reads the message.
+func telling(conditions []corev1.PodCondition, gated bool) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	for _, condition := range conditions {
-		if condition.Type == corev1.PodReady || condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
-			condition.LastProbeTime = metav1.Time{}
-			kept = append(kept, condition)
+		switch {
+		case strings.Contains(string(condition.Type), "/"):
+			condition.Message = ""
+		case condition.Type == corev1.PodReady:
+		case condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse:
+		case condition.Type == corev1.ContainersReady && condition.Status == corev1.ConditionFalse && gated:
+		default:
+			continue
 		}
+		condition.LastProbeTime = metav1.Time{}
+		kept = append(kept, condition)
 	}
 	return kept
 }

@@ -147,7 +147,7 @@ func TestAnotherKindsWritesAreWaitedForOnceItHasARow(t *testing.T) {
 			func() error { return term.view.put(configResource, newConfig(set, "120")) }},
 		{"a change",
 			func() error {
-				return e.change(t.Context(), configResource, what, targetOf(newConfig(set, "120")), change{labels: map[string]string{"a": "b"}})
+				return e.change(t.Context(), configResource, what, targetOf(newConfig(set, "120")), change{labels: map[string]*string{"a": new("b")}})
 			},
 			func() error { return term.view.put(configResource, newConfig(set, "121")) }},
 		{"a removal",

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -100,6 +101,10 @@ func preconditionsOf(t *testing.T, action clienttesting.Action) (types.UID, stri
 		if p := action.DeleteOptions.Preconditions; p != nil && p.UID != nil && p.ResourceVersion != nil {
 			return *p.UID, *p.ResourceVersion
 		}
+	case clienttesting.CreateActionImpl:
+		if eviction, ok := action.Object.(*policyv1.Eviction); ok && eviction.DeleteOptions.Preconditions != nil {
+			return *eviction.DeleteOptions.Preconditions.UID, *eviction.DeleteOptions.Preconditions.ResourceVersion
+		}
 	case clienttesting.PatchAction:
 		var patch struct {
 			Metadata struct {
@@ -129,6 +134,10 @@ func wantedTarget(action plan.Action) plan.Target {
 	case plan.UpdateInPlace:
 		return action.Pod
 	case plan.EndInPlace:
+		return action.Pod
+	case plan.PatchPod:
+		return action.Pod
+	case plan.SetPodConditions:
 		return action.Pod
 	case plan.AdoptPod:
 		return action.Pod

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+
+	"statefulset.dev/controller/plan"
 )
 
 // The delay before something that failed is tried again grows from the shortest
@@ -16,6 +18,13 @@ import (
 const (
 	shortestBackoff = 5 * time.Millisecond
 	longestBackoff  = 5 * time.Minute
+)
+
+// A pod that may not be evicted is tried again after a delay from the shortest to the longest: the
+// budgets of a namespace hardly change faster, and it may be a person who waits.
+const (
+	shortestEvictionBackoff = 10 * time.Second
+	longestEvictionBackoff  = time.Minute
 )
 
 // failures are the actions of a set that have failed, with when each may be tried again,
@@ -76,11 +85,14 @@ func (m *memo) waitsForRoom() bool {
 // again is the attempt that follows a failure. A namespace that is going away does
 // not come back.
 func (a attempt) again(err error, began, now time.Time) attempt {
-	first := shortestBackoff
-	if isShortage(err) {
+	first, longest := shortestBackoff, longestBackoff
+	switch {
+	case plan.IsNotAllowed(err):
+		first, longest = shortestEvictionBackoff, longestEvictionBackoff
+	case isShortage(err):
 		first = shortageBackoff
 	}
-	delay := min(max(2*a.delay, first), longestBackoff)
+	delay := min(max(2*a.delay, first), longest)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		delay = longestBackoff
 	}

@@ -5,17 +5,86 @@ package controller
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
+
+func TestAPodThatMayNotBeEvictedIsTriedAgainWithinAMinute(t *testing.T) {
+	set := newSet("web")
+	first, second := newPod(set, 0), newPod(set, 1)
+	answer := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
+	answer.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget web needs 2 healthy pods and has 2 currently"}}
+	term, host := newTestTerm(t, set, first, second)
+	clock := clocktesting.NewFakeClock(time.Now())
+	term.Clock = clock
+	refuse(host, "create", "web-0", answer)
+	remove := func(pod *corev1.Pod, evict bool) plan.Chain {
+		return plan.Chain{plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate, Evict: evict}}
+	}
+	for try, delay := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, time.Minute, time.Minute} {
+		host.ClearActions()
+		done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{remove(first, true)}})
+		if done.retryAfter != delay || len(writesTo(host)) != 1 {
+			t.Fatalf("try %d: got retry after %s and writes %v, want one and %s", try, done.retryAfter, writesTo(host), delay)
+		}
+		if want := []string{"EvictionBlocked"}; !slices.Equal(reasonsOf(done.events), want) {
+			t.Errorf("try %d: got events %v, want %v", try, reasonsOf(done.events), want)
+		}
+		status := plan.WithFailures(set.Status, set.Status, done.failures, clock.Now())
+		const want = `could not evict pod web-0 (update): deleting pod "web-0" (update): Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 2 healthy pods and has 2 currently`
+		for _, c := range status.Conditions {
+			if c.Reason != "DisruptionNotAllowed" || c.Message != want || c.Type == "Stalled" && c.Status == "True" {
+				t.Errorf("try %d: got condition %v, want none that is stalled, and the message %q", try, c, want)
+			}
+		}
+		clock.Step(delay)
+	}
+	host.ClearActions()
+	if done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{remove(first, true), remove(second, false)}}); len(writesTo(host)) != 2 {
+		t.Errorf("beside an eviction that is not allowed: got writes %v and failures %v, want the other pod deleted", writesTo(host), done.failures)
+	}
+}
+
+// Nobody but a person who knows that a node is off may do without the confirmation of its end.
+func TestNoPodIsRemovedBeforeItHasEnded(t *testing.T) {
+	set := newSet("web")
+	pod := newPod(set, 0)
+	for sentence, evict := range map[string]bool{"deleted": false, "evicted": true} {
+		t.Run(sentence, func(t *testing.T) {
+			term, host := newTestTerm(t, set, pod)
+			term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.DeletePod{Pod: targetOf(pod), Evict: evict}}}})
+			for _, action := range writesTo(host) {
+				var options metav1.DeleteOptions
+				switch action := action.(type) {
+				case clienttesting.DeleteActionImpl:
+					options = action.DeleteOptions
+				case clienttesting.CreateActionImpl:
+					options = *action.Object.(*policyv1.Eviction).DeleteOptions
+				default:
+					t.Fatalf("got %v, want a removal", action)
+				}
+				if options.GracePeriodSeconds != nil {
+					t.Errorf("the pod is %s with a grace period of %d seconds, want its own", sentence, *options.GracePeriodSeconds)
+				}
+			}
+			if got := len(writesTo(host)); got != 1 {
+				t.Errorf("got %d writes, want 1", got)
+			}
+		})
+	}
+}
 
 func TestWhatWasRefusedIsTriedAgainLaterAndNotAtTheNextEvent(t *testing.T) {
 	set := newSet("web")

@@ -78,6 +78,25 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 			w.Pods[2].Generation, w.Pods[2].Status.ObservedGeneration = 3, 2
 			w.Pods[2].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "a://3"}}
 		},
+		"the pod is not ready because a gate is asked": func(w *plan.World) {
+			w.Set.Spec.Disruption = &v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{ConditionType: "example.com/handed-over", TimeoutSeconds: new(int32(30))}}}
+			w.Set.Spec.Replicas = new(int32(2))
+			pod := w.Pods[2]
+			pod.Annotations[v1.DisruptionAnnotation] = `{"id":1,"operation":"ScaleDown","since":"2026-01-02T03:04:00Z"}`
+			pod.Annotations[v1.DisruptionCountAnnotation] = "1"
+			pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/handed-over"}}
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.ContainersReady, Status: corev1.ConditionTrue},
+				{Type: "example.com/handed-over", Status: corev1.ConditionFalse, Reason: v1.ReasonGateRequested, Message: "long"}}
+		},
+		"a pod is not ready although a gate is asked": func(w *plan.World) {
+			w.Set.Spec.Disruption = &v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{ConditionType: "example.com/handed-over"}}}
+			w.Set.Spec.Template.Spec.Containers[0].Image, w.Set.Spec.PodManagementPolicy = "main:2", v1.ParallelPodManagement
+			pod := w.Pods[2]
+			pod.Annotations[v1.DisruptionAnnotation] = `{"id":1,"operation":"Update"}`
+			pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/handed-over"}}
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.ContainersReady, Status: corev1.ConditionFalse},
+				{Type: "example.com/handed-over", Status: corev1.ConditionFalse, Reason: v1.ReasonGateRequested}}
+		},
 		"the pod of a member has its override, and another that of before": func(w *plan.World) {
 			w.Set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 1}}, Labels: map[string]string{"size": "big"}}}
 			w.Pods[1] = newPod(w.Set, 1)

@@ -46,8 +46,17 @@ func (e *execution) change(ctx context.Context, kind resource, what subject, obj
 }
 
 func (e *execution) remove(ctx context.Context, kind resource, what subject, object plan.Target) error {
+	return e.takeAway(ctx, kind, what, object, e.kinds.of(kind).delete)
+}
+
+func (e *execution) evict(ctx context.Context, what subject, object plan.Target) error {
+	return e.takeAway(ctx, podsResource, what, object, e.kinds.of(podsResource).expel)
+}
+
+// takeAway removes an object in one way or another.
+func (e *execution) takeAway(ctx context.Context, kind resource, what subject, object plan.Target, by func(ctx context.Context, namespace string, object plan.Target) error) error {
 	return e.do(ctx, deletion, what, func(ctx context.Context) error {
-		if err := e.kinds.of(kind).delete(ctx, e.set.Namespace, object); err != nil {
+		if err := by(ctx, e.set.Namespace, object); err != nil {
 			return err
 		}
 		e.memory.of(e.key).removed(kind, object)
@@ -71,7 +80,7 @@ func (e *execution) do(ctx context.Context, verb verb, what subject, call func(c
 	}
 	return e.write(ctx, func(ctx context.Context) error {
 		err := call(ctx)
-		e.gauges.window.Set(float64(e.slots.answered(slot, err)))
+		e.gauges.window.Set(float64(e.slots.answered(slot, aboutHost(err))))
 		switch {
 		case err == nil:
 			return nil
@@ -80,13 +89,23 @@ func (e *execution) do(ctx context.Context, verb verb, what subject, call func(c
 			return &staleRead{fmt.Errorf("%s %s: %w", verb.doing(), what, err)}
 		}
 		// A namespace that is going away takes the set with it: nothing to tell.
-		if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		if plan.IsNotAllowed(err) {
+			e.note(corev1.EventTypeWarning, v1.ReasonEvictionBlocked, "Could not evict ", what, ": "+plan.Cause(err))
+		} else if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 			e.note(corev1.EventTypeWarning, "Failed"+verb.reason(), fmt.Sprintf("Failed to %s ", verb), what, ": "+plan.Cause(err))
 		}
 		err = fmt.Errorf("%s %s: %w", verb.doing(), what, err)
 		klog.FromContext(ctx).Info("A write to the host failed", "set", e.key, "err", err)
 		return err
 	})
+}
+
+// aboutHost is an answer without what says nothing of how much work the host has.
+func aboutHost(err error) error {
+	if plan.IsNotAllowed(err) {
+		return nil
+	}
+	return err
 }
 
 // write begins a write if the term still holds. Once begun, it is not broken off

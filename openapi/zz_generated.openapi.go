@@ -347,6 +347,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		intstr.IntOrString{}.OpenAPIModelName():                                     schema_apimachinery_pkg_util_intstr_IntOrString(ref),
 		version.Info{}.OpenAPIModelName():                                           schema_k8sio_apimachinery_pkg_version_Info(ref),
 		appsv1.ContainerOverride{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_ContainerOverride(ref),
+		appsv1.DisruptionGate{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_DisruptionGate(ref),
 		appsv1.InPlaceUpdate{}.OpenAPIModelName():                                   schema_statefulsetdev_api_apps_v1_InPlaceUpdate(ref),
 		appsv1.MemberOverride{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_MemberOverride(ref),
 		appsv1.MemberReplacement{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_MemberReplacement(ref),
@@ -361,6 +362,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.RolloutStep{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_RolloutStep(ref),
 		appsv1.StatefulSet{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_StatefulSet(ref),
 		appsv1.StatefulSetCondition{}.OpenAPIModelName():                            schema_statefulsetdev_api_apps_v1_StatefulSetCondition(ref),
+		appsv1.StatefulSetDisruption{}.OpenAPIModelName():                           schema_statefulsetdev_api_apps_v1_StatefulSetDisruption(ref),
 		appsv1.StatefulSetList{}.OpenAPIModelName():                                 schema_statefulsetdev_api_apps_v1_StatefulSetList(ref),
 		appsv1.StatefulSetOrdinals{}.OpenAPIModelName():                             schema_statefulsetdev_api_apps_v1_StatefulSetOrdinals(ref),
 		appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(): schema_statefulsetdev_api_apps_v1_StatefulSetPersistentVolumeClaimRetentionPolicy(ref),
@@ -18382,6 +18384,55 @@ func schema_statefulsetdev_api_apps_v1_ContainerOverride(ref common.ReferenceCal
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_DisruptionGate(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "DisruptionGate is asked before a pod is removed. The question is the annotation apps.statefulset.dev/disruption of the pod, whose JSON has an id, and then the condition of the pod with the status False and the reason Requested. The answer is the status True with the reason Request and the id, as in Request7. An answer to an earlier question is none.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"conditionType": {
+						SchemaProps: spec.SchemaProps{
+							Description: "conditionType is the type of the condition, with a domain, as in example.com/handed-over. A pod that has it in its readinessGates does not get traffic from the question on; it is given the condition True when it is created.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"operations": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "operations are those for which the gate is asked: Update, ScaleDown and Replace. Without any, all. A pod that is not ready, and not only because a gate was asked, is updated without asking.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+										Enum:   []interface{}{"Replace", "ScaleDown", "Update"},
+									},
+								},
+							},
+						},
+					},
+					"timeoutSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "timeoutSeconds is for how many seconds the answer is waited for, from the question on. After that the pod is removed without it. Without it there is no end.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"conditionType"},
+			},
+		},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_InPlaceUpdate(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -18624,11 +18675,11 @@ func schema_statefulsetdev_api_apps_v1_PlanAction(ref common.ReferenceCallback) 
 				Properties: map[string]spec.Schema{
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "type says what the action does.\n\nPossible enum values:\n - `\"AdoptPod\"` makes the set the controller of a pod that has none.\n - `\"AdoptRevision\"` makes the set the controller of a revision that has none.\n - `\"CreateClaims\"` creates claims that an existing pod waits for.\n - `\"CreateMember\"` creates the claims that a member lacks, and then its pod.\n - `\"CreateRevision\"` records the set's template.\n - `\"DeletePod\"` removes a pod gracefully.\n - `\"DeleteRevision\"` removes a revision that nothing needs any more.\n - `\"EndInPlace\"` notes at a pod that its containers have been restarted.\n - `\"RaiseRevision\"` makes an earlier revision the latest again.\n - `\"ReleasePod\"` gives up a pod that no longer matches the set.\n - `\"RepairPod\"` restores the labels of a pod's identity.\n - `\"SetClaimOwners\"` makes the owner references of a claim follow the retention policy.\n - `\"UpdateClaim\"` makes a claim larger, or gives it the attributes, labels and annotations of its template.\n - `\"UpdateInPlace\"` brings a pod to another revision without replacing it.",
+							Description: "type says what the action does.\n\nPossible enum values:\n - `\"AdoptPod\"` makes the set the controller of a pod that has none.\n - `\"AdoptRevision\"` makes the set the controller of a revision that has none.\n - `\"CreateClaims\"` creates claims that an existing pod waits for.\n - `\"CreateMember\"` creates the claims that a member lacks, and then its pod.\n - `\"CreateRevision\"` records the set's template.\n - `\"DeletePod\"` removes a pod gracefully.\n - `\"DeleteRevision\"` removes a revision that nothing needs any more.\n - `\"EndInPlace\"` notes at a pod that its containers have been restarted.\n - `\"PatchPod\"` changes labels and annotations of a pod.\n - `\"RaiseRevision\"` makes an earlier revision the latest again.\n - `\"ReleasePod\"` gives up a pod that no longer matches the set.\n - `\"RepairPod\"` restores the labels of a pod's identity.\n - `\"SetClaimOwners\"` makes the owner references of a claim follow the retention policy.\n - `\"SetPodConditions\"` sets conditions in the status of a pod.\n - `\"UpdateClaim\"` makes a claim larger, or gives it the attributes, labels and annotations of its template.\n - `\"UpdateInPlace\"` brings a pod to another revision without replacing it.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
-							Enum:        []interface{}{"AdoptPod", "AdoptRevision", "CreateClaims", "CreateMember", "CreateRevision", "DeletePod", "DeleteRevision", "EndInPlace", "RaiseRevision", "ReleasePod", "RepairPod", "SetClaimOwners", "UpdateClaim", "UpdateInPlace"},
+							Enum:        []interface{}{"AdoptPod", "AdoptRevision", "CreateClaims", "CreateMember", "CreateRevision", "DeletePod", "DeleteRevision", "EndInPlace", "PatchPod", "RaiseRevision", "ReleasePod", "RepairPod", "SetClaimOwners", "SetPodConditions", "UpdateClaim", "UpdateInPlace"},
 						},
 					},
 					"ordinal": {
@@ -19279,6 +19330,47 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetCondition(ref common.Reference
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_StatefulSetDisruption(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "StatefulSetDisruption says how the controller takes members from service: for an update, because they are not wanted any more, or because somebody has asked for it. It does not hold for pods that are deleted by others, are lost with their nodes, have ended, keep an update from going on, or go with the set.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"method": {
+						SchemaProps: spec.SchemaProps{
+							Description: "method is Delete or Evict. With Evict, pods that are ready are evicted, so that the PodDisruptionBudgets of the namespace hold; one that may not be evicted is tried again after 10 to 60 seconds. Others are deleted. Without it, Delete.\n\nPossible enum values:\n - `\"Delete\"` deletes them. It is what happens if nothing is said.\n - `\"Evict\"` evicts them, so that PodDisruptionBudgets hold.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Delete", "Evict"},
+						},
+					},
+					"gates": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "gates are asked before a pod is removed, all at the same time, and all have to agree. At most 8.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.DisruptionGate{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			appsv1.DisruptionGate{}.OpenAPIModelName()},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_StatefulSetList(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -19776,12 +19868,18 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 							Ref:         ref(appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName()),
 						},
 					},
+					"disruption": {
+						SchemaProps: spec.SchemaProps{
+							Description: "disruption says how members are taken from service: by eviction, or after others have agreed. Without it their pods are deleted, as in apps/v1.",
+							Ref:         ref(appsv1.StatefulSetDisruption{}.OpenAPIModelName()),
+						},
+					},
 				},
 				Required: []string{"selector", "template"},
 			},
 		},
 		Dependencies: []string{
-			corev1.PersistentVolumeClaim{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName(), appsv1.MemberOverride{}.OpenAPIModelName(), appsv1.StatefulSetOrdinals{}.OpenAPIModelName(), appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(), appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName(), appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName(), appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()},
+			corev1.PersistentVolumeClaim{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName(), appsv1.MemberOverride{}.OpenAPIModelName(), appsv1.StatefulSetDisruption{}.OpenAPIModelName(), appsv1.StatefulSetOrdinals{}.OpenAPIModelName(), appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(), appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName(), appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName(), appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()},
 	}
 }
 

@@ -42,7 +42,7 @@ func neededFormat(obj runtime.Object) int {
 	if ordinals != nil && len(ordinals.Reserved) > 0 || len(set.Status.Ordinals) > 0 ||
 		extends(set.Spec.UpdateStrategy.RollingUpdate) || set.Status.Rollout != nil ||
 		set.Spec.VolumeClaimUpdate != nil || len(set.Status.VolumeClaims) > 0 ||
-		len(set.Status.Replacements) > 0 || len(set.Spec.Overrides) > 0 || set.Spec.ScaleStrategy != nil {
+		len(set.Status.Replacements) > 0 || len(set.Spec.Overrides) > 0 || set.Spec.ScaleStrategy != nil || set.Spec.Disruption != nil {
 		return 2
 	}
 	return firstFormat

@@ -93,6 +93,8 @@ type DeletePod struct {
 	Ordinal int
 	Pod     Target
 	Reason  DeleteReason
+	// Evict asks for an eviction, which budgets for disruptions may refuse.
+	Evict bool
 	// Override names the one that the pod is removed for, empty if it is removed for something
 	// else, or because its member is to have none any more.
 	Override string
@@ -216,7 +218,11 @@ func (a UpdateClaim) String() string {
 func (a RepairPod) String() string { return "repair labels of pod " + a.Pod.Name }
 
 func (a DeletePod) String() string {
-	return fmt.Sprintf("delete pod %s (%s)", a.Pod.Name, a.Why())
+	verb := "delete"
+	if a.Evict {
+		verb = "evict"
+	}
+	return fmt.Sprintf("%s pod %s (%s)", verb, a.Pod.Name, a.Why())
 }
 
 // Why says in a few words why the pod is removed.

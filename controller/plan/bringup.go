@@ -19,12 +19,12 @@ func bringUp(f *facts, d *draft) verdict {
 	for _, m := range f.members {
 		// The member that unblocks the set has been seen to, and is not available. Nor is one
 		// whose pod is about to go.
-		seenTo := f.unblocks(m) || f.asked(m) && d.removes(m)
+		seenTo := f.unblocks(m) || f.asked(m) && d.changesPod(m)
 		available := !seenTo && bringUpMember(f, d, m)
 		if available || !f.ordered {
 			continue
 		}
-		if !f.servesInVain(m) || d.removes(m) {
+		if !f.servesInVain(m) || d.changesPod(m) {
 			return pause
 		}
 		next = pause
@@ -51,7 +51,7 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 		return false
 	default:
 		complete(f, d, m)
-		return waitFor(f, d, m)
+		return f.drained(m) && f.wants(m).Operation != "" || waitFor(f, d, m)
 	}
 }
 

@@ -118,7 +118,15 @@ func openWork(f *facts, d *draft) *reason {
 	}
 	parts := []string{fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused, stepText}
 	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
-	return &reason{word, strings.Join(parts, "; ")}
+	return &reason{d.orGate(word), strings.Join(parts, "; ")}
+}
+
+// orGate is the reason that a set gives whose work is of a kind, if a gate has yet to agree to it.
+func (d *draft) orGate(word string) string {
+	if d.atGate && (word == v1.ReasonUpdating || word == v1.ReasonRemovingMembers || word == v1.ReasonReplacingMembers) {
+		return v1.ReasonWaitingForGate
+	}
+	return word
 }
 
 // existing is the number of wanted members that have a pod.

@@ -40,6 +40,7 @@
 //	            from the highest ordinal down to the partition, or in the order that
 //	            the set asks for; change them instead, if asked for and possible
 //	replace     remove the other pods that somebody has asked to have replaced
+//	gates       withdraw what gates were asked and is not to happen any more
 //	shape       tell of members that keep the claims of earlier templates, or an earlier
 //	            override
 //	service     tell of members that have the DNS name of an earlier service

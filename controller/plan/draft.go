@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
@@ -31,6 +33,13 @@ type draft struct {
 
 	// changed are the claims that are changed after their templates.
 	changed map[string]bool
+
+	// purse is what is left of the members that may be unavailable.
+	purse purse
+	// given are the pods whose gates were asked, and that are not removed for now.
+	given map[types.UID]bool
+	// atGate is true if a gate has yet to agree.
+	atGate bool
 
 	// unblock is the ordinal of the member that the status is to name as the one that is
 	// replaced out of turn, nil if none was chosen.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -25,7 +26,8 @@ type Failure struct {
 // WithFailures is what a status becomes when actions of its plan have failed; before
 // is the status that the set had, so that what stays as it was keeps its time. The
 // set is stalled if the host understood the request and refused it, because then
-// somebody has to change something; it is not if the host was merely in trouble.
+// somebody has to change something; it is not if the host was merely in trouble, or if a
+// budget does not let a pod be evicted yet.
 func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now time.Time) v1.StatefulSetStatus {
 	if len(failures) == 0 {
 		return status
@@ -36,6 +38,9 @@ func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now t
 		if isRefusal(failure.Err) {
 			worst = failure
 			break
+		}
+		if IsNotAllowed(worst.Err) {
+			worst = failure
 		}
 	}
 	message := fmt.Sprintf("could not %s: %s", worst.Action, Cause(worst.Err))
@@ -53,10 +58,17 @@ func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now t
 		keepTransitions(before, &status)
 		return status
 	}
-	say(v1.StatefulSetReady, corev1.ConditionFalse, v1.ReasonHostUnavailable)
-	say(v1.StatefulSetReconciling, corev1.ConditionTrue, v1.ReasonHostUnavailable)
+	word := v1.ReasonHostUnavailable
+	if IsNotAllowed(worst.Err) {
+		word = v1.ReasonDisruptionNotAllowed
+	}
+	say(v1.StatefulSetReady, corev1.ConditionFalse, word)
+	say(v1.StatefulSetReconciling, corev1.ConditionTrue, word)
 	if stalled := findCondition(&status, v1.StatefulSetStalled); stalled != nil && stalled.Status == corev1.ConditionTrue {
-		say(v1.StatefulSetReconciling, corev1.ConditionFalse, v1.ReasonHostUnavailable)
+		say(v1.StatefulSetReconciling, corev1.ConditionFalse, word)
+		if word == v1.ReasonDisruptionNotAllowed {
+			say(v1.StatefulSetStalled, corev1.ConditionTrue, word) // it names the budget
+		}
 	}
 	keepTransitions(before, &status)
 	return status
@@ -87,6 +99,19 @@ func steady(text string) string {
 	return at.ReplaceAllString(from.ReplaceAllString(text, "$1 "), "current time is")
 }
 
+// budgetIn names the budget that does not let a pod be evicted, and how it stands; empty if an
+// answer is about something else.
+func budgetIn(answer apierrors.APIStatus) string {
+	if details := answer.Status().Details; details != nil {
+		for _, c := range details.Causes {
+			if c.Type == policyv1.DisruptionBudgetCause && c.Message != "" {
+				return " " + c.Message
+			}
+		}
+	}
+	return ""
+}
+
 func cause(err error) string {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {
@@ -100,5 +125,5 @@ func cause(err error) string {
 	if _, reason, ok := strings.Cut(text, " is forbidden: "); ok {
 		text = reason
 	}
-	return what + text
+	return what + text + budgetIn(answer)
 }

@@ -88,36 +88,55 @@ func (f *facts) inPlacePolicy() v1.InPlaceUpdatePolicyType {
 
 // inPlaceOr is what brings the pod of a member to the revision that the member is to have:
 // a change of the pod, if the set asks for that and it is possible, or else the removal,
-// unless the set forbids that. It is nothing then, and said why.
+// unless the set forbids that. It is nothing then, and said why. Gates are asked before, if
+// either takes the member from service.
 func inPlaceOr(f *facts, d *draft, m member, removal DeletePod) []Action {
-	policy := f.inPlacePolicy()
-	if policy == "" && !isRestarting(m.pod) {
-		return []Action{removal}
+	if f.inPlacePolicy() == "" && !isRestarting(m.pod) {
+		return remove(f, d, m, removal)
 	}
-	change := f.changeOf(d, m)
-	switch {
-	case change.Prevented == "":
-		return []Action{f.updateInPlace(m, change, removal)}
-	case policy == v1.OnlyInPlaceUpdatePolicyType:
-		d.blocked(v1.ReasonInPlaceImpossible, "pod %s cannot be brought to revision %s in place, and inPlace.policy %s allows no other way: %s; delete the pod to have it recreated, or set %s",
-			m.pod.Name, f.goal(m).name, policy, change.Prevented, v1.IfPossibleInPlaceUpdatePolicyType)
+	switch change := f.changeOf(d, m); {
+	case f.isForbidden(d, m):
 		return nil
-	default:
+	case change.Prevented != "":
 		d.warnOnce(v1.ReasonInPlaceFallback, "members are recreated at revision %s, because that is not possible in place: %s", f.goal(m).name, change.Prevented)
-		return []Action{removal}
+		return remove(f, d, m, removal)
+	case !change.Restarts() && !isRestarting(m.pod):
+		return []Action{f.updateInPlace(m, change, removal)}
+	default:
+		if first, agree := askFirst(f, d, m, removal.Reason); !agree {
+			return first
+		}
+		return []Action{f.updateInPlace(m, change, removal)}
 	}
 }
 
+// isForbidden reports whether a member cannot be updated in place, and the set allows no other
+// way. It says so.
+func (f *facts) isForbidden(d *draft, m member) bool {
+	if f.inPlacePolicy() != v1.OnlyInPlaceUpdatePolicyType {
+		return false
+	}
+	change := f.changeOf(d, m)
+	if change.Prevented == "" {
+		return false
+	}
+	d.blocked(v1.ReasonInPlaceImpossible, "pod %s cannot be brought to revision %s in place, and inPlace.policy %s allows no other way: %s; delete the pod to have it recreated, or set %s",
+		m.pod.Name, f.goal(m).name, v1.OnlyInPlaceUpdatePolicyType, change.Prevented, v1.IfPossibleInPlaceUpdatePolicyType)
+	return true
+}
+
 // updateInPlace is the change of the pod of a member. If the host finds it invalid, the pod
-// is removed instead, unless the set forbids that.
+// is removed instead, unless the set forbids that, or gates have not been asked about it.
 func (f *facts) updateInPlace(m member, change *identity.InPlaceChange, removal DeletePod) UpdateInPlace {
 	goal := f.goal(m).name
+	removal = f.addressed(m, removal)
 	update := UpdateInPlace{Ordinal: m.ordinal, Pod: removal.Pod, Images: change.Images, Sidecars: change.Sidecars, Turn: removal.Turn,
 		Revision: goal, Labels: with(change.Labels, identity.RevisionLabel, goal), Annotations: change.Annotations}
 	if change.Restarts() || isRestarting(m.pod) {
 		update.Annotations = with(change.Annotations, v1.InPlaceAnnotation, nextNote(m.pod, goal, change, f.Now).text())
 	}
-	if f.inPlacePolicy() != v1.OnlyInPlaceUpdatePolicyType {
+	asked := removal.Reason == DeleteUnready || f.agreed(m)
+	if f.inPlacePolicy() != v1.OnlyInPlaceUpdatePolicyType && asked {
 		update.Otherwise = &removal
 	}
 	return update

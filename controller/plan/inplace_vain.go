@@ -112,7 +112,7 @@ func (f *facts) giveUpRestart(d *draft, m member, others int) bool {
 	default:
 		d.warn(v1.ReasonInPlaceFallback, "pod %s is recreated at revision %s: %s", m.pod.Name, f.goal(m).name, what)
 		d.wait("pod %s is being recreated: %s", m.pod.Name, what)
-		d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteUnrestarted})
+		d.each(remove(f, d, m, DeletePod{Reason: DeleteUnrestarted})...)
 		return true
 	}
 	return false

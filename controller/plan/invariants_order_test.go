@@ -102,6 +102,11 @@ func (j *judged) updateOrder() {
 	for _, action := range j.updatesBegun() {
 		taken[action.Ordinal] = true
 	}
+	for _, action := range planned[PatchPod](j) {
+		if action.Event != "" && j.operationOn(j.pods[action.Pod.Name]) == "Update" {
+			taken[action.Ordinal] = true
+		}
+	}
 	for one := range taken {
 		if _, ok := ready(j.member(one)); !ok {
 			continue
@@ -110,6 +115,9 @@ func (j *judged) updateOrder() {
 			j.broke("barrier", "member %d is taken while member %d, which comes before it by its labels, is outdated or unavailable", one, other)
 		}
 		for _, other := range j.ordinals {
+			if j.isLeaving(one) || j.isLeaving(other) {
+				continue // their turn was when they were asked about
+			}
 			if !taken[other] && j.serves(one) && j.serves(other) && j.isOutdated(other) && j.precedes(other, one) &&
 				j.waitsFor(other) < 0 && (j.ordered() || j.untold(other) == "" && !j.isStuck(other)) {
 				j.broke("update order", "member %d is updated before member %d", one, other)
@@ -124,8 +132,9 @@ func (j *judged) updateOrder() {
 func (j *judged) orderTold(taken map[int]bool) {
 	free := j.maxUnavailable()
 	for _, ordinal := range j.ordinals {
-		if !j.serves(ordinal) {
+		if !j.serves(ordinal) || j.isLeaving(ordinal) {
 			free--
+			continue
 		}
 		if taken[ordinal] {
 			free--

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -29,6 +30,11 @@ func (j *judged) tracking() {
 	}
 	for _, action := range planned[DeletePod](j) {
 		if j.rests() && (forUpdate(action) || action.Reason == DeleteUnready) {
+			j.broke("paused", "%s", action)
+		}
+	}
+	for _, action := range planned[PatchPod](j) {
+		if text := action.Annotations["apps.statefulset.dev/disruption"]; j.rests() && text != nil && strings.Contains(*text, `"Update"`) {
 			j.broke("paused", "%s", action)
 		}
 	}

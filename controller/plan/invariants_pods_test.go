@@ -77,7 +77,7 @@ func (j *judged) createsInOrder() {
 		j.broke("one at a time", "an ordered set creates and removes %d members at once", scaled)
 	}
 	for _, ordinal := range j.ordinals {
-		if ordinal < creates[0].Ordinal && !j.stays(ordinal) {
+		if ordinal < creates[0].Ordinal && !j.stays(ordinal) && !j.isLeaving(ordinal) {
 			j.broke("predecessor", "pod %s is created while member %d does not serve", creates[0].Pod.Name, ordinal)
 		}
 	}
@@ -117,14 +117,22 @@ func (j *judged) recreatesAtOnce() {
 // that an ordered set takes its members out of service in order.
 func (j *judged) chains() {
 	for _, chain := range j.plan.Chains {
-		update := !slices.ContainsFunc(chain, func(action Action) bool {
-			a, removed := action.(DeletePod)
-			_, changed := action.(UpdateInPlace)
-			return !changed && (!removed || !forUpdate(a))
-		})
+		update := !slices.ContainsFunc(chain, func(action Action) bool { return !advancesUpdate(action) })
 		if inOrder := update && j.ordered() && j.strategy() == v1.RollingUpdateStatefulSetStrategyType; len(chain) > 1 && !inOrder {
 			j.broke("chains", "one refusal would hold up the rest of %v", chain)
 		}
+	}
+}
+
+// advancesUpdate reports whether an action is one of those that an update is made of.
+func advancesUpdate(action Action) bool {
+	switch a := action.(type) {
+	case DeletePod:
+		return forUpdate(a)
+	case UpdateInPlace, PatchPod, SetPodConditions:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -253,7 +261,7 @@ func (j *judged) deletesInOrder() {
 
 func (j *judged) allServe(action DeletePod) {
 	for _, ordinal := range j.ordinals {
-		if !j.serves(ordinal) {
+		if !j.serves(ordinal) && !j.isLeaving(ordinal) {
 			j.broke("predecessor", "%s while member %d does not serve", action, ordinal)
 		}
 	}

@@ -50,6 +50,9 @@ func (j *judged) replaced() {
 		if j.serves(action.Ordinal) {
 			taken[action.Ordinal] = true
 		}
+		if j.isLeaving(action.Ordinal) {
+			continue // its turn was when it was asked about
+		}
 		if latest < 0 || j.precedes(latest, action.Ordinal) {
 			latest = action.Ordinal
 		}
@@ -61,7 +64,7 @@ func (j *judged) replaced() {
 		j.broke("replace budget", "%d serving members are taken away, %d of %d are missing, and %d may be", len(taken), missing, len(j.ordinals), j.maxUnavailable())
 	}
 	for _, ordinal := range j.ordinals {
-		if j.precedes(ordinal, latest) && j.serves(ordinal) && j.asked(j.member(ordinal)) && !taken[ordinal] {
+		if latest >= 0 && j.precedes(ordinal, latest) && j.serves(ordinal) && j.asked(j.member(ordinal)) && !taken[ordinal] && !j.isLeaving(ordinal) {
 			j.broke("replace order", "member %d is replaced before member %d", latest, ordinal)
 		}
 	}

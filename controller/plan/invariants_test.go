@@ -36,6 +36,11 @@ var invariants = []func(*judged){
 	(*judged).replaced,
 	(*judged).replacements,
 	(*judged).rate,
+	(*judged).gated,
+	(*judged).evictions,
+	(*judged).questions,
+	(*judged).takes,
+	(*judged).waitsForGate,
 	(*judged).createdClaims,
 	(*judged).claimOwners,
 	(*judged).tracking,
@@ -170,6 +175,10 @@ func targetOf(action Action) (kind string, at Target) {
 	case SetClaimOwners:
 		return "claim", a.Claim
 	case RepairPod:
+		return "pod", a.Pod
+	case PatchPod:
+		return "pod", a.Pod
+	case SetPodConditions:
 		return "pod", a.Pod
 	case DeletePod:
 		return "pod", a.Pod

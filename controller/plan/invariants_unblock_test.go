@@ -24,7 +24,7 @@ func (f evidence) patience() (time.Duration, bool) {
 
 // unreadySince is since when a pod that is to serve does not, and false if it does.
 func unreadySince(pod *corev1.Pod) (time.Time, bool) {
-	if _, ok := ready(pod); ok || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+	if _, ok := ready(pod); ok || excused(pod) || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
 		return time.Time{}, false
 	}
 	for _, condition := range pod.Status.Conditions {
@@ -166,5 +166,5 @@ func (j *judged) isOver(ordinal int) bool {
 		return j.Now.Sub(pod.DeletionTimestamp.Time) >= patience
 	}
 	_, ok := ready(pod)
-	return ok
+	return ok || excused(pod)
 }

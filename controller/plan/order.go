@@ -170,8 +170,8 @@ func (b *barrier) holds(m member) bool {
 
 // tell says who is kept, for whom, beside what is waited for otherwise. If the budget is used
 // up, that is not what keeps it.
-func (b *barrier) tell(f *facts, d *draft, budget int) {
-	if b.held == nil || budget <= 0 {
+func (b *barrier) tell(f *facts, d *draft) {
+	if b.held == nil || d.purse.open <= 0 {
 		return
 	}
 	if d.waiting != "" {

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"pgregory.net/rapid"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -36,8 +35,12 @@ var kinds = weighted([]kind{
 	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"}, {3, "overrides"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
 	{1, "inPlace"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {1, "rerun"}, {2, "slip"}, {2, "swap"}, {1, "invalid"},
+	{1, "gates"}, {3, "answer"}, {1, "misanswer"}, {1, "busy"}, {1, "method"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
+
+// always are the kinds of events without which nothing goes on.
+var always = weighted([]kind{{1, "nothing"}, {4, "look"}, {6, "ready"}, {5, "gone"}, {1, "gc"}, {1, "bind"}, {1, "image"}, {1, "wait"}, {1, "unready"}})
 
 type kind struct {
 	weight int
@@ -50,78 +53,6 @@ func weighted(all []kind) (names []string) {
 	}
 	return names
 }
-
-// settings are the values that the fields of a set get.
-var settings = map[string][]string{
-	"replicas":        {"3", "0", "1", "2", "4", "5", "6"},
-	"image":           {"nginx:1", "nginx:2", "nginx:3", badImage},
-	"partition":       {"0", "1", "2", "4", "7"},
-	"maxUnavailable":  {"1", "2", "3", "30%", "50%", "1%", "100%"},
-	"start":           {"0", "1", "2", "5"},
-	"whenDeleted":     {"Retain", "Delete"},
-	"whenScaled":      {"Retain", "Delete"},
-	"minReadySeconds": {"0", "10", "30"},
-	"historyLimit":    {"10", "0", "1", "2"},
-	"strategy":        {"RollingUpdate", "OnDelete", "Recreate"},
-	"policy":          {"OrderedReady", "Parallel"},
-	"claims":          {"www", "www,log", "www:2Gi", "www:3Gi,log", "log:1Gi::gold", "www:2Gi::gold,log:2Gi"},
-	"claimLabel":      {"gold", "silver"},
-
-	"volumeClaimUpdate": {"InPlace", "NewClaims", "InPlace", "none"},
-
-	"paused":        {"true", "false"},
-	"inPlace":       {"IfPossible", "Only", "none", "IfPossible"},
-	"steps":         {"1", "1:bake=10/50%", "2:manual", "1:if=ok/3:bake=20:if=ok:manual", "none", "100%:if=ok"},
-	"failurePolicy": {"Rollback", "Wait"},
-
-	"direction": {"Ascending", "Descending", "none"},
-	"first":     {"1", "none", "2,0", "3-4,1", "0-1"},
-	"last":      {"role=leader", "none", "role=standby/role=leader", "role=leader/role=standby", "app=nginx"},
-
-	"replaceUnreadyAfterSeconds": {"0", "20", "none"},
-	"rate":                       {"1", "2", "50%", "none", "9"},
-	"overrides": {"big@0@node=nvme", "none", "big@0@node=nvme/small@2-3@size=small", "huge@0@node=nvme", "big@1,5@node=ssd@env=LARGE", "big@0@node=" + nowhere,
-		"wide@1@storage=www=2Gi", "big@0@node=nvme@storage=www=3Gi/small@4@env=SMALL"},
-	"service":  {"nginx", "other", ""},
-	"reserved": {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
-}
-
-// badImage is one with which no pod becomes ready.
-const badImage = "nginx:bad"
-
-const (
-	fewestEvents = 15
-	mostEvents   = 40
-)
-
-// number draws a number to be taken modulo something small. Small numbers are
-// drawn more often, which is why it goes so far up.
-var number = rapid.IntRange(0, 1<<24)
-
-// drawEvents draws the events of a sequence.
-func drawEvents() *rapid.Generator[[]event] {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) event {
-		return event{choice(kinds, number.Draw(t, "kind")), number.Draw(t, "which"), number.Draw(t, "value")}
-	}), fewestEvents, mostEvents)
-}
-
-// drawSet draws the fields that a set begins with, as the arguments of "set". In one set
-// half of them are left out and in another most are, because what some do hides others.
-func drawSet() *rapid.Generator[[]string] {
-	return rapid.Custom(func(t *rapid.T) []string {
-		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
-		every := choice([]int{2, 4, 8}, number.Draw(t, "one field of"))
-		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy", "inPlace"} {
-			if n := number.Draw(t, field); n%every == 1 {
-				args = append(args, field+"="+choice(settings[field], n/every))
-			}
-		}
-		return args
-	})
-}
-
-func choice[T any](from []T, n int) T { return from[n%len(from)] }
 
 // commandFor is the command by which an event happens, nil if there is nothing that
 // it could happen to.
@@ -165,7 +96,10 @@ func (s *stage) commandFor(e event) []string {
 	case "crash":
 		return []string{e.Kind, fmt.Sprint(e.Value % 4)}
 	case "refuse":
-		what := []string{"create pod", "delete pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0", "revision", "update pod"}
+		what := []string{"create pod", "delete pod", "evict pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0", "revision", "update pod"}
+		if what := choice(what, e.Value); what == "evict pod" {
+			return []string{e.Kind, what + ": " + choice([]string{"budget", "no", "budgets"}, e.Which)}
+		}
 		return []string{e.Kind, choice(what, e.Value) + ": no"}
 	case "invalid":
 		return []string{e.Kind, choice([]string{"in place (", "pod web-1 in place"}, e.Value)}
@@ -216,6 +150,9 @@ func (s *stage) podCommand(e event) []string {
 			ok = terminating
 		case "kill", "lead", "follow":
 			ok = !terminating
+		case "answer", "misanswer", "busy":
+			_, ok = askedOf(pod)
+			ok = ok && !terminating
 		case "replace":
 			ok = s.canAsk(name)
 		case "restart", "crashloop":

@@ -88,6 +88,7 @@ func TestMutantsAreFound(t *testing.T) {
 	maps.Copy(all, orderMutants())
 	maps.Copy(all, replaceMutants())
 	maps.Copy(all, rateMutants())
+	maps.Copy(all, gateMutants())
 	maps.Copy(all, overrideMutants())
 	maps.Copy(all, inPlaceMutants())
 	for name, m := range all {

@@ -119,6 +119,7 @@ func (s *stage) converge(slowly bool) {
 		acted = s.happened(s.kubelet()) || acted
 		acted = s.happened(s.collect()) || acted
 		acted = s.happened(s.provision()) || acted
+		acted = s.happened(s.answers()) || acted
 		acted = acted || s.happened(s.check())
 		if !acted && p.RequeueAfter > 0 {
 			acted = true
@@ -149,7 +150,7 @@ func (s *stage) kubelet() (acted []string) {
 		case pod.Status.Phase == corev1.PodRunning && pod.Status.ObservedGeneration < pod.Generation:
 			s.changePod(name, func(pod *corev1.Pod) { pod.Status.ObservedGeneration = pod.Generation })
 			acted = append(acted, "observe "+name)
-		case !ended && s.canRun(pod) && (pod.Status.Phase != corev1.PodRunning || pod.Status.Conditions[0].Status != corev1.ConditionTrue):
+		case !ended && s.canRun(pod) && (pod.Status.Phase != corev1.PodRunning || !s.isContent(pod)):
 			s.ready(name, corev1.ConditionTrue)
 			acted = append(acted, "ready "+name)
 		}
@@ -224,6 +225,11 @@ func shortcomings(world World) (lacks []string) {
 	for _, pod := range world.Pods {
 		if f.mine(pod) && metav1.GetControllerOfNoCopy(pod) == nil {
 			lack("pod %s has no controller", pod.Name)
+		}
+	}
+	for _, pod := range world.Pods {
+		if _, asked := askedOf(pod); asked && f.mine(pod) {
+			lack("pod %s is asked about: %v", pod.Name, pod.Annotations)
 		}
 	}
 	dead := len(world.Revisions)

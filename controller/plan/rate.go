@@ -61,7 +61,7 @@ func removeInTurn(f *facts, d *draft, ready []member) {
 			d.wait("pod %s is removed when others that are not wanted are gone", m.pod.Name)
 			return
 		default:
-			condemn(d, m)
+			condemn(f, d, m)
 			limit--
 		}
 	}

@@ -21,8 +21,12 @@ func removeOld(f *facts, d *draft) verdict {
 			continue
 		}
 		old++
-		if !isTerminating(m.pod) && returnable(f, d, m) {
-			d.each(f.removalOf(m))
+		switch {
+		case isTerminating(m.pod):
+		case returnable(f, d, m):
+			d.each(remove(f, d, m, f.removalOf(m))...)
+		default:
+			d.giveUp(f, m)
 		}
 	}
 	if old > 0 {

@@ -6,8 +6,6 @@ package plan
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	v1 "statefulset.dev/api/apps/v1"
 )
 
@@ -19,7 +17,7 @@ func replaceBrokenAsked(f *facts, d *draft) verdict {
 		return proceed
 	}
 	for m := range f.inUpdateOrder() {
-		if f.asked(m) && isBroken(m.pod) && !d.touches(m) {
+		if f.asked(m) && isBroken(m.pod) && !d.changesPod(m) {
 			removeAsked(f, d, m)
 		}
 	}
@@ -33,16 +31,15 @@ func replaceAsked(f *facts, d *draft) verdict {
 	if len(f.Set.Status.Replacements) == 0 || d.repairing {
 		return proceed
 	}
-	budget := f.maxUnavailable() - (f.roster.Len() - f.available) - f.takenFromService(d)
 	for m := range f.inUpdateOrder() {
 		switch {
-		case !f.asked(m), isTerminating(m.pod), isFinished(m.pod), d.touches(m):
+		case !f.asked(m), isTerminating(m.pod), isFinished(m.pod), d.changesPod(m):
 		case isBroken(m.pod):
 			removeAsked(f, d, m)
-		case budget <= 0:
+		case !d.purse.affords(f, m):
 			d.wait("%s is replaced, as asked, as soon as that leaves no more than %d members unavailable", m.pod.Name, f.maxUnavailable())
 		case removeAsked(f, d, m):
-			budget--
+			d.purse.pay(f, m)
 		}
 	}
 	return proceed
@@ -52,10 +49,14 @@ func replaceAsked(f *facts, d *draft) verdict {
 // not be created again, and reports whether it does.
 func removeAsked(f *facts, d *draft, m member) bool {
 	if !returnable(f, d, m) {
+		d.giveUp(f, m)
 		return false
 	}
-	d.wait("%s is being replaced, as asked", m.pod.Name)
-	d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteAsked})
+	actions := remove(f, d, m, DeletePod{Reason: DeleteAsked})
+	if removes(actions) {
+		d.wait("%s is being replaced, as asked", m.pod.Name)
+	}
+	d.each(actions...)
 	return true
 }
 
@@ -73,61 +74,6 @@ func isFor(request v1.MemberReplacement, m member) bool {
 // replacing reports whether a wanted member is to be replaced because somebody has asked for it.
 func (f *facts) replacing() bool {
 	return len(f.Set.Status.Replacements) > 0 && slices.ContainsFunc(f.members, f.asked)
-}
-
-// takenFromService is how many members that are ready lose their pods, or containers of
-// them, by what is planned.
-func (f *facts) takenFromService(d *draft) (taken int) {
-	going := map[types.UID]bool{}
-	for _, chain := range d.chains {
-		for _, action := range chain {
-			if pod, changes := podOf(action); changes && takes(action) {
-				going[pod.UID] = true
-			}
-		}
-	}
-	for _, m := range f.members {
-		if m.pod != nil && going[m.pod.UID] && isReady(m.pod) && !isRestarting(m.pod) {
-			taken++
-		}
-	}
-	return taken
-}
-
-// removes reports whether the removal of the pod of a member is planned.
-func (d *draft) removes(m member) bool {
-	return slices.ContainsFunc(d.chains, func(chain Chain) bool {
-		return slices.ContainsFunc(chain, func(action Action) bool {
-			removal, ok := action.(DeletePod)
-			return ok && m.pod != nil && removal.Pod.UID == m.pod.UID
-		})
-	})
-}
-
-// touches reports whether the pod of a member is removed, or changed for an update, by what
-// is planned.
-func (d *draft) touches(m member) bool {
-	return slices.ContainsFunc(d.chains, func(chain Chain) bool {
-		return slices.ContainsFunc(chain, func(action Action) bool {
-			pod, changes := podOf(action)
-			return changes && m.pod != nil && pod.UID == m.pod.UID
-		})
-	})
-}
-
-// podOf is the pod that an action removes, or changes for an update; false if it does
-// neither.
-func podOf(action Action) (pod Target, changes bool) {
-	if a, ok := action.(DeletePod); ok {
-		return a.Pod, true
-	}
-	if a, ok := action.(UpdateInPlace); ok {
-		return a.Pod, true
-	}
-	if a, ok := action.(EndInPlace); ok {
-		return a.Pod, true
-	}
-	return Target{}, false
 }
 
 // replacementsOf are the requests whose pods are still there. As long as it cannot be said

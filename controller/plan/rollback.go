@@ -87,7 +87,7 @@ func (f *facts) awaitsMembers() bool {
 // hasFailed reports whether a pod has ended by itself, and not because the cluster needed its
 // place.
 func hasFailed(pod *corev1.Pod) bool {
-	return isFinished(pod) && conditionOf(pod, string(corev1.DisruptionTarget)) != corev1.ConditionTrue
+	return isFinished(pod) && says(pod, string(corev1.DisruptionTarget)) != corev1.ConditionTrue
 }
 
 // failsAt is when an update has failed unless its members become available.
@@ -108,7 +108,7 @@ func (f *facts) rolloutFailure(p *progress) *reason {
 	}
 	for _, m := range p.updated {
 		for _, name := range p.step.PodConditions {
-			if conditionOf(m.pod, name) == corev1.ConditionFalse && (p.baked || p.passed[m.ordinal]) {
+			if says(m.pod, name) == corev1.ConditionFalse && (p.baked || p.passed[m.ordinal]) {
 				return &reason{v1.RolloutConditionFalse, fmt.Sprintf("condition %s of pod %s is False", foreignWord(name), m.pod.Name)}
 			}
 		}

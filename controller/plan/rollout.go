@@ -4,6 +4,7 @@
 package plan
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -15,18 +16,23 @@ import (
 // that are changed in place instead have the same turn. In an ordered set one that cannot
 // be updated, or not yet, holds up those after it.
 func rollOut(f *facts, d *draft) verdict {
-	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.rests() || d.repairing {
+	if !f.rolls() || d.repairing {
 		return proceed
 	}
-	t := &turns{budget: f.updateBudget()}
-	barrier := f.barrier()
+	t, barrier := &turns{failing: f.isFailing()}, f.barrier()
 	var updates []Action
 	for m := range f.inUpdateOrder() {
-		if _, how := f.target(m); (how == recreate || how == mend) && !isRestarting(m.pod) && !barrier.holds(m) {
+		switch _, how := f.target(m); {
+		case how != recreate && how != mend, isRestarting(m.pod):
+		case barrier.holds(m):
+			d.giveUp(f, m)
+		default:
 			updates = append(updates, t.take(f, d, m, how)...)
 		}
 	}
-	barrier.tell(f, d, t.budget)
+	if !t.stopped && !t.failing {
+		barrier.tell(f, d)
+	}
 	if f.ordered {
 		d.inOrder(updates...)
 	} else {
@@ -35,49 +41,64 @@ func rollOut(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// updateBudget is how many members that serve may be taken for an update now. One that has
-// failed takes no more.
-func (f *facts) updateBudget() int {
-	if f.rollout != nil && f.rollout.at.failure != nil && !f.rollsBack() {
-		return 0
-	}
-	return f.maxUnavailable() - (f.roster.Len() - f.available)
-}
-
 // turns is how far an update may go in one look.
 type turns struct {
-	// budget is how many more members may be taken from service. Once one has to wait, those
-	// after it that would cost nothing wait, too.
-	budget int
-	waits  bool
+	// failing: the update has failed, so that it takes no more members that serve.
+	failing bool
+	// stopped: all members wait for one before them. short: one waits until fewer members are
+	// unavailable, and those after it that would cost nothing wait, too.
+	stopped, short bool
 }
 
 // take is what brings a member to what it is to have, nothing if that is not to be now.
 func (t *turns) take(f *facts, d *draft, m member, how method) []Action {
-	switch held := how == recreate && isHeld(f, d, m); {
-	case held && f.ordered:
-		t.stop()
-	case held:
+	switch {
 	case how == mend:
 		return removeUnready(f, d, m)
-	case !isReady(m.pod) || isTerminating(m.pod):
+	case isHeld(f, d, m):
+		t.refuse(f, d, m)
+	case servesNobody(m.pod):
 		return replaceBroken(f, d, m)
-	case t.waits:
-	case t.budget > 0 || f.isRelabelled(d, m):
-		update := replaceMember(f, d, m)
-		t.budget -= membersTaken(update)
-		if f.ordered && len(update) == 0 {
-			t.stop()
+	case t.failing:
+		d.giveUp(f, m)
+	case t.stopped:
+	case f.isRelabelled(d, m):
+		if !t.short {
+			return replaceMember(f, d, m)
 		}
-		return update
+	case !d.purse.affords(f, m):
+		t.short = true
+	case f.isForbidden(d, m):
+		t.refuse(f, d, m)
 	default:
-		t.waits = true
+		d.purse.pay(f, m)
+		return replaceMember(f, d, m)
 	}
 	return nil
 }
 
-// stop lets those after a member wait for it.
-func (t *turns) stop() { t.budget, t.waits = 0, true }
+// refuse takes back what was asked about a member that cannot be updated. In an ordered set
+// those after it wait for it.
+func (t *turns) refuse(f *facts, d *draft, m member) {
+	d.giveUp(f, m)
+	t.stopped = t.stopped || f.ordered
+}
+
+// rolls reports whether the set's members are updated one after the other, and nothing rests.
+func (f *facts) rolls() bool {
+	return f.Set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType && !f.rests()
+}
+
+// isFailing reports whether the update has failed, so that it takes no more members that serve.
+func (f *facts) isFailing() bool {
+	return f.rollout != nil && f.rollout.at.failure != nil && !f.rollsBack()
+}
+
+// servesNobody reports whether an old pod is not one to be taken from service: it is not there to
+// serve any more, or it is broken.
+func servesNobody(pod *corev1.Pod) bool {
+	return isBroken(pod) || isTerminating(pod) || isFinished(pod)
+}
 
 // isHeld reports whether an outdated pod is kept, because the next one could not be made, or
 // not as it is to be.
@@ -98,24 +119,21 @@ func replaceBroken(f *facts, d *draft, m member) []Action {
 }
 
 // replaceMember is what brings a member to what it is to have: the removal of its pod, or a
-// change of it.
+// change of it, or before that a question to its gates.
 func replaceMember(f *facts, d *draft, m member) []Action {
 	removal := f.removalOf(m)
-	removal.Turn = f.turnOf(m)
 	update := inPlaceOr(f, d, m, removal)
-	if len(update) == 0 {
-		return nil
-	}
-	_, removed := update[0].(DeletePod)
 	switch {
+	case changesInPlace(update):
+		d.wait("pod %s is being updated in place to revision %s", m.pod.Name, f.goal(m).name)
+	case !removes(update):
+		return update
 	case removal.Reason == DeleteMisshapen:
 		d.wait("pod %s is being replaced by one that mounts the claims of the present templates", m.pod.Name)
 	case removal.Reason == DeleteForOverride:
 		d.wait("pod %s is being replaced by one %s", m.pod.Name, f.overrideText(m))
-	case removed:
-		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.goal(m).name)
 	default:
-		d.wait("pod %s is being updated in place to revision %s", m.pod.Name, f.goal(m).name)
+		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.goal(m).name)
 	}
 	if removal.Reason == DeleteForUpdate && revisionOf(m.pod) == f.current.name {
 		d.replaced++
@@ -123,26 +141,10 @@ func replaceMember(f *facts, d *draft, m member) []Action {
 	return update
 }
 
-// membersTaken is how many members actions take from service.
-func membersTaken(actions []Action) (taken int) {
-	for _, action := range actions {
-		taken += one(takes(action))
-	}
-	return taken
-}
-
-// takes reports whether an action takes a member from service: its pod is removed, or
-// containers of it are restarted.
-func takes(action Action) bool {
-	_, removes := action.(DeletePod)
-	update, _ := action.(UpdateInPlace)
-	return removes || update.restarts()
-}
-
-// removalOf removes the pod of a member that is to be recreated, and says what it has otherwise
-// than it is to have.
+// removalOf says of the removal of a member that is to be recreated what its pod has otherwise
+// than it is to have, and why it is the member's turn.
 func (f *facts) removalOf(m member) DeletePod {
-	removal := DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForUpdate}
+	removal := DeletePod{Reason: DeleteForUpdate, Turn: f.turnOf(m)}
 	switch {
 	case revisionOf(m.pod) != f.goal(m).name && f.rollsBack():
 		removal.Reason = DeleteForRollback

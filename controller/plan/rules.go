@@ -44,6 +44,7 @@ func rules() []rule {
 		{name: "scale down", apply: scaleDown},
 		{name: "update", apply: rollOut},
 		{name: "replace", apply: replaceAsked},
+		{name: "gates", apply: settleGates, aside: true},
 		{name: "shape", apply: tellShape, aside: true},
 		{name: "service", apply: tellService, aside: true},
 		{name: "history", apply: truncateHistory, aside: true},
@@ -52,7 +53,7 @@ func rules() []rule {
 
 // decide applies the rules to what is so.
 func decide(f *facts, reads *reader) *draft {
-	d := &draft{reads: reads, pods: f.overrides.PodMaker()}
+	d := &draft{reads: reads, pods: f.overrides.PodMaker(), purse: f.purse()}
 	membersWait := false
 	for _, rule := range rules() {
 		if membersWait && !rule.aside {

@@ -32,10 +32,10 @@ func scaleDown(f *facts, d *draft) verdict {
 		d.wait("the claims of removed members are being marked for deletion")
 	case isTerminating(highest.pod):
 		waitForEnd(f, d, highest.pod, "")
-	case f.unavailable(highest) && !f.isHopeless(highest) && lower.ordinal != highest.ordinal:
+	case f.unavailable(highest) && !f.drained(highest) && !f.isHopeless(highest) && lower.ordinal != highest.ordinal:
 		d.wait("pod %s is removed when pod %s is available", highest.pod.Name, lower.pod.Name)
 	default:
-		condemn(d, highest)
+		condemn(f, d, highest)
 		d.wait("pod %s is being removed%s", highest.pod.Name, f.whyCondemned(highest))
 	}
 	return pause
@@ -55,9 +55,9 @@ func claimsOfCondemned(f *facts, d *draft) []member {
 	return ready
 }
 
-func condemn(d *draft, m member) {
-	if !isTerminating(m.pod) && !d.touches(m) {
-		d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteForScaleDown})
+func condemn(f *facts, d *draft, m member) {
+	if !isTerminating(m.pod) && !d.changesPod(m) {
+		d.each(remove(f, d, m, DeletePod{Reason: DeleteForScaleDown})...)
 	}
 }
 
@@ -75,7 +75,7 @@ func (f *facts) whyCondemned(m member) string {
 // available and may still become so.
 func (f *facts) lowestUnavailable() member {
 	for _, m := range slices.Backward(f.condemned) {
-		if f.unavailable(m) && !f.isHopeless(m) {
+		if f.unavailable(m) && !f.drained(m) && !f.isHopeless(m) {
 			return m
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,7 +40,8 @@ const separator = "----------\n"
 // "replace" asks for the pods named to be replaced, as a forced request does;
 // "hold" and "unhold" set and remove the annotation; "show" prints what is there; move has the
 // commands about sets that come from another group, ail those about pods that do not
-// start, elect those about who leads, decide those about steps, restartCommand those about updates in place, and trouble those that make a run unfair.
+// start, elect those about who leads, decide those about steps, agree those about gates, restartCommand those about updates
+// in place, and trouble those that make a run unfair.
 func TestSequences(t *testing.T) {
 	files, err := filepath.Glob("testdata/sequences/*.txt")
 	if err != nil || len(files) == 0 {
@@ -147,7 +149,7 @@ func (s *stage) command(name string, args []string) {
 		s.each(args, func(claim string) { delete(s.claims, claim) })
 	case "refuse":
 		what, why, _ := strings.Cut(strings.Join(args, " "), ": ")
-		s.refuse[what] = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "x", errors.New(why))
+		s.refuse[what] = refusalFor(why)
 	case "allow":
 		clear(s.refuse)
 	case "wait":
@@ -159,9 +161,24 @@ func (s *stage) command(name string, args []string) {
 	case "show":
 		s.show()
 	default:
-		if !s.move(name, args) && !s.ail(name, args) && !s.elect(name, args) && !s.decide(name, args) && !s.restartCommand(name, args) {
+		if !s.move(name, args) && !s.ail(name, args) && !s.elect(name, args) && !s.decide(name, args) && !s.agree(name, args) && !s.restartCommand(name, args) {
 			s.trouble(name, args)
 		}
+	}
+}
+
+// refusalFor is what the host answers with: "budget" is that of a disruption that is not allowed,
+// "budgets" that of several which it cannot make one of.
+func refusalFor(why string) error {
+	switch why {
+	case "budget":
+		err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
+		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget web needs 3 healthy pods and has 3 currently"}}
+		return err
+	case "budgets":
+		return apierrors.FromObject(&metav1.Status{Status: metav1.StatusFailure, Code: 500, Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."})
+	default:
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "x", errors.New(why))
 	}
 }
 
@@ -249,7 +266,7 @@ func (s *stage) settle() {
 				s.restart(name, false)
 				fmt.Fprintf(&s.log, "> restart %s\n", name)
 				fallthrough
-			case pod.Status.Phase == corev1.PodPending:
+			case pod.Status.Phase == corev1.PodPending, s.lags(pod):
 				s.ready(name, corev1.ConditionTrue)
 				fmt.Fprintf(&s.log, "> ready %s\n", name)
 			default:

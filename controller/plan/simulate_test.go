@@ -147,7 +147,7 @@ func (h *host) configure(settings []string) {
 		case "whenScaled":
 			h.retention().WhenScaled = v1.PersistentVolumeClaimRetentionPolicyType(value)
 		default:
-			if !h.order(key, value) && !h.templateSetting(key, value) {
+			if !h.order(key, value) && !h.disrupt(key, value) && !h.templateSetting(key, value) {
 				h.t.Fatalf("unknown setting %q", setting)
 			}
 		}
@@ -258,12 +258,22 @@ func (h *host) simulated() *Simulated {
 	return &Simulated{Set: h.set, Pods: h.pods, Claims: h.claims, Revisions: h.revisions, Now: h.now, Write: h.write, Trim: (*corev1.Pod).DeepCopy}
 }
 
-// ready makes a pod run, ready or not.
+// ready makes the containers of a pod run, ready or not; so is the pod, unless a gate keeps it
+// from that.
 func (h *host) ready(name string, ready corev1.ConditionStatus) {
 	h.changePod(name, func(pod *corev1.Pod) {
+		condition := corev1.PodCondition{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Time{Time: h.now}}
+		if !h.isOpen(pod) {
+			condition.Status = corev1.ConditionFalse
+		}
 		pod.Status.Phase, pod.Spec.NodeName = corev1.PodRunning, "node-1"
-		others := slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
-		pod.Status.Conditions = append([]corev1.PodCondition{{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Time{Time: h.now}}}, others...)
+		others := slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady || c.Type == corev1.ContainersReady
+		})
+		if len(pod.Spec.ReadinessGates) > 0 {
+			others = append([]corev1.PodCondition{{Type: corev1.ContainersReady, Status: ready}}, others...)
+		}
+		pod.Status.Conditions = append([]corev1.PodCondition{condition}, others...)
 		h.run(pod, ready == corev1.ConditionTrue)
 	})
 }

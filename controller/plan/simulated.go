@@ -61,6 +61,8 @@ func (s *Simulated) Do(action Action) error {
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) {
 			pod.Labels = merged(pod.Labels, a.Labels)
 		})
+	case PatchPod, SetPodConditions:
+		return s.changePod(action)
 	case DeletePod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: s.Now} })
 	case UpdateInPlace, EndInPlace:
@@ -85,6 +87,15 @@ func (s *Simulated) Do(action Action) error {
 	default:
 		return fmt.Errorf("no rule to simulate %T", action)
 	}
+}
+
+// changePod changes the metadata or the status of a pod.
+func (s *Simulated) changePod(action Action) error {
+	if a, ok := action.(SetPodConditions); ok {
+		return hit(s, s.Pods, a.Pod, a.apply)
+	}
+	a, _ := action.(PatchPod)
+	return hit(s, s.Pods, a.Pod, a.apply)
 }
 
 // apply makes a claim what the action tells it to be.

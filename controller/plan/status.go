@@ -27,7 +27,8 @@ func report(f *facts, d *draft) (status v1.StatefulSetStatus, requeueAfter time.
 	status.LastProgressTime = lastProgress(f, &status, open)
 	overdue, left := overdue(f, &status, open)
 	setConditions(f, &status, standing{open: open, stalled: first(d.stalled, overdue), overdue: overdue, recreating: recreating})
-	next := soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(soonest(f.nextUnblocking(), f.nextRate()), f.nextStepLook()))
+	next := soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(f.nextUnblocking(), f.nextRate()))
+	next = soonest(next, soonest(f.nextStepLook(), f.nextGate()))
 	next = soonest(next, f.nextOverdue())
 	return status, soonest(next, soonest(left, d.retry))
 }

@@ -127,7 +127,7 @@ func (f *facts) readConditions(p *progress) {
 		f.keep(known, f.rollout.stored.Passed)
 	}
 	for _, m := range p.updated {
-		missing := slices.IndexFunc(p.step.PodConditions, func(name string) bool { return conditionOf(m.pod, name) != corev1.ConditionTrue })
+		missing := slices.IndexFunc(p.step.PodConditions, func(name string) bool { return says(m.pod, name) != corev1.ConditionTrue })
 		if missing >= 0 && p.unmet == nil {
 			p.unmet = &condition{m, p.step.PodConditions[missing]}
 		}
@@ -137,12 +137,10 @@ func (f *facts) readConditions(p *progress) {
 	}
 }
 
-// conditionOf is the status of a condition of a pod, Unknown if it has none of the type.
-func conditionOf(pod *corev1.Pod, name string) corev1.ConditionStatus {
-	for _, c := range pod.Status.Conditions {
-		if string(c.Type) == name {
-			return c.Status
-		}
+// says is the status of a condition of a pod, Unknown if it has none of the type.
+func says(pod *corev1.Pod, kind string) corev1.ConditionStatus {
+	if c := conditionOf(pod, corev1.PodConditionType(kind)); c != nil {
+		return c.Status
 	}
 	return corev1.ConditionUnknown
 }

@@ -74,7 +74,7 @@ func removeUnready(f *facts, d *draft, m member) []Action {
 	if !returnable(f, d, m) {
 		return nil
 	}
-	update := inPlaceOr(f, d, m, DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteUnready})
+	update := inPlaceOr(f, d, m, DeletePod{Reason: DeleteUnready})
 	if len(update) > 0 {
 		f.tellReplaced(d, m)
 	}
@@ -124,8 +124,11 @@ func (f *facts) isStranded(m member) bool {
 	return (at != f.goal(m).name || f.misshapen(m) && f.isDue(m)) && (at != f.current.name || !f.updateAils)
 }
 
-// isBroken reports whether a pod is to serve and does not.
-func isBroken(pod *corev1.Pod) bool { return !isTerminating(pod) && !isFinished(pod) && !isReady(pod) }
+// isBroken reports whether a pod is to serve and does not, and not because we have taken it from
+// service.
+func isBroken(pod *corev1.Pod) bool {
+	return !isTerminating(pod) && !isFinished(pod) && !isReady(pod) && !notReadyByUs(pod)
+}
 
 // strandedUntil is the time from which on a stranded member is replaced, or told of.
 func (f *facts) strandedUntil(m member) time.Time {
@@ -222,7 +225,7 @@ func (f *facts) findUnblocking() {
 	if at := slices.IndexFunc(f.members, func(other member) bool { return other.ordinal == m.ordinal }); at >= 0 {
 		m = f.members[at]
 	}
-	if m.pod != nil && (isReady(m.pod) && !isTerminating(m.pod) || f.endsTooLate(m)) {
+	if m.pod != nil && (!isTerminating(m.pod) && (isReady(m.pod) || notReadyByUs(m.pod)) || f.endsTooLate(m)) {
 		return
 	}
 	f.unblocking = &m

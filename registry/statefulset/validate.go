@@ -67,6 +67,8 @@ func validateMutable(spec *appsv1.StatefulSetSpec, path *field.Path) field.Error
 	errs = append(errs, validateRetention(spec.PersistentVolumeClaimRetentionPolicy, path.Child("persistentVolumeClaimRetentionPolicy"))...)
 	errs = append(errs, validateClaimUpdatePolicy(spec.VolumeClaimUpdate, path.Child("volumeClaimUpdate"))...)
 	errs = append(errs, validateScaleStrategy(spec.ScaleStrategy, path.Child("scaleStrategy"))...)
+	errs = append(errs, validateDisruption(spec.Disruption, path.Child("disruption"))...)
+	errs = append(errs, validateGatesBesideSteps(spec, path)...)
 	errs = append(errs, validateOrdinals(spec, path.Child("ordinals"))...)
 	return append(errs, validateSelector(spec.Selector, path.Child("selector"))...)
 }

@@ -71,5 +71,5 @@ func TestLifeOfThePausedExample(t *testing.T) {
 // waitPaused waits until the set says that its update is paused, in these words among others.
 func waitPaused(t *testing.T, ns, words string) *v1.StatefulSet {
 	t.Helper()
-	return waitReason(t, ns, v1.ReasonPaused, words)
+	return waitReason(t, ns, v1.StatefulSetReady, v1.ReasonPaused, words)
 }

@@ -6,7 +6,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/test/harness"
 )
 
 // TestLifeOfTheStepsExample updates the canary of the example, shows what deciding would lead
@@ -33,8 +31,8 @@ func TestLifeOfTheStepsExample(t *testing.T) {
 
 	mark := pods.mark()
 	kubectlApply(t, strings.Replace(string(content), "nginx-slim:0.24", "nginx-slim:0.25", 1), "-n", ns)
-	waitReason(t, ns, v1.ReasonBaking, "step 1/1: 1 of 3 at db-")
-	set := waitReason(t, ns, v1.ReasonWaitingForPromotion, "waiting for somebody to promote it: kubectl sts rollout promote --step=1")
+	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonBaking, "step 1/1: 1 of 3 at db-")
+	set := waitReason(t, ns, v1.StatefulSetReady, v1.ReasonWaitingForPromotion, "waiting for somebody to promote it: kubectl sts rollout promote --step=1")
 	pods.expect(t, mark, "deleted db-2", "added db-2")
 	for flag, want := range map[string]string{"--abort": "delete pod db-2 (rollback)", "--promote=1": "delete pod db-0 (update)", "--promote-all": "delete pod db-0 (update)"} {
 		if got := plugin(t, "plan", "db", flag, "-n", ns); !strings.Contains(got, want) {
@@ -46,7 +44,7 @@ func TestLifeOfTheStepsExample(t *testing.T) {
 	if got, want := plugin(t, "rollout", "abort", "statefulset/db", "-n", ns), fmt.Sprintf("statefulset.apps.statefulset.dev/db: update to %s aborted\n", set.Status.UpdateRevision); got != want {
 		t.Errorf("kubectl sts says %q, want %q", got, want)
 	}
-	waitReason(t, ns, v1.ReasonRolledBack, "somebody has aborted it")
+	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonRolledBack, "somebody has aborted it")
 	pods.expect(t, mark, "deleted db-2", "added db-2")
 	for ordinal := range 3 {
 		pod, err := suite.Host.CoreV1().Pods(ns).Get(t.Context(), fmt.Sprintf("db-%d", ordinal), metav1.GetOptions{})
@@ -62,27 +60,9 @@ func TestLifeOfTheStepsExample(t *testing.T) {
 	}
 
 	plugin(t, "rollout", "restart", "statefulset/db", "-n", ns)
-	waitReason(t, ns, v1.ReasonWaitingForPromotion, "step 1/1: 1 of 3 at db-")
+	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonWaitingForPromotion, "step 1/1: 1 of 3 at db-")
 	plugin(t, "rollout", "promote", "statefulset/db", "-n", ns)
 	if set := waitReady(t, ns, "db", 3); set.Status.Rollout != nil || set.Status.CurrentRevision != set.Status.UpdateRevision {
 		t.Errorf("status.rollout is %v and the current revision %s, want none and %s", set.Status.Rollout, set.Status.CurrentRevision, set.Status.UpdateRevision)
 	}
-}
-
-// waitReason waits until the set is not ready for this reason, and says these words.
-func waitReason(t *testing.T, ns, reason, words string) (set *v1.StatefulSet) {
-	t.Helper()
-	harness.Eventually(t, "the set is not ready, with reason "+reason, func(ctx context.Context) error {
-		var err error
-		if set, err = suite.Sets.AppsV1().StatefulSets(ns).Get(ctx, "db", metav1.GetOptions{}); err != nil {
-			return err
-		}
-		for _, c := range set.Status.Conditions {
-			if c.Type == v1.StatefulSetReady && c.Reason == reason && strings.Contains(c.Message, words) && set.Status.ObservedGeneration == set.Generation {
-				return nil
-			}
-		}
-		return fmt.Errorf("the conditions are %v, want Ready with reason %s and %q", set.Status.Conditions, reason, words)
-	})
-	return set
 }

@@ -49,6 +49,8 @@ func unseen() map[string]string {
 		"coordination.k8s.io/leases create":                     "the lease is made once in the life of a cluster",
 		"/persistentvolumeclaims patch":                         "gives claims an owner when the retention policy says so; where OwnerReferencesPermissionEnforcement is on, as here, the host asks for delete on claims as well, which is not granted",
 		"/pods patch":                                           "adopts and releases pods",
+		"/pods/status patch":                                    "asks the gates of sets that have some, and withdraws what was asked",
+		"/pods/eviction create":                                 "removes members of sets that ask for evictions",
 		"/events patch":                                         "counts an event that comes again",
 	}
 }

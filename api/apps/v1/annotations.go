@@ -31,6 +31,15 @@ const ClaimTemplatesAnnotation = GroupName + "/claim-templates"
 // each of them has another.
 const InPlaceAnnotation = GroupName + "/in-place"
 
+// DisruptionAnnotation is on a pod that the gates of its set are asked about. It is JSON with
+// id, a number that counts what was asked of the pod, operation, revision, at which the
+// member is to return, empty if it is not to, and since.
+const DisruptionAnnotation = GroupName + "/disruption"
+
+// DisruptionCountAnnotation is on a pod that gates were ever asked about, and is the id of the
+// last question. It stays when a question is withdrawn, so that no later one gets the same id.
+const DisruptionCountAnnotation = GroupName + "/disruption-count"
+
 // OverrideAnnotation is on a pod that was created with an override (spec.overrides) that makes it
 // otherwise than its template. Its value is the digest of what the override says about pods, so
 // that a member is recreated when that changes, and only then.

@@ -19,6 +19,10 @@ const (
 	// ReasonMemberUpdatedInPlace: the pod of a member has been brought to another revision
 	// without being replaced.
 	ReasonMemberUpdatedInPlace = "MemberUpdatedInPlace"
+	// ReasonDisruptionRequested: the gates of spec.disruption are asked about a member.
+	ReasonDisruptionRequested = "DisruptionRequested"
+	// ReasonEvictionBlocked: a PodDisruptionBudget does not let a member be evicted.
+	ReasonEvictionBlocked = "EvictionBlocked"
 	// ReasonOtherOverride: members keep an override that they are not to have any more, or lack
 	// one that they are to have, until they are recreated.
 	ReasonOtherOverride = "OtherOverride"
@@ -49,6 +53,9 @@ const (
 	ReasonGrowingClaims = "GrowingClaims"
 	// ReasonWaitingForMembers: every member has a pod, and not all are available.
 	ReasonWaitingForMembers = "WaitingForMembers"
+	// ReasonWaitingForGate: a gate of spec.disruption has yet to agree that a member is taken
+	// from service.
+	ReasonWaitingForGate = "WaitingForGate"
 	// ReasonPaused: members are to be updated, and spec.updateStrategy.rollingUpdate.paused
 	// keeps them from it.
 	ReasonPaused = "Paused"
@@ -87,6 +94,9 @@ const (
 	// ReasonHostUnavailable: the host cluster could not be asked. It is tried again,
 	// with back-off.
 	ReasonHostUnavailable = "HostUnavailable"
+	// ReasonDisruptionNotAllowed: a PodDisruptionBudget does not let a member be evicted. It is
+	// tried again after 10 to 60 seconds.
+	ReasonDisruptionNotAllowed = "DisruptionNotAllowed"
 	// ReasonInvalidSelector: spec.selector cannot be used.
 	ReasonInvalidSelector = "InvalidSelector"
 	// ReasonNameTaken: a pod that is not the set's has the name of a member.

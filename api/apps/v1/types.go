@@ -178,6 +178,12 @@ type StatefulSetSpec struct {
 	// +optional
 	// +k8s:optional
 	ScaleStrategy *StatefulSetScaleStrategy `json:"scaleStrategy,omitempty" protobuf:"bytes,1003,opt,name=scaleStrategy"`
+
+	// disruption says how members are taken from service: by eviction, or after others have
+	// agreed. Without it their pods are deleted, as in apps/v1.
+	// +optional
+	// +k8s:optional
+	Disruption *StatefulSetDisruption `json:"disruption,omitempty" protobuf:"bytes,1004,opt,name=disruption"`
 }
 
 // DefaultProgressDeadlineSeconds stands for spec.progressDeadlineSeconds where a set

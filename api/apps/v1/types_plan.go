@@ -126,6 +126,10 @@ const (
 	PlanUpdateInPlace PlanActionType = "UpdateInPlace"
 	// PlanEndInPlace notes at a pod that its containers have been restarted.
 	PlanEndInPlace PlanActionType = "EndInPlace"
+	// PlanPatchPod changes labels and annotations of a pod.
+	PlanPatchPod PlanActionType = "PatchPod"
+	// PlanSetPodConditions sets conditions in the status of a pod.
+	PlanSetPodConditions PlanActionType = "SetPodConditions"
 	// PlanDeletePod removes a pod gracefully.
 	PlanDeletePod PlanActionType = "DeletePod"
 	// PlanAdoptPod makes the set the controller of a pod that has none.

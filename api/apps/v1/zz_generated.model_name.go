@@ -14,6 +14,11 @@ func (in ContainerOverride) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DisruptionGate) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.DisruptionGate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in InPlaceUpdate) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.InPlaceUpdate"
 }
@@ -81,6 +86,11 @@ func (in StatefulSet) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in StatefulSetCondition) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.StatefulSetCondition"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in StatefulSetDisruption) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.StatefulSetDisruption"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

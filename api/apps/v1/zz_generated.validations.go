@@ -45,6 +45,46 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 	return nil
 }
 
+// Validate_DisruptionGate validates an instance of DisruptionGate according
+// to declarative validation rules in the API schema.
+func Validate_DisruptionGate(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *DisruptionGate) (errs field.ErrorList) {
+
+	{ // field DisruptionGate.ConditionType
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *DisruptionGate) *string {
+				return &oldObj.ConditionType
+			})
+		errs = append(errs, fn(fldPath.Child("conditionType"), &obj.ConditionType, oldVal, oldObj != nil)...)
+	}
+
+	// field DisruptionGate.Operations has no validation
+	// field DisruptionGate.TimeoutSeconds has no validation
+	return errs
+}
+
 // Validate_InPlaceUpdate validates an instance of InPlaceUpdate according
 // to declarative validation rules in the API schema.
 func Validate_InPlaceUpdate(
@@ -380,6 +420,53 @@ func Validate_StatefulSet(
 	}
 
 	// field StatefulSet.Status has no validation
+	return errs
+}
+
+// Validate_StatefulSetDisruption validates an instance of StatefulSetDisruption according
+// to declarative validation rules in the API schema.
+func Validate_StatefulSetDisruption(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *StatefulSetDisruption) (errs field.ErrorList) {
+
+	// field StatefulSetDisruption.Method has no validation
+
+	{ // field StatefulSetDisruption.Gates
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []DisruptionGate,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 8).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj, nil, nil, Validate_DisruptionGate); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *StatefulSetDisruption) []DisruptionGate {
+				return oldObj.Gates
+			})
+		errs = append(errs, fn(fldPath.Child("gates"), obj.Gates, oldVal, oldObj != nil)...)
+	}
+
 	return errs
 }
 
@@ -768,6 +855,36 @@ func Validate_StatefulSetSpec(
 				return oldObj.ScaleStrategy
 			})
 		errs = append(errs, fn(fldPath.Child("scaleStrategy"), obj.ScaleStrategy, oldVal, oldObj != nil)...)
+	}
+
+	{ // field StatefulSetSpec.Disruption
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *StatefulSetDisruption,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_StatefulSetDisruption(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *StatefulSetSpec) *StatefulSetDisruption {
+				return oldObj.Disruption
+			})
+		errs = append(errs, fn(fldPath.Child("disruption"), obj.Disruption, oldVal, oldObj != nil)...)
 	}
 
 	return errs

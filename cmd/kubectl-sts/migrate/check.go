@@ -37,7 +37,7 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 		return fmt.Errorf("the set is deployed by %s, which would recreate it and let it take the pods; pause that and change the manifest's apiVersion there, then run this with --allow-managed", strings.Join(tools, " and "))
 	}
 	if m.back {
-		refusals := []error{refuseHoles(s.ours), refuseRollout(s.ours), refuseMisshapen(s.ours, s.pods), refuseOverridden(s.ours, s.pods), refuseRestarting(s.ours, s.pods)}
+		refusals := []error{refuseHoles(s.ours), refuseRollout(s.ours), refuseMisshapen(s.ours, s.pods), refuseOverridden(s.ours, s.pods), refuseRequested(s.ours, s.pods), refuseRestarting(s.ours, s.pods)}
 		if err := cmp.Or(refusals...); err != nil {
 			return err
 		}
@@ -107,6 +107,20 @@ func refuseMisshapen(set *v1.StatefulSet, pods []corev1.Pod) error {
 			if !identity.MountsClaims(one, ordinal, &pods[i]) {
 				return fmt.Errorf("%s does not mount claim %s yet; wait until the set has recreated it, or delete it", pods[i].Name, identity.ClaimName(set.Spec.VolumeClaimTemplates[j].Name, set.Name, ordinal))
 			}
+		}
+	}
+	return nil
+}
+
+// refuseRequested refuses a set of which gates are asked about a member: nobody would withdraw
+// that, and the pod might stay as it is, out of service.
+func refuseRequested(set *v1.StatefulSet, pods []corev1.Pod) error {
+	if set == nil {
+		return nil
+	}
+	for i := range pods {
+		if _, asked := pods[i].Annotations[v1.DisruptionAnnotation]; asked && metav1.IsControlledBy(&pods[i], set) {
+			return fmt.Errorf("the gates of spec.disruption are asked about %s; wait until they have agreed, or take back what is to be done", pods[i].Name)
 		}
 	}
 	return nil

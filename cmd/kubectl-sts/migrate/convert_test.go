@@ -184,6 +184,30 @@ func TestASetWhoseMembersLackClaimsIsNotMoved(t *testing.T) {
 	}
 }
 
+func TestASetWhoseGatesAreAskedIsNotMoved(t *testing.T) {
+	set := ourSet("")
+	set.Name, set.UID = "web", "ours"
+	pod := *identity.Pod(set, &set.Spec.Template, "web-1", 1)
+	asked, foreign := *pod.DeepCopy(), *pod.DeepCopy()
+	asked.Annotations = map[string]string{v1.DisruptionAnnotation: `{"id":1,"operation":"Update"}`}
+	foreign.Annotations, foreign.OwnerReferences = asked.Annotations, nil
+	for sentence, test := range map[string]struct {
+		pods []corev1.Pod
+		want string
+	}{
+		"no gate is asked":           {[]corev1.Pod{pod}, ""},
+		"they are asked about a pod": {[]corev1.Pod{pod, asked}, "the gates of spec.disruption are asked about web-1"},
+		"the pod is somebody else's": {[]corev1.Pod{foreign}, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			err := refuseRequested(set, test.pods)
+			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
 func TestASetWithOverriddenMembersIsNotMoved(t *testing.T) {
 	set := ourSet("")
 	set.Name, set.UID = "web", "ours"

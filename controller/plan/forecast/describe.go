@@ -97,6 +97,10 @@ func describe(action plan.Action) v1.PlanAction {
 		shown.Message = "its template describes it so"
 	case plan.RepairPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
+	case plan.PatchPod:
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanPatchPod, ordinal(a.Ordinal), a.Pod.Name, "its labels and annotations say what is done with it"
+	case plan.SetPodConditions:
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanSetPodConditions, ordinal(a.Ordinal), a.Pod.Name, "others read there what is done with it"
 	case plan.DeletePod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, inTurn(reasonToDelete(a), a.Turn)
 	case plan.UpdateInPlace:

@@ -223,6 +223,15 @@ func TestForecasts(t *testing.T) {
 				}
 			}))
 		},
+		"gated": func(t *testing.T) *v1.StatefulSetPlan {
+			set := web()
+			set.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/handed-over"}}
+			set.Spec.Disruption = &v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{ConditionType: "example.com/handed-over", TimeoutSeconds: new(int32(60))}}}
+			return played(t, proposed(settled(t, set), func(set *v1.StatefulSet) {
+				newImage(set)
+				set.Spec.Replicas = new(int32(1))
+			}))
+		},
 		"past-a-broken-pod-in-parallel": func(t *testing.T) *v1.StatefulSetPlan {
 			return played(t, proposed(breakPod(settled(t, web()), "web-1"), func(set *v1.StatefulSet) {
 				newImage(set)

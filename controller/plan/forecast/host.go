@@ -134,7 +134,7 @@ func change[T any](objects map[string]*T, name string, do func(*T)) {
 // pending is a pod that was just created, with what a planner reads of it. What all
 // members have in common is left out, and need not be copied.
 func pending(pod *corev1.Pod) *corev1.Pod {
-	made := &corev1.Pod{ObjectMeta: pod.ObjectMeta, Spec: corev1.PodSpec{Subdomain: pod.Spec.Subdomain}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
+	made := &corev1.Pod{ObjectMeta: pod.ObjectMeta, Spec: corev1.PodSpec{Subdomain: pod.Spec.Subdomain, ReadinessGates: pod.Spec.ReadinessGates}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
 	for _, volume := range pod.Spec.Volumes {
 		if volume.PersistentVolumeClaim != nil {
 			made.Spec.Volumes = append(made.Spec.Volumes, volume)
@@ -162,6 +162,7 @@ func (h *host) react(p plan.Plan) []string {
 	}
 	happened = append(happened, h.collect()...)
 	happened = append(happened, h.grow()...)
+	happened = append(happened, h.answer()...)
 	happened = append(happened, h.decide(p)...)
 	baking := conditionOf(p.Status, v1.StatefulSetReady).Reason == v1.ReasonBaking
 	if len(p.All())+len(happened) == 0 && (p.PutOff || baking || p.Status.AvailableReplicas < p.Status.ReadyReplicas) && p.RequeueAfter > 0 {
@@ -173,7 +174,7 @@ func (h *host) react(p plan.Plan) []string {
 
 // startable reports whether a pod is not ready and can become so.
 func (h *host) startable(pod *corev1.Pod) bool {
-	if h.broken[pod.UID] || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded || plan.IsReady(pod) {
+	if h.broken[pod.UID] || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded || plan.IsReady(pod) || h.closed(pod) {
 		return false
 	}
 	return pod.Status.Phase == corev1.PodRunning || !slices.ContainsFunc(pod.Spec.Volumes, func(volume corev1.Volume) bool {
@@ -195,8 +196,13 @@ func (h *host) usable(claim string) bool {
 
 func (h *host) start(name string) {
 	change(h.Pods, name, func(pod *corev1.Pod) {
-		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{
-			{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: h.Now}}}}
+		conditions := []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: h.Now}}}
+		for _, condition := range pod.Status.Conditions {
+			if h.isGate(condition.Type) {
+				conditions = append(conditions, condition)
+			}
+		}
+		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: conditions}
 	})
 }
 

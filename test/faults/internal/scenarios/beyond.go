@@ -34,6 +34,8 @@ func Beyond() []Scenario {
 			image(0), Wait{"a member does not become ready", notBroken}, image(2), Settled, image(1), updated(1), image(2), Settled)},
 		{"a claim template is added, and the other one removed", ordered(3), steps(
 			templates("data", "log"), Settled, templates("log"), updated(0), templates("data", "log"), Settled)},
+		{"a gate is asked, and does not answer in its time", ordered(3), steps(
+			Patch(`{"spec":{"disruption":{"gates":[{"conditionType":"example.com/handed-over","timeoutSeconds":1}]}}}`), image(2), Settled, image(3), updated(1), image(2), Settled, scale(2), Settled)},
 		{"overrides come, change in the middle of an update, and go", ordered(3), steps(
 			overrides("0", "big"), Settled, image(2), updated(1), overrides("2", "small"), Settled, overrides("2", "big"), overrides("1", "big"), Settled)},
 	}

@@ -1,0 +1,242 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// request is what the gates are asked about a pod. It is an annotation of the pod, and an
+// answer names its ID.
+type request struct {
+	ID        int64                      `json:"id"`
+	Operation v1.DisruptionOperationType `json:"operation"`
+	// Revision is the one at which the member is to return, empty if it is not to.
+	Revision string      `json:"revision,omitempty"`
+	Since    metav1.Time `json:"since"`
+}
+
+// isRequested reports whether the gates are asked about a pod.
+func isRequested(pod *corev1.Pod) bool {
+	_, open := pod.Annotations[v1.DisruptionAnnotation]
+	return open
+}
+
+// requestOf is what the gates are asked about a pod. What cannot be read is a request for
+// nothing, so that another follows.
+func requestOf(pod *corev1.Pod) (asked request, open bool) {
+	text, open := pod.Annotations[v1.DisruptionAnnotation]
+	if err := json.Unmarshal([]byte(text), &asked); err != nil {
+		asked = request{}
+	}
+	return asked, open
+}
+
+// answer is the reason of a condition that agrees.
+func (r request) answer() string { return v1.DisruptionAnswerPrefix + strconv.FormatInt(r.ID, 10) }
+
+// Answer is the reason of a condition by which a gate agrees to what is asked about a pod, and
+// false if nothing is.
+func Answer(pod *corev1.Pod) (reason string, asked bool) {
+	r, asked := requestOf(pod)
+	return r.answer(), asked
+}
+
+// isFor reports whether it is the same that is asked.
+func (r request) isFor(other request) bool {
+	return r.Operation == other.Operation && r.Revision == other.Revision
+}
+
+// wants is what a pod is to be removed for, and at which revision its member is to return; no
+// operation if it is to stay, or if nobody has to be asked.
+func (f *facts) wants(m member) request {
+	switch {
+	case m.pod == nil || isTerminating(m.pod) || isFinished(m.pod):
+		return request{}
+	case !f.roster.Contains(m.ordinal):
+		return request{Operation: v1.ScaleDownDisruptionOperationType}
+	}
+	if goal, how := f.target(m); how == recreate {
+		return request{Operation: v1.UpdateDisruptionOperationType, Revision: goal.name}
+	}
+	if f.asked(m) {
+		return request{Operation: v1.ReplaceDisruptionOperationType, Revision: f.goal(m).name}
+	}
+	return request{}
+}
+
+// gatesFor are the gates that are asked before an operation.
+func (f *facts) gatesFor(operation v1.DisruptionOperationType) (gates []*v1.DisruptionGate) {
+	if f.Set.Spec.Disruption == nil || operation == "" {
+		return nil
+	}
+	for i := range f.Set.Spec.Disruption.Gates {
+		if gate := &f.Set.Spec.Disruption.Gates[i]; gate.ConcernedBy(operation) {
+			gates = append(gates, gate)
+		}
+	}
+	return gates
+}
+
+// gated are the gates that have to agree before a pod is removed. One that is broken is
+// updated without asking: that may be what mends it.
+func (f *facts) gated(m member) []*v1.DisruptionGate {
+	operation := f.wants(m).Operation
+	if operation == v1.UpdateDisruptionOperationType && isBroken(m.pod) {
+		return nil
+	}
+	return f.gatesFor(operation)
+}
+
+// standoff is how far the gates are that are asked about a pod.
+type standoff struct {
+	// unasked are the types of those that have yet to be asked, awaited of those that have
+	// yet to agree.
+	unasked, awaited []string
+	// until is when the first of them need not be waited for any more, zero for never.
+	until time.Time
+}
+
+// standoffOf says how far the gates are with a request that the pod has.
+func (f *facts) standoffOf(m member, asked request) (s standoff) {
+	for _, gate := range f.gated(m) {
+		c := conditionOf(m.pod, corev1.PodConditionType(gate.ConditionType))
+		switch {
+		case c != nil && c.Status == corev1.ConditionTrue && c.Reason == asked.answer():
+		case c == nil || c.Status != corev1.ConditionFalse:
+			s.unasked = append(s.unasked, gate.ConditionType)
+		case gate.TimeoutSeconds == nil:
+			s.awaited = append(s.awaited, gate.ConditionType)
+		default:
+			// It is asked since the later of the two.
+			begun := asked.Since.Time
+			if c.LastTransitionTime.After(begun) {
+				begun = c.LastTransitionTime.Time
+			}
+			end := begun.Add(time.Duration(*gate.TimeoutSeconds) * time.Second)
+			if !f.Now.Before(end) {
+				continue
+			}
+			s.awaited = append(s.awaited, gate.ConditionType)
+			if s.until.IsZero() || end.Before(s.until) {
+				s.until = end
+			}
+		}
+	}
+	return s
+}
+
+// agreed reports whether all gates of a member agree that its pod is removed.
+func (f *facts) agreed(m member) bool {
+	asked, _ := requestOf(m.pod)
+	if len(f.gated(m)) == 0 {
+		return true
+	}
+	s := f.standoffOf(m, asked)
+	return asked.isFor(f.wants(m)) && len(s.unasked)+len(s.awaited) == 0
+}
+
+// askGates asks the gates of a member, and reports whether all agree that its pod is removed;
+// if not, with what is to be done first. What is asked is written down first, and only a look
+// that reads it sets the conditions.
+func askGates(f *facts, d *draft, m member) (first []Action, agree bool) {
+	gates := f.gated(m)
+	if len(gates) == 0 {
+		return nil, true
+	}
+	wanted := f.wants(m)
+	asked, open := requestOf(m.pod)
+	if !open || !asked.isFor(wanted) {
+		next := wanted
+		next.ID, next.Since = f.nextID(m.pod), metav1.NewTime(f.Now.Truncate(time.Second))
+		f.tellAsked(d, m, next, typesOf(gates), time.Time{})
+		return []Action{ask(m, next)}, false
+	}
+	s := f.standoffOf(m, asked)
+	switch {
+	case len(s.unasked) > 0:
+		f.tellAsked(d, m, asked, append(s.unasked, s.awaited...), time.Time{})
+		return []Action{f.setGates(m, s.unasked, corev1.ConditionFalse, v1.ReasonGateRequested)}, false
+	case len(s.awaited) > 0:
+		f.tellAsked(d, m, asked, s.awaited, s.until)
+		return nil, false
+	default:
+		return nil, true
+	}
+}
+
+// nextID is a number that no request of a pod has had.
+func (f *facts) nextID(pod *corev1.Pod) int64 {
+	last, err := strconv.ParseInt(pod.Annotations[v1.DisruptionCountAnnotation], 10, 64)
+	if err != nil {
+		last = 0
+	}
+	asked, _ := requestOf(pod)
+	return max(last, asked.ID, 0) + 1
+}
+
+// ask writes a request down.
+func ask(m member, next request) Action {
+	text, err := json.Marshal(next)
+	if err != nil {
+		panic(fmt.Sprintf("encoding a request: %v", err)) // it has numbers, words and a time
+	}
+	return PatchPod{Ordinal: m.ordinal, Pod: exact(m.pod), What: fmt.Sprintf("request the %s (%s)", nounOf(next.Operation), next.answer()), Event: v1.ReasonDisruptionRequested,
+		Annotations: map[string]*string{v1.DisruptionAnnotation: new(string(text)), v1.DisruptionCountAnnotation: new(strconv.FormatInt(next.ID, 10))}}
+}
+
+func nounOf(operation v1.DisruptionOperationType) string {
+	switch operation {
+	case v1.ScaleDownDisruptionOperationType:
+		return "removal"
+	case v1.ReplaceDisruptionOperationType:
+		return "replacement"
+	default:
+		return "update"
+	}
+}
+
+// tellAsked says whose agreement is waited for, and for how long, beside what is waited for
+// otherwise.
+func (f *facts) tellAsked(d *draft, m member, asked request, gates []string, until time.Time) {
+	if d.atGate {
+		return
+	}
+	d.atGate = true
+	if d.waiting != "" {
+		d.waiting += "; "
+	}
+	end := ""
+	if !until.IsZero() {
+		end = ", or at " + clock(until)
+	}
+	slices.Sort(gates)
+	d.waiting += fmt.Sprintf("the %s of pod %s waits until %s is True on it with reason %s%s", nounOf(asked.Operation), m.pod.Name, strings.Join(gates, " and "), asked.answer(), end)
+}
+
+func typesOf(gates []*v1.DisruptionGate) (types []string) {
+	for _, gate := range gates {
+		types = append(types, gate.ConditionType)
+	}
+	return types
+}
+
+// setGates sets conditions of a pod.
+func (f *facts) setGates(m member, types []string, status corev1.ConditionStatus, reason string) Action {
+	var conditions []corev1.PodCondition
+	for _, kind := range types {
+		conditions = append(conditions, corev1.PodCondition{Type: corev1.PodConditionType(kind), Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(f.Now.Truncate(time.Second))})
+	}
+	return SetPodConditions{Ordinal: m.ordinal, Pod: exact(m.pod), Conditions: conditions}
+}

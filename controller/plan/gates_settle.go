@@ -1,0 +1,87 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// settleGates withdraws what the gates are asked and that is not to happen any more, and tells
+// new pods whose readiness depends on a gate that it is not asked. It does not wait for
+// anybody's health: a pod that was asked may be what others wait for.
+func settleGates(f *facts, d *draft) verdict {
+	for m := range f.all() {
+		if m.pod == nil || isTerminating(m.pod) || isFinished(m.pod) || d.changesPod(m) {
+			continue
+		}
+		switch {
+		case !isRequested(m.pod):
+			if types := f.untold(m.pod); len(types) > 0 {
+				d.each(f.setGates(m, types, corev1.ConditionTrue, v1.ReasonGateNotRequested))
+			}
+		case len(f.gatesFor(f.wants(m).Operation)) == 0 || d.given[m.pod.UID]:
+			d.each(f.withdraw(m))
+		}
+	}
+	return proceed
+}
+
+// withdraw is what is next of the withdrawal of a request: the conditions first, so that the
+// annotation says as long as it is not complete that there is something to withdraw.
+func (f *facts) withdraw(m member) Action {
+	var closed []string
+	for _, c := range m.pod.Status.Conditions {
+		if c.Status == corev1.ConditionFalse && (c.Reason == v1.ReasonGateRequested || f.isGate(c.Type)) {
+			closed = append(closed, string(c.Type))
+		}
+	}
+	if len(closed) > 0 {
+		return f.setGates(m, closed, corev1.ConditionTrue, v1.ReasonGateNotRequested)
+	}
+	return PatchPod{Ordinal: m.ordinal, Pod: exact(m.pod), What: "withdraw the request", Annotations: map[string]*string{v1.DisruptionAnnotation: nil}}
+}
+
+// untold are the gates on which the readiness of a pod depends and of which it says nothing.
+func (f *facts) untold(pod *corev1.Pod) (types []string) {
+	for _, gate := range pod.Spec.ReadinessGates {
+		if f.isGate(gate.ConditionType) && conditionOf(pod, gate.ConditionType) == nil {
+			types = append(types, string(gate.ConditionType))
+		}
+	}
+	return types
+}
+
+func (f *facts) isGate(kind corev1.PodConditionType) bool {
+	if f.Set.Spec.Disruption == nil {
+		return false
+	}
+	for i := range f.Set.Spec.Disruption.Gates {
+		if f.Set.Spec.Disruption.Gates[i].ConditionType == string(kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// nextGate is how long it takes until an answer need not be waited for any more, zero if none
+// is waited for, or without end.
+func (f *facts) nextGate() (next time.Duration) {
+	if f.frozen() || f.Set.DeletionTimestamp != nil {
+		return 0
+	}
+	for m := range f.all() {
+		if !f.taken(m) {
+			continue
+		}
+		asked, _ := requestOf(m.pod)
+		if s := f.standoffOf(m, asked); asked.isFor(f.wants(m)) && !s.until.IsZero() {
+			next = soonest(next, s.until.Sub(f.Now))
+		}
+	}
+	return next
+}

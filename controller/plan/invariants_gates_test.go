@@ -1,0 +1,258 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// excused reports whether a pod that runs and is not ready is not so because of a gate that was
+// asked, or was until the kubelet noticed.
+func excused(pod *corev1.Pod) bool {
+	_, asked := pod.Annotations["apps.statefulset.dev/disruption"]
+	ever := pod.Annotations["apps.statefulset.dev/disruption-count"] != ""
+	conditions := map[corev1.PodConditionType]corev1.PodCondition{}
+	for _, c := range pod.Status.Conditions {
+		conditions[c.Type] = c
+	}
+	if !asked && !ever || pod.Status.Phase != corev1.PodRunning || conditions[corev1.ContainersReady].Status == corev1.ConditionFalse {
+		return false
+	}
+	strange, recent := 0, false
+	for _, gate := range pod.Spec.ReadinessGates {
+		c, is := conditions[gate.ConditionType]
+		switch {
+		case is && c.Status == corev1.ConditionFalse && (asked || c.Reason == "Requested"), !is && asked:
+			return true
+		case c.Status != corev1.ConditionTrue:
+			strange++
+		case c.LastTransitionTime.Unix() >= conditions[corev1.PodReady].LastTransitionTime.Unix():
+			recent = true
+		}
+	}
+	return strange == 0 && recent
+}
+
+// isLeaving reports whether a member is asked about, and not broken.
+func (f evidence) isLeaving(ordinal int) bool {
+	pod := f.member(ordinal)
+	if pod == nil || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+		return false
+	}
+	_, broken := unreadySince(pod)
+	_, asked := askedOf(pod)
+	return asked && !broken
+}
+
+// operationOn is what a pod is to be removed for, empty if it is to stay.
+func (j *judged) operationOn(pod *corev1.Pod) string {
+	ordinal := j.ordinalOf(pod.Name)
+	switch {
+	case !j.wanted(ordinal):
+		return "ScaleDown"
+	case j.mayTake(pod, ordinal) && !j.rests():
+		return "Update"
+	case j.asked(pod):
+		return "Replace"
+	default:
+		return ""
+	}
+}
+
+func (f evidence) gates() []v1.DisruptionGate {
+	if f.Set.Spec.Disruption == nil {
+		return nil
+	}
+	return f.Set.Spec.Disruption.Gates
+}
+
+// disagrees is a gate that does not agree that a pod is removed, and for how long it need not
+// be waited for; empty if there is none.
+func (j *judged) disagrees(pod *corev1.Pod) (gate string, waits []time.Duration) {
+	operation := j.operationOn(pod)
+	asked, open := askedOf(pod)
+	if _, broken := unreadySince(pod); broken && operation == "Update" || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+		return "", nil
+	}
+	for _, g := range j.gates() {
+		if len(g.Operations) > 0 && !slices.Contains(g.Operations, v1.DisruptionOperationType(operation)) {
+			continue
+		}
+		var is corev1.PodCondition
+		for _, c := range pod.Status.Conditions {
+			if string(c.Type) == g.ConditionType {
+				is = c
+			}
+		}
+		fresh := open && asked.Operation == operation
+		if fresh && is.Status == corev1.ConditionTrue && is.Reason == fmt.Sprintf("Request%d", asked.ID) {
+			continue
+		}
+		if fresh && is.Status == corev1.ConditionFalse && g.TimeoutSeconds != nil {
+			left := time.Duration(*g.TimeoutSeconds)*time.Second - j.Now.Sub(slices.MaxFunc([]time.Time{asked.Since.Time, is.LastTransitionTime.Time}, time.Time.Compare))
+			if left <= 0 {
+				continue
+			}
+			waits = append(waits, left)
+		}
+		gate = g.ConditionType
+	}
+	return gate, waits
+}
+
+// gated: no pod is removed that a gate is to be asked about and that serves, or does not because
+// it was asked, before all have agreed to the present question, or their time is up.
+func (j *judged) gated() {
+	for _, action := range planned[DeletePod](j) {
+		pod := j.pods[action.Pod.Name]
+		if pod == nil || action.Reason == DeleteFinished || action.Reason == DeleteUnready || action.Reason == DeleteUnrestarted {
+			continue
+		}
+		if gate, _ := j.disagrees(pod); gate != "" {
+			j.broke("gate", "%s although %s does not agree, with the annotations %v and conditions %v", action, gate, pod.Annotations, pod.Status.Conditions)
+		}
+	}
+	for _, action := range planned[UpdateInPlace](j) {
+		pod := j.pods[action.Pod.Name]
+		mayEnd := len(action.Images)+len(action.Sidecars) > 0 || action.Otherwise != nil
+		if pod == nil || !mayEnd || action.Otherwise != nil && action.Otherwise.Reason == DeleteUnready {
+			continue
+		}
+		if gate, _ := j.disagrees(pod); gate != "" {
+			j.broke("gate", "%s although %s does not agree, with the annotations %v and conditions %v", action, gate, pod.Annotations, pod.Status.Conditions)
+		}
+	}
+}
+
+// evictions: what a set asks to have evicted is evicted, if it is ready and is removed because
+// the set is to be otherwise; nothing else is.
+func (j *judged) evictions() {
+	asks := j.Set.Spec.Disruption != nil && j.Set.Spec.Disruption.Method == "Evict"
+	for _, action := range planned[DeletePod](j) {
+		pod := j.pods[action.Pod.Name]
+		if pod == nil {
+			continue
+		}
+		_, is := ready(pod)
+		if want := asks && is && action.Reason != DeleteUnready && action.Reason != DeleteFinished; action.Evict != want {
+			j.broke("eviction", "%s is an eviction: got %t, want %t", action, action.Evict, want)
+		}
+	}
+}
+
+// questions: what is asked was written down before, under a number of its own, for what is to
+// be done; and is withdrawn only if that is not so any more.
+func (j *judged) questions() {
+	for _, action := range planned[PatchPod](j) {
+		pod, text := j.pods[action.Pod.Name], action.Annotations["apps.statefulset.dev/disruption"]
+		asked, open := askedOf(pod)
+		if text == nil {
+			if !open || len(action.Annotations) != 1 {
+				j.broke("question", "%s, which nobody asks", action)
+			}
+			continue
+		}
+		next, _ := askedOf(&corev1.Pod{ObjectMeta: *withAnnotation(*text)})
+		count := action.Annotations["apps.statefulset.dev/disruption-count"]
+		if count == nil || *count != fmt.Sprint(next.ID) || next.ID <= asked.ID || fmt.Sprint(next.ID) == pod.Annotations["apps.statefulset.dev/disruption-count"] {
+			j.broke("question", "%s with the number %d after %d", action, next.ID, asked.ID)
+		}
+		if operation := j.operationOn(pod); next.Operation != operation || operation == "" {
+			j.broke("question", "%s for %q, and the pod is to be removed for %q", action, next.Operation, operation)
+		}
+		if open && asked.Operation == next.Operation && asked.Revision == next.Revision {
+			j.broke("question", "%s again: %+v", action, asked)
+		}
+	}
+	for _, action := range planned[SetPodConditions](j) {
+		pod := j.pods[action.Pod.Name]
+		asked, open := askedOf(pod)
+		for _, c := range action.Conditions {
+			closes := c.Status == corev1.ConditionFalse
+			if closes && (!open || asked.Operation != j.operationOn(pod) || c.Reason != "Requested") || !closes && c.Reason != "NotRequested" {
+				j.broke("write-ahead", "%s of a pod with the annotations %v that is to be removed for %q", action, pod.Annotations, j.operationOn(pod))
+			}
+		}
+	}
+}
+
+func withAnnotation(text string) *metav1.ObjectMeta {
+	return &metav1.ObjectMeta{Annotations: map[string]string{"apps.statefulset.dev/disruption": text}}
+}
+
+// takes: together no more members are asked about, or unavailable, than may be unavailable, when
+// one more is asked about or removed by updates and requests.
+func (j *judged) takes() {
+	if j.strategy() == v1.RecreateStatefulSetStrategyType {
+		return
+	}
+	away, more := 0, 0
+	for _, ordinal := range j.ordinals {
+		if !j.serves(ordinal) || j.isLeaving(ordinal) {
+			away++
+		}
+	}
+	for _, action := range j.actions() {
+		var pod *corev1.Pod
+		switch a := action.(type) {
+		case PatchPod:
+			pod = j.pods[a.Pod.Name]
+		case DeletePod:
+			pod = j.pods[a.Pod.Name]
+		case UpdateInPlace:
+			if len(a.Images)+len(a.Sidecars) > 0 {
+				pod = j.pods[a.Pod.Name]
+			}
+		}
+		if pod == nil {
+			continue
+		}
+		ordinal := j.ordinalOf(pod.Name)
+		if _, asked := askedOf(pod); !asked && j.wanted(ordinal) && j.serves(ordinal) {
+			more++
+		}
+	}
+	if more > 0 && away+more > j.maxUnavailable() {
+		j.broke("taken", "%d more members are taken from service while %d are, or are unavailable, and %d may be", more, away, j.maxUnavailable())
+	}
+}
+
+// gateLooks are the times at which answers need not be waited for any more.
+func (j *judged) gateLooks() (all []time.Duration) {
+	if j.undecided() || j.Set.DeletionTimestamp != nil {
+		return nil
+	}
+	for _, pod := range j.Pods {
+		asked, open := askedOf(pod)
+		if !open || !j.mine(pod) || pod.DeletionTimestamp != nil || asked.Operation != j.operationOn(pod) || asked.Revision != j.returnsAt(pod, asked.Operation) {
+			continue
+		}
+		_, waits := j.disagrees(pod)
+		all = append(all, waits...)
+	}
+	return all
+}
+
+// returnsAt is the revision at which the member of a pod is to return.
+func (j *judged) returnsAt(pod *corev1.Pod, operation string) string {
+	if operation == "ScaleDown" {
+		return ""
+	}
+	return j.goal(j.ordinalOf(pod.Name))
+}
+
+// waitsForGate: a set that only waits for gates says so.
+func (j *judged) waitsForGate() {
+	if ready := j.says(v1.StatefulSetReady); ready.Reason == v1.ReasonWaitingForGate && !strings.Contains(ready.Message, "waits until") {
+		j.broke("gate told", "the set says %v", ready)
+	}
+}

@@ -1,0 +1,96 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// remove is what is done next to take away a pod that may serve: by an update, because somebody
+// has asked for it, or because its member is not wanted. All such removals go through here.
+func remove(f *facts, d *draft, m member, removal DeletePod) []Action {
+	if first, agree := askFirst(f, d, m, removal.Reason); !agree {
+		return first
+	}
+	return []Action{f.addressed(m, removal)}
+}
+
+// askFirst asks the gates before a member is taken from service, and reports whether they agree.
+// They are not asked where a pod is useless: it has ended, or it keeps an update from going on.
+func askFirst(f *facts, d *draft, m member, why DeleteReason) (first []Action, agree bool) {
+	delete(d.given, m.pod.UID)
+	if why == DeleteUnready || why == DeleteUnrestarted {
+		return nil, true
+	}
+	return askGates(f, d, m)
+}
+
+// addressed is a removal of the pod that a member has, in the way that the set asks for.
+func (f *facts) addressed(m member, removal DeletePod) DeletePod {
+	removal.Ordinal, removal.Pod, removal.Evict = m.ordinal, exact(m.pod), f.evicts() && isReady(m.pod)
+	return removal
+}
+
+// evicts reports whether pods that are ready are evicted. Of others budgets say nothing that an
+// update could wait for.
+func (f *facts) evicts() bool {
+	return f.Set.Spec.Disruption != nil && f.Set.Spec.Disruption.Method == v1.EvictDisruptionMethodType
+}
+
+// removes reports whether actions remove a pod.
+func removes(actions []Action) bool {
+	return slices.ContainsFunc(actions, func(action Action) bool { _, ok := action.(DeletePod); return ok })
+}
+
+// changesInPlace reports whether actions change a pod in place.
+func changesInPlace(actions []Action) bool {
+	return slices.ContainsFunc(actions, func(action Action) bool { _, ok := action.(UpdateInPlace); return ok })
+}
+
+// giveUp notes that a member that is to be removed is not, for a reason for which others may go
+// first. What its gates were asked is withdrawn.
+func (d *draft) giveUp(f *facts, m member) {
+	if !f.taken(m) {
+		return
+	}
+	if d.given == nil {
+		d.given = map[types.UID]bool{}
+	}
+	d.given[m.pod.UID] = true
+}
+
+// changesPod reports whether something is planned for the pod of a member.
+func (d *draft) changesPod(m member) bool {
+	return m.pod != nil && slices.ContainsFunc(d.chains, func(chain Chain) bool {
+		return slices.ContainsFunc(chain, func(action Action) bool { return podOf(action).UID == m.pod.UID })
+	})
+}
+
+// podOf is the pod that an action changes, none if it changes none.
+func podOf(action Action) Target {
+	switch a := action.(type) {
+	case RepairPod:
+		return a.Pod
+	case UpdateInPlace:
+		return a.Pod
+	case EndInPlace:
+		return a.Pod
+	case PatchPod:
+		return a.Pod
+	case SetPodConditions:
+		return a.Pod
+	case DeletePod:
+		return a.Pod
+	case AdoptPod:
+		return a.Pod
+	case ReleasePod:
+		return a.Pod
+	case CreateMember, CreateClaims, SetClaimOwners, UpdateClaim, CreateRevision, RaiseRevision, AdoptRevision, DeleteRevision:
+	}
+	return Target{}
+}

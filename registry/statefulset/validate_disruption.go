@@ -1,0 +1,95 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// mostGates is what the tag of the field has.
+const mostGates = 8
+
+// validateDisruption wants a method that there is, and gates that can be asked and told apart.
+func validateDisruption(disruption *appsv1.StatefulSetDisruption, path *field.Path) field.ErrorList {
+	if disruption == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	methods := []appsv1.DisruptionMethodType{appsv1.DeleteDisruptionMethodType, appsv1.EvictDisruptionMethodType}
+	if disruption.Method != "" && !slices.Contains(methods, disruption.Method) {
+		errs = append(errs, field.NotSupported(path.Child("method"), disruption.Method, methods))
+	}
+	if len(disruption.Gates) > mostGates {
+		return errs // refused by the tag
+	}
+	types := sets.New[string]()
+	for i := range disruption.Gates {
+		gate, gatePath := &disruption.Gates[i], path.Child("gates").Index(i)
+		errs = append(errs, validateGateType(gate.ConditionType, types, gatePath.Child("conditionType"))...)
+		errs = append(errs, validateGateOperations(gate.Operations, gatePath.Child("operations"))...)
+		if seconds := gate.TimeoutSeconds; seconds != nil {
+			errs = append(errs, atLeastZero(int64(*seconds), gatePath.Child("timeoutSeconds"))...)
+		}
+	}
+	return errs
+}
+
+// validateGatesBesideSteps wants no gate whose condition a step asks for: a question makes the
+// condition False, by which the update would have failed.
+func validateGatesBesideSteps(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+	rolling := spec.UpdateStrategy.RollingUpdate
+	if spec.Disruption == nil || rolling == nil || len(spec.Disruption.Gates) > mostGates || len(rolling.Steps) > appsv1.MostSteps {
+		return nil
+	}
+	var errs field.ErrorList
+	for i, gate := range spec.Disruption.Gates {
+		at := slices.IndexFunc(rolling.Steps, func(step appsv1.RolloutStep) bool { return slices.Contains(step.PodConditions, gate.ConditionType) })
+		if at >= 0 {
+			errs = append(errs, field.Invalid(path.Child("disruption", "gates").Index(i).Child("conditionType"), gate.ConditionType,
+				"must not be one of "+path.Child("updateStrategy", "rollingUpdate", "steps").Index(at).Child("podConditions").String()+": it becomes False when the gate is asked, and the update would have failed"))
+		}
+	}
+	return errs
+}
+
+// validateGateType wants a condition that is neither the host's nor the server's own. Both have
+// rules of their own.
+func validateGateType(name string, taken sets.Set[string], path *field.Path) field.ErrorList {
+	domain, _, _ := strings.Cut(name, "/")
+	switch {
+	case name == "":
+		return nil // refused by the tag
+	case taken.Has(name):
+		return field.ErrorList{field.Duplicate(path, name)}
+	case domain == name:
+		return field.ErrorList{field.Invalid(path, name, "must have a domain, as in example.com/handed-over")}
+	case domain == appsv1.GroupName:
+		return field.ErrorList{field.Invalid(path, name, "must not be of the domain "+appsv1.GroupName+", whose conditions the controller sets")}
+	}
+	taken.Insert(name)
+	return invalid(path, name, validation.IsQualifiedName(name))
+}
+
+func validateGateOperations(operations []appsv1.DisruptionOperationType, path *field.Path) field.ErrorList {
+	valid := []appsv1.DisruptionOperationType{appsv1.ReplaceDisruptionOperationType, appsv1.ScaleDownDisruptionOperationType, appsv1.UpdateDisruptionOperationType}
+	var errs field.ErrorList
+	taken := sets.New[appsv1.DisruptionOperationType]()
+	for i, operation := range operations {
+		switch {
+		case !slices.Contains(valid, operation):
+			errs = append(errs, field.NotSupported(path.Index(i), operation, valid))
+		case taken.Has(operation):
+			errs = append(errs, field.Duplicate(path.Index(i), operation))
+		}
+		taken.Insert(operation)
+	}
+	return errs
+}
