@@ -20,14 +20,12 @@ func bringUp(f *facts, d *draft) verdict {
 		// The member that unblocks the set has been seen to, and is not available. Nor is one
 		// whose pod is about to go.
 		seenTo := f.unblocks(m) || f.asked(m) && d.changesPod(m)
-		available := !seenTo && bringUpMember(f, d, m)
-		if available || !f.ordered {
-			continue
+		if (seenTo || !bringUpMember(f, d, m)) && f.ordered {
+			if !f.servesInVain(m) || d.changesPod(m) {
+				return pause
+			}
+			next = pause
 		}
-		if !f.servesInVain(m) || d.changesPod(m) {
-			return pause
-		}
-		next = pause
 	}
 	return next
 }

@@ -26,7 +26,7 @@ var errNoRecord = errors.New("there is no record any more")
 func goOnInPlace(f *facts, d *draft) verdict {
 	var given []member
 	for m := range f.all() {
-		if !isRestarting(m.pod) || isTerminating(m.pod) || isFinished(m.pod) || m.pod.Labels[appsv1.StatefulSetPodNameLabel] != m.pod.Name {
+		if !mayGoOn(m.pod) {
 			continue
 		}
 		note := noteOf(m.pod)
@@ -52,6 +52,12 @@ func goOnInPlace(f *facts, d *draft) verdict {
 	}
 	giveUpRestarts(f, d, given)
 	return proceed
+}
+
+// mayGoOn reports whether the containers of a pod are being restarted, and nothing else is
+// done with it first.
+func mayGoOn(pod *corev1.Pod) bool {
+	return isRestarting(pod) && !isTerminating(pod) && !isFinished(pod) && pod.Labels[appsv1.StatefulSetPodNameLabel] == pod.Name
 }
 
 // settlingFor is how long it takes until a pod that is ready has been so for long enough

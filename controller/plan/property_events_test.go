@@ -179,14 +179,6 @@ func (s *stage) podCommand(e event) []string {
 	return on(e, able)
 }
 
-// pace is how fast the host of a fair run works.
-func pace(n int) []string {
-	if n%2 == 1 {
-		return []string{"slowly"}
-	}
-	return nil
-}
-
 func on(e event, able []string) []string {
 	if len(able) == 0 {
 		return nil

@@ -134,6 +134,14 @@ func (s *stage) converge(slowly bool) {
 	s.t.Fatalf("[converge] the planner does not come to rest within %d looks", mostLooks)
 }
 
+// pace is how fast the host of a fair run works.
+func pace(n int) []string {
+	if n%2 == 1 {
+		return []string{"slowly"}
+	}
+	return nil
+}
+
 // kubelet removes what is terminating and starts what is not finished and has its
 // claims. It does not tell the pods of the set from others.
 func (s *stage) kubelet() (acted []string) {
