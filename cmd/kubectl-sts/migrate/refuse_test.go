@@ -1,0 +1,141 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+func TestASetWithHolesIsNotMoved(t *testing.T) {
+	reserve := func(ranges ...v1.OrdinalRange) *v1.StatefulSetOrdinals {
+		return &v1.StatefulSetOrdinals{Start: 1, Reserved: ranges}
+	}
+	for sentence, test := range map[string]struct {
+		ordinals *v1.StatefulSetOrdinals
+		want     string
+	}{
+		"no ordinals":           {nil, ""},
+		"none reserved":         {reserve(), ""},
+		"reserved above all":    {reserve(v1.OrdinalRange{First: 4}), ""},
+		"reserved below all":    {reserve(v1.OrdinalRange{First: 0}), ""},
+		"a hole":                {reserve(v1.OrdinalRange{First: 2}), "ordinal 2 is reserved: apps/v1 would create web-2 and remove web-4"},
+		"the first is reserved": {reserve(v1.OrdinalRange{First: 1}), "ordinal 1 is reserved: apps/v1 would create web-1 and remove web-4"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			set := ourSet("")
+			set.Name, set.Spec.Replicas, set.Spec.Ordinals = "web", new(int32(3)), test.ordinals
+			err := refuseHoles(set)
+			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestASetWhoseMembersLackClaimsIsNotMoved(t *testing.T) {
+	set := ourSet("")
+	set.Name, set.UID = "web", "ours"
+	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+	before := *identity.Pod(set, &set.Spec.Template, "web-1", 1)
+	set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "log"}})
+	set.Spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.NewClaimsVolumeClaimUpdatePolicyType}
+	after := *identity.Pod(set, &set.Spec.Template, "web-1", 0)
+	for sentence, test := range map[string]struct {
+		pods []corev1.Pod
+		want string
+	}{
+		"all mount what they should": {[]corev1.Pod{after}, ""},
+		"one was created before":     {[]corev1.Pod{after, before}, "web-1 does not mount claim log-web-1 yet"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			err := refuseMisshapen(set, test.pods)
+			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestASetWhoseGatesAreAskedIsNotMoved(t *testing.T) {
+	set := ourSet("")
+	set.Name, set.UID = "web", "ours"
+	pod := *identity.Pod(set, &set.Spec.Template, "web-1", 1)
+	asked, foreign := *pod.DeepCopy(), *pod.DeepCopy()
+	asked.Annotations = map[string]string{v1.DisruptionAnnotation: `{"id":1,"operation":"Update"}`}
+	foreign.Annotations, foreign.OwnerReferences = asked.Annotations, nil
+	for sentence, test := range map[string]struct {
+		pods []corev1.Pod
+		want string
+	}{
+		"no gate is asked":           {[]corev1.Pod{pod}, ""},
+		"they are asked about a pod": {[]corev1.Pod{pod, asked}, "the gates of spec.disruption are asked about web-1"},
+		"the pod is somebody else's": {[]corev1.Pod{foreign}, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			err := refuseRequested(set, test.pods)
+			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestASetWithOverriddenMembersIsNotMoved(t *testing.T) {
+	set := ourSet("")
+	set.Name, set.UID = "web", "ours"
+	plain := *identity.Pod(set, &set.Spec.Template, "web-1", 1)
+	set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 0}}, NodeSelector: map[string]string{"disk": "nvme"}}}
+	big := *identity.Pod(set, &set.Spec.Template, "web-1", 0)
+	earlier := *big.DeepCopy()
+	earlier.Annotations[v1.OverrideAnnotation] = "1-of-before"
+	notOurs := *big.DeepCopy()
+	notOurs.OwnerReferences = nil
+	for sentence, test := range map[string]struct {
+		pods []corev1.Pod
+		want string
+	}{
+		"no member has its override yet":            {[]corev1.Pod{plain}, ""},
+		"the pod of a member is that of nobody":     {[]corev1.Pod{notOurs}, ""},
+		"a member has its override":                 {[]corev1.Pod{plain, big}, "web-0 differs by override big"},
+		"a member has an override that was changed": {[]corev1.Pod{plain, earlier}, "web-0 differs by an earlier override"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			err := refuseOverridden(set, test.pods)
+			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestASetInTheMiddleOfAnUpdateInPlaceIsNotMoved(t *testing.T) {
+	set := ourSet("")
+	set.Name, set.UID = "web", "ours"
+	settled := *identity.Pod(set, &set.Spec.Template, "web-1", 0)
+	restarting := *identity.Pod(set, &set.Spec.Template, "web-1", 1)
+	restarting.Annotations = map[string]string{v1.InPlaceAnnotation: "{}"}
+	foreign := restarting
+	foreign.OwnerReferences = nil
+	for sentence, test := range map[string]struct {
+		pods []corev1.Pod
+		want string
+	}{
+		"none is":      {[]corev1.Pod{settled}, ""},
+		"another's is": {[]corev1.Pod{settled, foreign}, ""},
+		"one is":       {[]corev1.Pod{settled, restarting}, "web-1 is being updated in place; wait until its containers have been restarted, or delete it"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if err := refuseRestarting(set, test.pods); (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
