@@ -35,7 +35,6 @@ func inPlaceMutants() map[string]mutant {
 		"changes pods unasked": {"in place", withInPlace(func(u *v1.InPlaceUpdate) *v1.InPlaceUpdate {
 			return &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType}
 		})},
-		"does not wait for the node to see a change":  {"end of a restart", ends(func(w *World) { forgetGenerations(w) })},
 		"does not wait for another container":         {"end of a restart", ends(func(w *World) { forgetContainers(w) })},
 		"counts pods that restart as serving":         {"counters", countsRestarts},
 		"restarts members beyond the budget":          {"budget", serving},

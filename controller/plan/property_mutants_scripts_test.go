@@ -67,6 +67,7 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 			}
 			return doing(p, Compute(w))
 		}}},
+		"does not wait for the node to see a change": {"inplace-rerun", mutant{"end of a restart", ends(func(w *World) { forgetGenerations(w) })}},
 		"gives up restarts before their time": {"inplace-rerun-undone", mutant{"reason to delete", func(w World, p Plan) Plan {
 			w.Now = w.Now.Add(time.Second)
 			return doing(p, Compute(w))
