@@ -73,6 +73,15 @@ func (s *Simulated) Do(action Action) error {
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) {
 			pod.OwnerReferences = slices.DeleteFunc(slices.Clone(pod.OwnerReferences), func(ref metav1.OwnerReference) bool { return ref.UID == s.Set.UID })
 		})
+	case CreateRevision, RaiseRevision, AdoptRevision, DeleteRevision:
+		return s.changeHistory(action)
+	default:
+		return fmt.Errorf("no rule to simulate %T", action)
+	}
+}
+
+func (s *Simulated) changeHistory(action Action) error {
+	switch a := action.(type) {
 	case CreateRevision:
 		made := *a.Revision
 		return put(s, s.Revisions, &made)
@@ -80,7 +89,7 @@ func (s *Simulated) Do(action Action) error {
 		return hit(s, s.Revisions, a.Revision, func(r *appsv1.ControllerRevision) { r.Revision = a.To })
 	case AdoptRevision:
 		return hit(s, s.Revisions, a.Revision, func(r *appsv1.ControllerRevision) {
-			r.OwnerReferences = append(slices.Clip(r.OwnerReferences), owner)
+			r.OwnerReferences = append(slices.Clip(r.OwnerReferences), identity.Owner(s.Set))
 		})
 	case DeleteRevision:
 		return s.deleteRevision(a.Revision)
