@@ -7,12 +7,14 @@ import (
 	"context"
 	"net/http"
 
+	utilversion "k8s.io/apimachinery/pkg/util/version"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/apiserver/storeguard"
+	"statefulset.dev/version"
 )
 
 // applyGuard puts the guard of the store before everything that is served, and
@@ -32,7 +34,7 @@ func (o *Options) applyGuard(ctx context.Context, config *Config, host *hostclus
 		Etcd: etcd, Prefix: o.Storage.Etcd.StorageConfig.Prefix,
 		Anchors: host.Client.CoreV1().ConfigMaps(o.AnchorNamespace), Host: objects,
 		Stored: func(ctx context.Context) (map[dependents.SetID]bool, error) { return config.StoredSets(ctx, o.Storage) },
-		Advice: o.advice(), End: fail,
+		Advice: o.advice(), End: fail, Emulated: o.emulated(),
 	})
 	config.GuardWith(guard)
 	stop := guard.Start(ctx)
@@ -40,6 +42,15 @@ func (o *Options) applyGuard(ctx context.Context, config *Config, host *hostclus
 		stop()
 		return etcd.Close()
 	}, nil
+}
+
+// emulated is the version of ours that the server emulates, nil if it is its own.
+func (o *Options) emulated() *utilversion.Version {
+	effective := o.Server.ComponentGlobalsRegistry.EffectiveVersionFor(version.Component)
+	if effective.EmulationVersion().EqualTo(effective.BinaryVersion()) {
+		return nil
+	}
+	return effective.EmulationVersion()
 }
 
 // StoredSets name all sets in the store.

@@ -27,6 +27,9 @@ func apiGroup(config *Config, getter generic.RESTOptionsGetter) (*genericapiserv
 	if config.Room != nil {
 		sets.LimitWrites(config.Room)
 	}
+	if config.Guard != nil {
+		sets.Refuse(config.Guard.Unknown)
+	}
 	group := genericapiserver.NewDefaultAPIGroupInfo(appsv1.GroupName, config.scheme, runtime.NewParameterCodec(config.scheme), config.codecs)
 	group.NegotiatedSerializer = scheme.TextOnly(config.codecs)
 	served := map[string]rest.Storage{

@@ -21,6 +21,7 @@ import (
 	"statefulset.dev/apiserver/storeguard"
 	"statefulset.dev/apiserver/storespace"
 	"statefulset.dev/registry/statefulset/preflight"
+	"statefulset.dev/version"
 )
 
 // Options is what a user can choose. Groups of the generic server that we do not
@@ -63,6 +64,9 @@ func NewOptions() (*Options, error) {
 	if err := registry.Register(basecompatibility.DefaultKubeComponent,
 		compatibility.DefaultBuildEffectiveVersion(), utilfeature.DefaultMutableFeatureGate); err != nil {
 		return nil, fmt.Errorf("registering the feature gates: %w", err)
+	}
+	if err := registry.Register(version.Component, basecompatibility.NewEffectiveVersionFromString(version.Minor, version.OldestMinor, ""), nil); err != nil {
+		return nil, fmt.Errorf("registering our version: %w", err)
 	}
 	serving := options.NewSecureServingOptions()
 	serving.Required = true

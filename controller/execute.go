@@ -86,7 +86,7 @@ func (t *term) execute(ctx context.Context, turn *turn, set *v1.StatefulSet, p p
 	return e.done
 }
 
-func (e *execution) carryOut(ctx context.Context, action plan.Action) error {
+func (e *execution) carryOut(ctx context.Context, action plan.Action) error { //nolint:gocyclo // a case for each kind of action
 	switch action := action.(type) {
 	case plan.CreateMember:
 		return e.createMember(ctx, action)
@@ -112,15 +112,6 @@ func (e *execution) carryOut(ctx context.Context, action plan.Action) error {
 		return e.adoptPod(ctx, action)
 	case plan.ReleasePod:
 		return e.releasePod(ctx, action)
-	case plan.CreateRevision, plan.RaiseRevision, plan.AdoptRevision, plan.DeleteRevision:
-		return e.changeHistory(ctx, action)
-	default:
-		panic(fmt.Sprintf("no rule to carry out %T", action))
-	}
-}
-
-func (e *execution) changeHistory(ctx context.Context, action plan.Action) error {
-	switch action := action.(type) {
 	case plan.CreateRevision:
 		return e.createRevision(ctx, action)
 	case plan.RaiseRevision:

@@ -37,6 +37,8 @@ type Keeper struct {
 	Check func(ctx context.Context, file string) (recovery.Contents, error)
 	// Now is the time.
 	Now func() time.Time
+	// Tell tells how copies are getting on. Nobody is told if it is nil.
+	Tell func(context.Context, Report) error
 }
 
 // Backup is a copy that was verified.

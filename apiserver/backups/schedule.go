@@ -37,11 +37,15 @@ type schedule struct {
 	known bool
 	retry wait.Backoff
 	told  progress
+	// report is what others are told, by the teller.
+	report Report
+	teller teller
 }
 
 func newSchedule(k *Keeper) *schedule {
-	s := &schedule{Keeper: k, told: newProgress()}
+	s := &schedule{Keeper: k, told: newProgress(), report: Report{Every: k.Every}, teller: teller{write: k.Tell}}
 	s.forgive()
+	s.teller.forget()
 	return s
 }
 
@@ -53,6 +57,8 @@ func (s *schedule) forgive() {
 func (s *schedule) look(ctx context.Context, leads bool) {
 	if !leads {
 		s.due, s.known = time.Time{}, false
+		s.teller.forget()
+		s.report = Report{Every: s.Every}
 		return
 	}
 	for _, act := range []func(context.Context){s.await, s.make} {
@@ -60,6 +66,7 @@ func (s *schedule) look(ctx context.Context, leads bool) {
 			act(ctx)
 		}
 	}
+	s.teller.tell(ctx, s.Now(), s.report)
 }
 
 // await finds out when the last copy was made, if this replica does not know.
@@ -76,6 +83,7 @@ func (s *schedule) await(ctx context.Context) {
 	if copies := verifiedOnly(parseCopies(names)); len(copies) > 0 {
 		newest := copies[len(copies)-1]
 		s.told.lastVerified.Set(float64(newest.made.Unix()))
+		s.report.Verified, s.report.Name = newest.made, newest.name()
 		// A time to come is that of a clock which was wrong.
 		if !newest.made.After(s.Now()) {
 			s.due = newest.made.Add(s.Every)
@@ -94,6 +102,7 @@ func (s *schedule) make(ctx context.Context) {
 	s.due = begun.Add(s.Every)
 	s.told.attempts.WithLabelValues(resultVerified).Inc()
 	s.told.lastVerified.Set(float64(begun.Unix()))
+	s.report = Report{Every: s.Every, Verified: begun, Name: made.Name}
 	log := klog.FromContext(ctx)
 	log.Info("The store was copied, and the copy verified", "to", s.To, "name", made.Name, "bytes", made.Size,
 		"keys", made.Contents.Keys, "revision", made.Contents.Revision, "removed", made.Removed)
@@ -109,5 +118,6 @@ func (s *schedule) failed(ctx context.Context, err error) {
 	delay := s.retry.Step()
 	s.due = s.Now().Add(delay)
 	s.told.attempts.WithLabelValues(resultFailed).Inc()
+	s.report.Failed, s.report.Failure = s.Now(), err.Error()
 	klog.FromContext(ctx).Error(err, "Copying the store has failed; older copies were left as they are", "next", delay.Round(time.Second))
 }

@@ -65,6 +65,22 @@ func (a Authority) Signs() bool { return a.Key != nil }
 // Is says whether two are the same.
 func (a Authority) Is(other Authority) bool { return a.Certificate.Equal(other.Certificate) }
 
+// Vouch signs the certificate of another authority. Who trusts this one, and is shown that, trusts
+// what the other one has signed.
+func (a Authority) Vouch(other Authority) (*x509.Certificate, error) {
+	until := other.Certificate.NotAfter
+	if a.Certificate.NotAfter.Before(until) {
+		until = a.Certificate.NotAfter
+	}
+	template, err := newTemplate("", other.Certificate.NotBefore.Add(backdate), until)
+	if err != nil {
+		return nil, err
+	}
+	template.Subject, template.KeyUsage = other.Certificate.Subject, other.Certificate.KeyUsage
+	template.IsCA, template.BasicConstraintsValid = true, true
+	return sign(template, a.Certificate, other.Certificate.PublicKey, a.Key)
+}
+
 // Request says for whom a certificate is.
 type Request struct {
 	// Name is what the holder is called.

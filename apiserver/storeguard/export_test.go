@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/util/version"
 
+	appsv1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/dependents"
 )
 
@@ -32,6 +35,7 @@ var (
 	NewAnchors     = newAnchors
 	ParseMark      = parseMark
 	NeededFormat   = neededFormat
+	FormatOf       = formatOfVersion
 	ErrNotCompared = errNotCompared
 )
 
@@ -61,6 +65,16 @@ func Watching(g *Guard, seen func()) {
 // Knowing makes a guard one of a server that knows another format.
 func Knowing(g *Guard, format int, formatOf func(runtime.Object) int) {
 	g.store.format, g.formatOf = format, formatOf
+}
+
+// Emulating makes a guard one of a server that emulates another version.
+func Emulating(g *Guard, other *version.Version) { g.store.emulate(other) }
+
+// UnknownTo are the fields of a set that another version does not have.
+func UnknownTo(other *version.Version, set *appsv1.StatefulSet) field.ErrorList {
+	g := &Guard{store: &store{}}
+	Emulating(g, other)
+	return g.Unknown(set)
 }
 
 // Round ends with the next look at the store.

@@ -9,13 +9,14 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/version"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	ourversion "statefulset.dev/version"
 )
 
 // storeFormat is the latest format of the store that this version can read. A field
 // that an older version would drop, when it reads a set and writes it back, needs a
-// new one. The record says which is needed; the first write that needs a later one
+// new one, and a row in extensions. The record says which is needed; the first write that needs a later one
 // raises it before it is sent.
 //
 // No older server writes over what it does not know: it looks at the record after it
@@ -30,36 +31,21 @@ const firstFormat = 1
 // NeededFormat is what a server must know to read the store.
 func (r record) NeededFormat() int { return max(r.Format, firstFormat) }
 
-// neededFormat is what a server must know to read an object. A set needs the second format
-// for ordinals that are reserved, and for what unblocks or orders an update: a server that
-// drops the former has other members created and removed.
-func neededFormat(obj runtime.Object) int {
-	set, ok := obj.(*appsv1.StatefulSet)
-	if !ok {
-		return firstFormat
-	}
-	ordinals := set.Spec.Ordinals
-	if ordinals != nil && len(ordinals.Reserved) > 0 || len(set.Status.Ordinals) > 0 ||
-		extends(set.Spec.UpdateStrategy.RollingUpdate) || set.Status.Rollout != nil ||
-		set.Spec.VolumeClaimUpdate != nil || len(set.Status.VolumeClaims) > 0 ||
-		len(set.Status.Replacements) > 0 || len(set.Spec.Overrides) > 0 || set.Spec.ScaleStrategy != nil || set.Spec.Disruption != nil {
-		return 2
-	}
-	return firstFormat
-}
-
-// extends reports whether an update is refined by what apps/v1 does not have.
-func extends(rolling *appsv1.RollingUpdateStatefulSetStrategy) bool {
-	return rolling != nil && (rolling.ReplaceUnreadyAfterSeconds != nil || rolling.Paused != nil || len(rolling.Steps) > 0 || rolling.FailurePolicy != nil || rolling.Order != nil || rolling.InPlace != nil)
-}
-
 // formatError says that a store needs a later version of the server.
 type formatError struct {
 	store         string
 	needed, known int
+	// emulated is the version that the server emulates, nil if none.
+	emulated *version.Version
 }
 
 func (e formatError) Error() string {
+	if e.emulated != nil && e.needed <= storeFormat {
+		return fmt.Sprintf("Store %s is in format %d, and version %s, which this server emulates, knows formats up to %d: so nothing of group apps.statefulset.dev is served. "+
+			"As long as every request is answered with 503 nothing is deleted; pods keep running, and nobody controls them. "+
+			"Start this server without --emulated-version=%s=%s; or restore a backup from before the store was written by a later version, as docs/backup.md says.",
+			e.store, e.needed, e.emulated, e.known, ourversion.Component, e.emulated)
+	}
 	return fmt.Sprintf("Store %s is in format %d, and this server knows formats up to %d: it would drop what it does not know, so nothing of group apps.statefulset.dev is served. "+
 		"As long as every request is answered with 503 nothing is deleted; pods keep running, and nobody controls them. "+
 		"Start the version of the server that has written the store, or a later one; or restore a backup from before it, as docs/backup.md says.",
@@ -78,6 +64,9 @@ func (g *Guard) outgrown(err error) error {
 // makeRoomFor raises the format of the store if an object needs that, before it is
 // written.
 func (g *Guard) makeRoomFor(ctx context.Context, obj runtime.Object) error {
+	if err := g.mayStore(obj); err != nil {
+		return err
+	}
 	needed := g.formatOf(obj)
 	if known, _, err := g.knows(); err != nil || known.NeededFormat() >= needed {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/version"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/klog/v2"
@@ -110,6 +111,8 @@ type Config struct {
 	Advice Advice
 	// End is told when the server must be started again.
 	End func(error)
+	// Emulated is the version that the server emulates, nil if none.
+	Emulated *version.Version
 }
 
 // New is a guard that has not looked at its store yet.
@@ -121,6 +124,9 @@ func New(c Config) *Guard {
 	}
 	g.wrong, g.lose = context.WithCancel(context.Background())
 	g.prover.ask = g.askAll
+	if c.Emulated != nil {
+		g.store.emulate(c.Emulated)
+	}
 	return g
 }
 

@@ -15,6 +15,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/util/version"
 )
 
 const (
@@ -70,8 +71,10 @@ type store struct {
 	Key    string
 	// server names this process in the marks that it sets.
 	server string
-	// format is the latest that this server knows.
-	format int
+	// format is the latest that this server knows, or that the version knows which it emulates, nil
+	// if it emulates none.
+	format   int
+	emulated *version.Version
 }
 
 func newStore(client *clientv3.Client, prefix string) *store {
@@ -79,6 +82,11 @@ func newStore(client *clientv3.Client, prefix string) *store {
 }
 
 func (s *store) Close() error { return s.Client.Close() }
+
+// emulate makes it the store of a server of another version.
+func (s *store) emulate(other *version.Version) {
+	s.format, s.emulated = formatOfVersion(other), other
+}
 
 // Read reads the record. A store that has none gets one. The error is a formatError
 // if this server does not know enough to read more.
@@ -109,7 +117,7 @@ func (s *store) readWith(ctx context.Context, within time.Duration, reads []clie
 		return observation{}, nil, fmt.Errorf("the record of the store, etcd's key %q, is damaged: it holds %q; restore etcd from a backup", s.Key, answer.Kvs[0].Value)
 	}
 	if seen.NeededFormat() > s.format {
-		return observation{}, nil, formatError{store: seen.Store, needed: seen.NeededFormat(), known: s.format}
+		return observation{}, nil, formatError{store: seen.Store, needed: seen.NeededFormat(), known: s.format, emulated: s.emulated}
 	}
 	return seen, found, nil
 }

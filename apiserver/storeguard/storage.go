@@ -260,9 +260,9 @@ func (s *provenStorage) etcdKey(key string) string {
 }
 
 // unproven is an error that makes a client try again, and nobody believe that
-// something is gone.
+// something is gone. What is invalid stays so.
 func unproven(err error) error {
-	if err == nil || apierrors.IsServiceUnavailable(err) {
+	if err == nil || apierrors.IsServiceUnavailable(err) || apierrors.IsInvalid(err) {
 		return err
 	}
 	return apierrors.NewServiceUnavailable(err.Error())

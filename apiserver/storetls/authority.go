@@ -4,8 +4,10 @@
 package storetls
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,18 +23,40 @@ const (
 	// SecretName is the Secret that has the authority.
 	SecretName = "statefulset-apiserver-etcd-ca" //nolint:gosec // a name
 
-	// authorityLifetime is long, because etcd reads whom to trust at its start only: another
-	// authority needs all members and servers to be restarted.
+	// authorityName is what authorities are called; when they were made is added.
+	authorityName = "statefulset-apiserver-etcd-ca"
+	// chainKey is where the Secret has the certificate of the authority that signs as its
+	// predecessor has signed it.
+	chainKey = "chain.crt"
+
+	// authorityLifetime is long, because etcd reads whom to trust at its start only: when another
+	// authority has taken its place, all members and servers have to be restarted once.
 	authorityLifetime = 10 * 365 * 24 * time.Hour
 	// requestTimeout bounds a question to the host.
 	requestTimeout = 10 * time.Second
 
-	secretDescription = "The authority by which statefulset-apiserver and the members of its store know each other. Made once, by whichever of them came first. " +
+	secretDescription = "The authority by which statefulset-apiserver and the members of its store know each other. Made by whichever of them came first; another one takes its place with: statefulset-apiserver store rotate-authority. " +
 		"Whoever can read it can read and change every StatefulSet of apps.statefulset.dev."
 )
 
-// obtain reads the authority, and makes it if there is none.
-func obtain(ctx context.Context, secrets typedcorev1.SecretInterface, namespace string, now time.Time) (issuer.Authority, error) {
+// trust is whom members and servers trust, and who signs for them.
+type trust struct {
+	// trusted are the authorities, the one that signs first.
+	trusted []issuer.Authority
+	// chain is what is shown with every certificate to those who know the predecessor only. PEM,
+	// empty if there was none.
+	chain []byte
+}
+
+func (t trust) signer() issuer.Authority { return t.trusted[0] }
+
+// is says whether two are the same.
+func (t trust) is(other trust) bool {
+	return bytes.Equal(t.chain, other.chain) && slices.EqualFunc(t.trusted, other.trusted, issuer.Authority.Is)
+}
+
+// obtain reads whom to trust, and makes an authority if there is none.
+func obtain(ctx context.Context, secrets typedcorev1.SecretInterface, namespace string, now time.Time) (trust, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	secret, err := secrets.Get(ctx, SecretName, metav1.GetOptions{})
@@ -42,22 +66,26 @@ func obtain(ctx context.Context, secrets typedcorev1.SecretInterface, namespace 
 		}
 	}
 	if err != nil {
-		return issuer.Authority{}, fmt.Errorf("reading Secret %s/%s: %w", namespace, SecretName, err)
+		return trust{}, fmt.Errorf("reading Secret %s/%s: %w", namespace, SecretName, err)
 	}
+	return parse(secret, namespace, now)
+}
+
+func parse(secret *corev1.Secret, namespace string, now time.Time) (trust, error) {
 	all, err := issuer.FromSecret(secret.Data)
 	if err == nil {
 		err = usable(all, now)
 	}
 	if err != nil {
-		return issuer.Authority{}, fmt.Errorf("the Secret %[1]s/%[2]s cannot be used: %[3]w; to have another authority made: kubectl --namespace %[1]s delete secret %[2]s, then restart all members of the store and all servers", namespace, SecretName, err)
+		return trust{}, fmt.Errorf("the Secret %[1]s/%[2]s cannot be used: %[3]w; to have another authority made: kubectl --namespace %[1]s delete secret %[2]s, then restart all members of the store and all servers", namespace, SecretName, err)
 	}
-	return all[0], nil
+	return trust{all, secret.Data[chainKey]}, nil
 }
 
 func usable(all []issuer.Authority, now time.Time) error {
 	switch a := all[0]; {
-	case len(all) != 1:
-		return fmt.Errorf("it has %d authorities, want 1", len(all))
+	case len(all) > 2:
+		return fmt.Errorf("it has %d authorities, want 1, or 2 while one takes the place of the other", len(all))
 	case !a.Signs():
 		return fmt.Errorf("it does not have the key of %s", a.Certificate.Subject.CommonName)
 	case !a.Valid(now):
@@ -69,7 +97,7 @@ func usable(all []issuer.Authority, now time.Time) error {
 }
 
 func create(ctx context.Context, secrets typedcorev1.SecretInterface, now time.Time) (*corev1.Secret, error) {
-	made, err := issuer.New("statefulset-apiserver-etcd-ca", now, authorityLifetime)
+	made, err := issuer.New(authorityName, now, authorityLifetime)
 	if err != nil {
 		return nil, err
 	}

@@ -6,5 +6,6 @@
 // whoever comes first; whoever can read it belongs to the store.
 //
 //	authority.go  the authority
+//	rotate.go     another one takes its place, while everything runs
 //	files.go      a certificate in files, where etcd reads it, renewed in time
 package storetls

@@ -118,6 +118,7 @@ func hostileObjects() map[string]any {
 		Warnings: []v1.PlanWarning{{Reason: hostile, Message: hostile}}, WaitingFor: hostile, ExpectedEvents: []string{hostile, hostile},
 	}}}
 	note := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, Data: map[string]string{"store": hostile, "revision": hostile, "requestheader-client-ca-file": hostile}}
+	report := &corev1.ConfigMap{TypeMeta: note.TypeMeta, Data: map[string]string{"every": "6h", "verified": "2026-11-22T12:00:00Z", "name": hostile, "failed": hostile, "failure": hostile}}
 	stock := &appsv1.StatefulSetList{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "StatefulSetList"}}
 	return map[string]any{
 		"/version": map[string]string{"major": "1", "minor": "37", "gitVersion": "v1.37.1"},
@@ -141,6 +142,7 @@ func hostileObjects() map[string]any {
 		"/apis/apiregistration.k8s.io/v1/apiservices/v1.apps.statefulset.dev":                                registration,
 		"/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication":                       note,
 		"/api/v1/namespaces/statefulset-system/configmaps/statefulset-apiserver-store":                       note,
+		"/api/v1/namespaces/statefulset-system/configmaps/statefulset-apiserver-backups":                     report,
 		"/apis/coordination.k8s.io/v1/namespaces/statefulset-system/leases/statefulset-apiserver-controller": lease,
 	}
 }

@@ -16,11 +16,13 @@ import (
 	"time"
 
 	_ "golang.org/x/crypto/x509roots/fallback" // the image has no certificates of authorities
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"statefulset.dev/apiserver"
 	"statefulset.dev/apiserver/backups"
 	"statefulset.dev/apiserver/recovery"
-	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/cmd/statefulset-apiserver/s3"
 )
 
@@ -30,7 +32,7 @@ const checkGrace = 10 * time.Second
 // copies are those of the store that the replica makes which controls.
 type copies struct {
 	options *backups.Options
-	storage *storage.Options
+	server  *apiserver.Options
 }
 
 func (c copies) validate() error {
@@ -63,12 +65,12 @@ func place(to string) (opened backups.Place, err error) {
 
 // run makes copies while this replica leads, until ctx ends. The server goes on without: sets matter
 // more than copies of them.
-func (c copies) run(ctx context.Context, leads func() bool) {
+func (c copies) run(ctx context.Context, host *rest.Config, leads func() bool) {
 	if c.options.To == "" {
 		return
 	}
 	log := klog.FromContext(ctx)
-	keeper, err := c.keeper()
+	keeper, err := c.keeper(host)
 	if err != nil {
 		log.Error(err, "No copies of the store are made")
 		return
@@ -79,18 +81,23 @@ func (c copies) run(ctx context.Context, leads func() bool) {
 	}
 }
 
-func (c copies) keeper() (*backups.Keeper, error) {
+func (c copies) keeper(host *rest.Config) (*backups.Keeper, error) {
 	to, err := place(c.options.To)
 	if err != nil {
 		return nil, err
 	}
-	etcd, err := c.storage.Client()
+	core, err := typedcorev1.NewForConfig(host)
+	if err != nil {
+		return nil, fmt.Errorf("building a client: %w", err)
+	}
+	etcd, err := c.server.Storage.Client()
 	if err != nil {
 		return nil, err
 	}
-	prefix := c.storage.Etcd.StorageConfig.Prefix
+	prefix := c.server.Storage.Etcd.StorageConfig.Prefix
 	return &backups.Keeper{
 		Options: *c.options, Place: to, Etcd: etcd, Prefix: prefix, Now: time.Now,
+		Tell: backups.Tell(core.ConfigMaps(c.server.AnchorNamespace)),
 		Check: func(ctx context.Context, file string) (recovery.Contents, error) {
 			return checkElsewhere(ctx, file, prefix, c.options.Scratch)
 		},

@@ -37,7 +37,7 @@ func newCommand() (*cobra.Command, error) {
 	}
 	options.Storage.Fatal = fatal
 	logs := logsapi.NewLoggingConfiguration()
-	colocated := &colocated{options: controller.NewOptions(), copies: copies{backups.NewOptions(), options.Storage}}
+	colocated := &colocated{options: controller.NewOptions(), copies: copies{backups.NewOptions(), options}}
 
 	command := &cobra.Command{
 		Use:   name,

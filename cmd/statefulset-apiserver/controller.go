@@ -49,7 +49,7 @@ func (c *colocated) run(ctx context.Context, access apiserver.Access) error {
 	defer beside.Wait()
 	defer stop()
 	beside.Go(func() { built.TellReadiness(ctx) })
-	beside.Go(func() { c.copies.run(ctx, built.Leading) })
+	beside.Go(func() { c.copies.run(ctx, access.Host, built.Leading) })
 	return built.Run(ctx)
 }
 

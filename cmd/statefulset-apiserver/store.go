@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -21,7 +22,7 @@ func newStoreCommand() (*cobra.Command, error) {
 		Short: "Back up, check, restore or rebuild the store of a server, or run a member of one",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New("store needs one of backup, check, restore, rebuild, member and wait; --help tells more")
+			return errors.New("store needs one of backup, check, restore, rebuild, member, rotate-authority and wait; --help tells more")
 		},
 	}
 	for _, build := range []func(*apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets){newBackupCommand, newRestoreCommand, newRebuildCommand} {
@@ -37,10 +38,14 @@ func newStoreCommand() (*cobra.Command, error) {
 		cliflag.SetUsageAndHelpFunc(command, sections, helpWidth)
 		family.AddCommand(command)
 	}
-	family.AddCommand(newCheckCommand(), newMemberCommand(), newWaitCommand())
+	family.AddCommand(newCheckCommand(), newMemberCommand(), newRotateCommand(), newWaitCommand())
 	// The parent's help would list the flags of the server.
 	family.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		out := cmd.OutOrStdout()
+		if cmd != family {
+			fmt.Fprintf(out, "%s\n\nUsage:\n  %s\n\n%s", cmp.Or(cmd.Long, cmd.Short), cmd.UseLine(), cmd.LocalFlags().FlagUsagesWrapped(helpWidth))
+			return
+		}
 		fmt.Fprintf(out, "%s\n\nUsage:\n", cmd.Short)
 		for _, child := range cmd.Commands() {
 			fmt.Fprintf(out, "  %s\n        %s\n", child.UseLine(), child.Short)

@@ -38,6 +38,7 @@ type part struct {
 // parts are in the order in which one needs what the others have made.
 func parts() []part {
 	return []part{
+		{"sure of the licences", (*release).licences},
 		{"the notes", (*release).notes},
 		{"the programs", (*release).programs},
 		{"the images", (*release).images},

@@ -30,6 +30,11 @@ func (p platform) program(name string) string {
 	return name
 }
 
+// environment is that in which programs for the platform are built.
+func (p platform) environment() []string {
+	return append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch, "GOFLAGS=-buildvcs=false", "GOWORK=off")
+}
+
 // build builds one of our programs into a directory, and returns its path.
 func (s source) build(ctx context.Context, pkg string, on platform, dir string) (string, error) {
 	return build(ctx, s.root, "-s -w "+s.stamp, pkg, filepath.Join(dir, on.program(path.Base(pkg))), on)
@@ -39,8 +44,7 @@ func (s source) build(ctx context.Context, pkg string, on platform, dir string) 
 // the toolchain and what the linker is told.
 func build(ctx context.Context, module, ldflags, pkg, binary string, on platform) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", ldflags, "-o", binary, pkg)
-	cmd.Dir = module
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+on.os, "GOARCH="+on.arch, "GOFLAGS=-buildvcs=false", "GOWORK=off")
+	cmd.Dir, cmd.Env = module, on.environment()
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building %s for %s: %w:\n%s", pkg, on, err, output)
 	}

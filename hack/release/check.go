@@ -19,6 +19,7 @@ import (
 
 var (
 	versionForm = regexp.MustCompile(`^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+	minorForm   = regexp.MustCompile(`(?m)^\tMinor = "([0-9]+\.[0-9]+)"$`)
 	toolchain   = regexp.MustCompile(`(?m)^toolchain (\S+)$`)
 )
 
@@ -27,7 +28,7 @@ func (r *release) check(ctx context.Context) error {
 	if !versionForm.MatchString(r.version) {
 		return fmt.Errorf("--version is %q, want one such as v1.2.3 or v1.2.3-rc.1", r.version)
 	}
-	return errors.Join(r.checkPlaces(), r.checkClean(ctx), r.checkTag(ctx), r.checkToolchain(ctx), r.checkNotes())
+	return errors.Join(r.checkPlaces(), r.checkClean(ctx), r.checkTag(ctx), r.checkToolchain(ctx), r.checkMinor(), r.checkNotes())
 }
 
 func (r *release) checkPlaces() error {
@@ -75,6 +76,24 @@ func (r *release) checkToolchain(ctx context.Context) error {
 		err = fmt.Errorf("the toolchain is %s, and go.mod names %s: another one gives other bytes", got, want)
 	}
 	return err
+}
+
+// checkMinor compares the version with what servers take themselves for, which decides what they
+// store and what they can emulate.
+func (r *release) checkMinor() error {
+	const file = "version/minor.go"
+	source, err := os.ReadFile(filepath.Join(r.root, file))
+	if err != nil {
+		return fmt.Errorf("reading the minor version: %w", err)
+	}
+	minor := minorForm.FindSubmatch(source)
+	if minor == nil {
+		return fmt.Errorf("%s names no minor version", file)
+	}
+	if !strings.HasPrefix(r.number(), string(minor[1])+".") {
+		return fmt.Errorf("--version is %s, and %s says that this is a %s", r.version, file, minor[1])
+	}
+	return nil
 }
 
 func (r *release) checkNotes() error {

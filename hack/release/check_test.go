@@ -21,6 +21,10 @@ func workTree(t *testing.T) *release {
 	}
 	r.put(t, "go.mod", "module example.org\n\ngo 1.26\n\ntoolchain "+runtime.Version()+"\n")
 	r.put(t, "CHANGELOG.md", "# Changelog\n\n## [Unreleased]\n\n- Next.\n\n## [1.2.3] - 2026-11-22\n\n- It works.\n")
+	if err := os.Mkdir(filepath.Join(r.root, "version"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	r.put(t, "version/minor.go", "package version\n\nconst (\n\tMinor = \"1.2\"\n)\n")
 	r.git(t, "init", "--quiet")
 	r.commit(t)
 	return r
@@ -54,17 +58,18 @@ func TestReleasesThatAreRefused(t *testing.T) {
 		// want is in the message; no error is wanted if it is empty.
 		want string
 	}{
-		"a clean commit is released":         {func(*testing.T, *release) {}, ""},
-		"so is one that has the tag":         {func(t *testing.T, r *release) { r.git(t, "tag", r.version) }, ""},
-		"so is one with an annotated tag":    {func(t *testing.T, r *release) { r.git(t, "tag", "--annotate", "--message", "x", r.version) }, ""},
-		"a candidate may be of what is next": {func(_ *testing.T, r *release) { r.version = "v1.3.0-rc.1" }, ""},
-		"a version without its letter":       {func(_ *testing.T, r *release) { r.version = "1.2.3" }, `--version is "1.2.3"`},
-		"a version with a zero before it":    {func(_ *testing.T, r *release) { r.version = "v1.02.3" }, `--version is "v1.02.3"`},
-		"no registry":                        {func(_ *testing.T, r *release) { r.registry = "" }, `--registry is ""`},
-		"downloads without encryption":       {func(_ *testing.T, r *release) { r.downloads = "http://example.org" }, `--downloads is "http://example.org"`},
-		"a file that no commit has":          {func(t *testing.T, r *release) { r.put(t, "new", "") }, "?? new"},
-		"a file that was changed":            {func(t *testing.T, r *release) { r.put(t, "CHANGELOG.md", "## [1.2.3]\n\n- Other.\n") }, "M CHANGELOG.md"},
-		"a version of which nothing is told": {func(_ *testing.T, r *release) { r.version = "v1.3.0" }, `CHANGELOG.md says nothing below "## [1.3.0]"`},
+		"a clean commit is released":                              {func(*testing.T, *release) {}, ""},
+		"so is one that has the tag":                              {func(t *testing.T, r *release) { r.git(t, "tag", r.version) }, ""},
+		"so is one with an annotated tag":                         {func(t *testing.T, r *release) { r.git(t, "tag", "--annotate", "--message", "x", r.version) }, ""},
+		"a candidate may be of what is next":                      {func(_ *testing.T, r *release) { r.version = "v1.2.4-rc.1" }, ""},
+		"a minor version that servers do not take themselves for": {func(_ *testing.T, r *release) { r.version = "v1.3.0-rc.1" }, "version/minor.go says that this is a 1.2"},
+		"a version without its letter":                            {func(_ *testing.T, r *release) { r.version = "1.2.3" }, `--version is "1.2.3"`},
+		"a version with a zero before it":                         {func(_ *testing.T, r *release) { r.version = "v1.02.3" }, `--version is "v1.02.3"`},
+		"no registry":                                             {func(_ *testing.T, r *release) { r.registry = "" }, `--registry is ""`},
+		"downloads without encryption":                            {func(_ *testing.T, r *release) { r.downloads = "http://example.org" }, `--downloads is "http://example.org"`},
+		"a file that no commit has":                               {func(t *testing.T, r *release) { r.put(t, "new", "") }, "?? new"},
+		"a file that was changed":                                 {func(t *testing.T, r *release) { r.put(t, "CHANGELOG.md", "## [1.2.3]\n\n- Other.\n") }, "M CHANGELOG.md"},
+		"a version of which nothing is told":                      {func(_ *testing.T, r *release) { r.version = "v1.2.4" }, `CHANGELOG.md says nothing below "## [1.2.4]"`},
 		"another toolchain": {func(t *testing.T, r *release) {
 			r.put(t, "go.mod", "module example.org\n\ngo 1.1\n\ntoolchain go1.1\n")
 			r.commit(t)

@@ -6,7 +6,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -75,7 +74,16 @@ type filesFunc = func(ctx context.Context, s source, arch, dir string) (map[stri
 func program(pkg, path string) filesFunc {
 	return func(ctx context.Context, s source, arch, dir string) (map[string]string, error) {
 		binary, err := s.build(ctx, pkg, platform{"linux", arch}, dir)
-		return map[string]string{path: binary}, err
+		if err != nil {
+			return nil, err
+		}
+		files, err := documents(ctx, s.root, pkg, filepath.Base(path), platform{"linux", arch}, dir)
+		if err != nil {
+			return nil, err
+		}
+		files[path] = binary
+		files[documentsDir+filepath.Base(path)+"/LICENSE"] = filepath.Join(s.root, "LICENSE")
+		return files, nil
 	}
 }
 
@@ -84,7 +92,15 @@ func pinned(module, pkg, path string) filesFunc {
 	return func(ctx context.Context, s source, arch, dir string) (map[string]string, error) {
 		module := filepath.Join(s.root, "test", "cluster", "modules", module)
 		binary, err := build(ctx, module, "-s -w", pkg, filepath.Join(dir, filepath.Base(path)), platform{"linux", arch})
-		return map[string]string{path: binary}, err
+		if err != nil {
+			return nil, err
+		}
+		files, err := documents(ctx, module, pkg, filepath.Base(path), platform{"linux", arch}, dir)
+		if err != nil {
+			return nil, err
+		}
+		files[path] = binary
+		return files, nil
 	}
 }
 
@@ -95,13 +111,17 @@ func file(from, path string) filesFunc {
 	}
 }
 
-// busybox is Debian's, with links to it for the commands that people use in a pod.
+// busybox is Debian's, with links to it for the commands that people use in a pod, and with what
+// Debian says about its licence, which is the GPL: no image of a user has it.
 func busybox(context.Context, source, string, string) (map[string]string, error) {
-	const path = "/bin/busybox"
-	if _, err := os.Stat(path); err != nil {
-		return nil, errors.New("/bin/busybox is missing: apt-get install busybox-static")
+	files := map[string]string{}
+	for _, path := range []string{"/bin/busybox", documentsDir + "busybox-static/copyright"} {
+		if _, err := os.Stat(path); err != nil {
+			return nil, fmt.Errorf("%s is missing: apt-get install busybox-static", path)
+		}
+		files[path] = path
 	}
-	return map[string]string{path: path}, nil
+	return files, nil
 }
 
 func together(parts ...filesFunc) filesFunc {

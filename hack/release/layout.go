@@ -92,7 +92,11 @@ func layerOf(files map[string]string, created time.Time) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading a file of an image: %w", err)
 		}
-		entries = append(entries, entry(tar.Header{Typeflag: tar.TypeReg, Name: strings.TrimPrefix(to, "/"), Mode: 0o755}, content))
+		mode := int64(0o755)
+		if strings.HasPrefix(to, documentsDir) {
+			mode = 0o644
+		}
+		entries = append(entries, entry(tar.Header{Typeflag: tar.TypeReg, Name: strings.TrimPrefix(to, "/"), Mode: mode}, content))
 		if path.Base(to) != "busybox" {
 			continue
 		}

@@ -27,7 +27,7 @@ func targets() map[string][]platform {
 	}
 }
 
-// programs writes an archive for each platform, with the licence, and tells what is in the program.
+// programs writes an archive for each platform, with our licence and those of others, and tells what is in the program.
 func (r *release) programs(ctx context.Context) error {
 	licence, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
 	if err != nil {
@@ -56,7 +56,11 @@ func (r *release) program(ctx context.Context, pkg string, on platform, licence 
 	if err != nil {
 		return fmt.Errorf("reading what was built: %w", err)
 	}
-	archive, err := tarGz(r.created, []archived{{"LICENSE", 0o644, licence}, {filepath.Base(binary), 0o755, content}})
+	notices, err := thirdParty(ctx, r.root, pkg, on)
+	if err != nil {
+		return err
+	}
+	archive, err := tarGz(r.created, []archived{{"LICENSE", 0o644, licence}, {noticesFile, 0o644, notices}, {filepath.Base(binary), 0o755, content}})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
@@ -30,6 +31,8 @@ type Storage struct {
 type REST struct {
 	*genericregistry.Store
 	preflight preflight.Preflight
+	// unknown says which fields of a set are not to be had. May be nil.
+	unknown func(runtime.Object) field.ErrorList
 }
 
 var (
@@ -52,14 +55,14 @@ func (*REST) ShortNames() []string { return []string{"sset"} }
 
 // Create stores a new set that the host finds no fault in.
 func (r *REST) Create(ctx context.Context, obj runtime.Object, admit rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
-	set, err := r.Store.Create(ctx, obj, r.preflight.AfterCreate(admit), options)
+	set, err := r.Store.Create(ctx, obj, r.known(r.preflight.AfterCreate(admit)), options)
 	return set, explainTooLarge(err)
 }
 
 // Update changes a set into one that the host finds no fault in, or creates it: server-side
 // apply comes this way too.
 func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, admitCreate rest.ValidateObjectFunc, admitUpdate rest.ValidateObjectUpdateFunc, mayCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	set, created, err := r.Store.Update(ctx, name, info, r.preflight.AfterCreate(admitCreate), unlessEmptied(r.preflight.AfterUpdate(admitUpdate)), mayCreate, options)
+	set, created, err := r.Store.Update(ctx, name, info, r.known(r.preflight.AfterCreate(admitCreate)), r.knownUpdate(unlessEmptied(r.preflight.AfterUpdate(admitUpdate))), mayCreate, options)
 	return set, created, explainTooLarge(err)
 }
 
@@ -107,7 +110,7 @@ func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter, prefli
 	statusStore.ResetFieldsStrategy = status
 
 	return Storage{
-		StatefulSet: &REST{store, preflight},
+		StatefulSet: &REST{Store: store, preflight: preflight},
 		Status:      &StatusREST{&statusStore},
 		Scale:       &ScaleREST{store},
 	}, nil

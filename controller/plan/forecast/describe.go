@@ -4,7 +4,6 @@
 package forecast
 
 import (
-	"fmt"
 	"math"
 
 	corev1 "k8s.io/api/core/v1"
@@ -81,7 +80,7 @@ func seconds(p plan.Plan) *int32 {
 }
 
 // describe says what an action does, and why.
-func describe(action plan.Action) v1.PlanAction {
+func describe(action plan.Action) v1.PlanAction { //nolint:gocyclo // a case for each kind of action
 	shown := v1.PlanAction{Description: action.String()}
 	switch a := action.(type) {
 	case plan.CreateMember:
@@ -112,25 +111,16 @@ func describe(action plan.Action) v1.PlanAction {
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanAdoptPod, ordinal(a.Ordinal), a.Pod.Name, "nobody controls it, and it is a member by name and labels"
 	case plan.ReleasePod:
 		shown.Type, shown.Pod, shown.Message = v1.PlanReleasePod, a.Pod.Name, "its name or labels are no longer those of a member"
-	case plan.CreateRevision, plan.RaiseRevision, plan.AdoptRevision, plan.DeleteRevision:
-		shown.Type, shown.Revision, shown.Message = describeHistory(action)
+	case plan.CreateRevision:
+		shown.Type, shown.Revision, shown.Message = v1.PlanCreateRevision, a.Revision.Name, "the template is new"
+	case plan.RaiseRevision:
+		shown.Type, shown.Revision, shown.Message = v1.PlanRaiseRevision, a.Revision.Name, "the template is that of an earlier revision again"
+	case plan.AdoptRevision:
+		shown.Type, shown.Revision, shown.Message = v1.PlanAdoptRevision, a.Revision.Name, "nobody controls it, and it matches the set"
+	case plan.DeleteRevision:
+		shown.Type, shown.Revision, shown.Message = v1.PlanDeleteRevision, a.Revision.Name, "no member runs it, and the history is full"
 	}
 	return shown
-}
-
-func describeHistory(action plan.Action) (kind v1.PlanActionType, revision, why string) {
-	switch a := action.(type) {
-	case plan.CreateRevision:
-		return v1.PlanCreateRevision, a.Revision.Name, "the template is new"
-	case plan.RaiseRevision:
-		return v1.PlanRaiseRevision, a.Revision.Name, "the template is that of an earlier revision again"
-	case plan.AdoptRevision:
-		return v1.PlanAdoptRevision, a.Revision.Name, "nobody controls it, and it matches the set"
-	case plan.DeleteRevision:
-		return v1.PlanDeleteRevision, a.Revision.Name, "no member runs it, and the history is full"
-	default:
-		panic(fmt.Sprintf("no words for %T", action))
-	}
 }
 
 // inTurn is a reason, and why it is the member's turn, if that is not for its ordinal.

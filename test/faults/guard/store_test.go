@@ -116,6 +116,10 @@ func aCopyOfTheServerIsRestored(t *testing.T, w *world, _ string) {
 	w.server.Kill(t)
 
 	newest, restored := awaitCopy(t, copies, ""), filepath.Join(t.TempDir(), "restored")
+	// The server was killed after a copy, perhaps before it had told of that one.
+	if told := w.toldCopy(t); told != filepath.Base(newest) && told != filepath.Base(seen) {
+		t.Errorf("the cluster knows of the copy %q, want %s or %s", told, filepath.Base(newest), filepath.Base(seen))
+	}
 	t.Log(w.store(t, "check", "--from="+newest))
 	t.Log(w.store(t, "restore", "--from="+newest, "--data-dir="+restored))
 	w.launch(t, restored)
@@ -123,6 +127,16 @@ func aCopyOfTheServerIsRestored(t *testing.T, w *world, _ string) {
 	w.awaitServed(t)
 	m.AwaitReady(t)
 	m.mustStay(t, "on a copy that the server has made", shortly)
+}
+
+// toldCopy is the newest verified copy by what the server has told the cluster.
+func (w *world) toldCopy(t *testing.T) string {
+	t.Helper()
+	told, err := w.Host.CoreV1().ConfigMaps("statefulset-system").Get(t.Context(), "statefulset-apiserver-backups", metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("reading what the server has told of copies: %v", err)
+	}
+	return told.Data["name"]
 }
 
 // awaitCopy is the newest verified copy, once it is another one than before.

@@ -58,6 +58,7 @@ func TestStoresThatAreLost(t *testing.T) {
 		{"an external store is exchanged", anExternalStoreIsExchanged},
 		{"an external store has no space", anExternalStoreHasNoSpace},
 		{"stores are exchanged under watches", storesAreExchangedUnderWatches},
+		{"a store moves to an etcd of the user and back", aStoreMoves},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.play(t, w, w.begin(t)) })
 	}

@@ -1,0 +1,386 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package storetls
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	clienttesting "k8s.io/client-go/testing"
+
+	"statefulset.dev/apiserver/embeddedetcd"
+	"statefulset.dev/apiserver/issuer"
+)
+
+const (
+	namespace = "statefulset-system"
+	patience  = time.Minute
+)
+
+// secretsOf is a host in memory that refuses a write over what its writer has not seen.
+func secretsOf(t *testing.T) typedcorev1.SecretInterface {
+	t.Helper()
+	host := fake.NewClientset()
+	version := 0
+	host.PrependReactor("update", "secrets", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		next := action.(clienttesting.UpdateAction).GetObject().(*corev1.Secret)
+		if next.ResourceVersion != "" && next.ResourceVersion != fmt.Sprint(version) {
+			return true, nil, apierrors.NewConflict(corev1.Resource("secrets"), next.Name, errors.New("it has changed"))
+		}
+		version++
+		next.ResourceVersion = fmt.Sprint(version)
+		return false, nil, nil
+	})
+	return host.CoreV1().Secrets(namespace)
+}
+
+// party is a process that belongs to the store.
+type party struct {
+	files *Files
+	stop  context.CancelFunc
+	done  sync.WaitGroup
+}
+
+// join starts a process. It looks after its certificate until the test ends.
+func join(t *testing.T, dir string, request issuer.Request, secrets typedcorev1.SecretInterface) *party {
+	t.Helper()
+	files, err := Make(t.Context(), dir, request, secrets, namespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files.interval = 20 * time.Millisecond
+	p := &party{files: files}
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	p.done.Go(func() { files.Run(ctx) })
+	t.Cleanup(p.end)
+	return p
+}
+
+func (p *party) end() {
+	p.stop()
+	p.done.Wait()
+}
+
+// server joins a process that writes to the store. Its configuration is made once, as servers do: so
+// whom it trusts is what it has read at its start.
+func server(t *testing.T, secrets typedcorev1.SecretInterface) *tls.Config {
+	t.Helper()
+	p := join(t, t.TempDir(), issuer.Request{Name: "server", Client: true, Lifetime: DefaultLifetime}, secrets)
+	config, err := p.files.TLS().ClientConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// member is one of three.
+type member struct {
+	*party
+	data string
+	part *embeddedetcd.Part
+	etcd *embeddedetcd.Etcd
+}
+
+func (m *member) endpoint() string { at := m.part.ClientURL(); return at.String() }
+
+// start starts the process of a member, on its disk. Its certificates are in memory, so they are new.
+func (m *member) start(t *testing.T, secrets typedcorev1.SecretInterface) {
+	t.Helper()
+	m.party = join(t, t.TempDir(), issuer.Request{Name: m.part.Name, IPs: []net.IP{net.IPv4(127, 0, 0, 1)}, Client: true, Lifetime: DefaultLifetime}, secrets)
+	m.part.TLS = m.files.TLS()
+	dir, err := embeddedetcd.OpenDir(m.data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.etcd, err = embeddedetcd.StartPart(dir, m.part); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *member) ready(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := m.etcd.WaitReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *member) close(t *testing.T) {
+	t.Helper()
+	if err := m.etcd.Close(); err != nil {
+		t.Errorf("stopping %s: %v", m.part.Name, err)
+	}
+	m.end()
+}
+
+// begin starts a store of three.
+func begin(t *testing.T, secrets typedcorev1.SecretInterface) []*member {
+	t.Helper()
+	members, cluster := []*member{}, map[string]string{}
+	for i := range 3 {
+		part := &embeddedetcd.Part{
+			Name: fmt.Sprintf("member-%d", i), Host: "127.0.0.1", Listen: "127.0.0.1",
+			ClientPort: freePort(t), PeerPort: freePort(t), Token: "test", Cluster: cluster,
+		}
+		at := part.PeerURL()
+		cluster[part.Name] = at.String()
+		members = append(members, &member{part: part, data: filepath.Join(t.TempDir(), "data")})
+	}
+	for _, m := range members {
+		m.start(t, secrets)
+		t.Cleanup(func() { m.close(t) })
+	}
+	for _, m := range members {
+		m.ready(t)
+	}
+	return members
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+// put writes by a connection of its own, so that both sides show their certificates for it.
+func put(ctx context.Context, config *tls.Config, key string, endpoints ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	client, err := clientv3.New(clientv3.Config{Endpoints: endpoints, TLS: config.Clone(), Logger: zap.NewNop(), Context: ctx})
+	if err != nil {
+		return err
+	}
+	_, err = client.Put(ctx, key, key)
+	return errors.Join(err, client.Close())
+}
+
+// writer writes to all members, one after the other, as long as it is let.
+type writer struct {
+	name    string
+	config  *tls.Config
+	members []*member
+	away    *atomic.Pointer[member]
+	stop    context.CancelFunc
+	done    sync.WaitGroup
+	// repeated are writes that were sent to another member, since one was restarted meanwhile.
+	written, repeated atomic.Int64
+	failed            atomic.Pointer[string]
+}
+
+func write(t *testing.T, name string, config *tls.Config, members []*member, away *atomic.Pointer[member]) *writer {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	w := &writer{name: name, config: config, members: members, away: away, stop: stop}
+	w.done.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			to := members[i%len(members)]
+			before := away.Load()
+			if before == to {
+				continue
+			}
+			err := put(context.Background(), config, fmt.Sprintf("%s/%d", name, w.written.Load()), to.endpoint())
+			switch restarted := before != nil || away.Load() != nil; {
+			case err == nil:
+				w.written.Add(1)
+			case restarted && !strings.Contains(err.Error(), "tls:"):
+				w.repeated.Add(1)
+			default:
+				text := fmt.Sprintf("to %s: %v", to.part.Name, err)
+				w.failed.CompareAndSwap(nil, &text)
+			}
+		}
+	})
+	t.Cleanup(w.end)
+	return w
+}
+
+func (w *writer) end() {
+	w.stop()
+	w.done.Wait()
+}
+
+// more waits for so many more writes of each, and fails if one has failed.
+func more(t *testing.T, when string, writers ...*writer) {
+	t.Helper()
+	const count = 9 // three to each member
+	for _, w := range writers {
+		from, deadline := w.written.Load(), time.Now().Add(patience)
+		for w.written.Load() < from+count && w.failed.Load() == nil && time.Now().Before(deadline) {
+			<-time.After(10 * time.Millisecond)
+		}
+		if failed := w.failed.Load(); failed != nil {
+			t.Fatalf("%s: %s could not write after %d writes: %s", when, w.name, w.written.Load(), *failed)
+		}
+		if got := w.written.Load() - from; got < count {
+			t.Fatalf("%s: %s has written %d times in %s, want %d", when, w.name, got, patience, count)
+		}
+	}
+}
+
+// issuedBy waits until a member shows a certificate of an authority.
+func issuedBy(t *testing.T, m *member, want string) {
+	t.Helper()
+	var got string
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(10 * time.Millisecond) {
+		dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
+		connection, err := dialer.DialContext(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", fmt.Sprint(m.part.ClientPort)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = connection.(*tls.Conn).ConnectionState().PeerCertificates[0].Issuer.CommonName
+		connection.Close()
+		if got == want {
+			return
+		}
+	}
+	t.Fatalf("%s shows a certificate of %s, want one of %s", m.part.Name, got, want)
+}
+
+func TestAnotherAuthorityTakesOverWhileServersWrite(t *testing.T) {
+	secrets := secretsOf(t)
+	members := begin(t, secrets)
+	var away atomic.Pointer[member]
+	restart := func() {
+		for _, m := range members {
+			away.Store(m)
+			m.close(t)
+			m.start(t, secrets)
+			m.ready(t)
+			away.Store(nil)
+		}
+	}
+	// This one is never restarted.
+	old := write(t, "a server of before", server(t, secrets), members, &away)
+	more(t, "before", old)
+	before, err := obtain(t.Context(), secrets, namespace, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	name, err := Rotate(t.Context(), secrets, namespace, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range members {
+		issuedBy(t, m, name)
+	}
+	during := write(t, "a server that was restarted since", server(t, secrets), members, &away)
+	more(t, "another authority signs", old, during)
+	restart()
+	more(t, "all members were restarted", old, during)
+
+	if _, err := Finish(t.Context(), secrets, namespace, time.Now().Add(settle)); err != nil {
+		t.Fatal(err)
+	}
+	after := write(t, "a server that came after", server(t, secrets), members, &away)
+	more(t, "the predecessor is gone", old, during, after)
+	restart()
+	more(t, "all members were restarted without the predecessor", old, during, after)
+
+	forged, err := before.signer().Issue(issuer.Request{Name: "server", Client: true, Lifetime: time.Hour}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := tls.X509KeyPair(forged.Certificate, forged.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range members {
+		config := after.config.Clone()
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		if err := put(ctx, config, "forged", m.endpoint()); err == nil {
+			t.Errorf("%s has let one write whom the predecessor has signed, want that it is not trusted any more", m.part.Name)
+		}
+		cancel()
+	}
+	for _, w := range []*writer{old, during, after} {
+		w.end()
+		nothingIsLost(t, w, members[0])
+		t.Logf("%s: %d writes, %d repeated while a member was restarted, 0 failed", w.name, w.written.Load(), w.repeated.Load())
+	}
+}
+
+// nothingIsLost looks for everything that was acknowledged.
+func nothingIsLost(t *testing.T, w *writer, through *member) {
+	t.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{through.endpoint()}, TLS: w.config.Clone(), Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	found, err := client.Get(t.Context(), w.name+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Count < w.written.Load() {
+		t.Errorf("%s: got %d keys, want the %d that were acknowledged", w.name, found.Count, w.written.Load())
+	}
+}
+
+func TestMistakesWithAuthoritiesAreRefused(t *testing.T) {
+	now := time.Now()
+	secrets := secretsOf(t)
+	expect := func(what string, err error, want string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v, want one that says %q", what, err, want)
+		}
+	}
+	_, err := Rotate(t.Context(), secrets, namespace, now)
+	expect("without an authority", err, "reading Secret statefulset-system/statefulset-apiserver-etcd-ca")
+	if _, err := obtain(t.Context(), secrets, namespace, now); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Finish(t.Context(), secrets, namespace, now)
+	expect("an end without a beginning", err, "nothing takes its place yet")
+	first, err := Rotate(t.Context(), secrets, namespace, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Rotate(t.Context(), secrets, namespace, now)
+	expect("twice", err, first+" signs since")
+	_, err = Finish(t.Context(), secrets, namespace, now.Add(settle-time.Minute))
+	expect("an end too early", err, "run this after")
+	held, err := secrets.Get(t.Context(), SecretName, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keys := strings.Count(string(held.Data["ca.key"]), "BEGIN"); keys != 1 {
+		t.Errorf("keys in the Secret: got %d, want 1: the predecessor signs nothing any more", keys)
+	}
+	if _, err := Finish(t.Context(), secrets, namespace, now.Add(settle)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := secrets.Update(t.Context(), held, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
+		t.Errorf("a write over what its writer has not seen: got %v, want a conflict", err)
+	}
+	second, err := Rotate(t.Context(), secrets, namespace, now.Add(2*settle))
+	if err != nil || second == first {
+		t.Errorf("once more: got %q and error %v, want another authority", second, err)
+	}
+}

@@ -1,0 +1,85 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+func TestTheAgeOfTheLastVerifiedBackupIsTold(t *testing.T) {
+	const file = "sets-00000042-20261122T120000Z-K3M5N7PQ.backup"
+	now := time.Date(2026, 11, 22, 20, 0, 0, 0, time.UTC)
+	of := func(age time.Duration, more ...string) map[string]string {
+		data := map[string]string{"every": "6h0m0s", "name": file, "verified": now.Add(-age).Format(time.RFC3339)}
+		for i := 0; i < len(more); i += 2 {
+			data[more[i]] = more[i+1]
+		}
+		return data
+	}
+	failed := []string{"failed", "2026-11-22T19:00:00Z", "failure", "writing it: 403 Forbidden"}
+	const restore = "store restore --from=" + file
+	tests := map[string]struct {
+		told map[string]string // nil if there is no report
+		want verdict
+		says string
+		fix  []string
+	}{
+		"nothing is told where there are none":        {nil, noted, "no backups configured", nil},
+		"one of this interval is good":                {of(2 * time.Hour), fine, file + ", the newest verified copy of the store, is 120m old", []string{restore}},
+		"one that is three intervals old is good yet": {of(18 * time.Hour), fine, "is 18h old", []string{restore}},
+		"an older one is not":                         {of(18*time.Hour + time.Second), doubt, "is 18h old, and one is due every 6h0m0s", []string{"logs deployment", "delete configmap", restore}},
+		"a good one after which an attempt has failed": {of(2*time.Hour, failed...), doubt,
+			"is 120m old; the last attempt has failed, at 2026-11-22T19:00:00Z: writing it: 403 Forbidden", []string{"logs deployment", restore}},
+		"none yet":                         {map[string]string{"every": "6h0m0s"}, doubt, "no copy of the store was verified yet", []string{"logs deployment"}},
+		"none yet, as attempts fail":       {map[string]string{"every": "6h0m0s", "failed": "2026-11-22T19:00:00Z", "failure": "no such bucket"}, doubt, "no such bucket", []string{"logs deployment"}},
+		"one of a clock that is a bit off": {of(-time.Minute), fine, "is 0s old", []string{restore}},
+		"one of a clock that is wrong":     {of(-24 * time.Hour), doubt, "is of 2026-11-23T20:00:00Z: a clock is wrong", []string{"logs deployment"}},
+		"a name that is a command":         {of(time.Hour, "name", "$(reboot)"), fine, "is 60m old", []string{"store restore --from=FILE "}},
+		"a report that was spoilt":         {of(time.Hour, "verified", "yesterday"), doubt, `verified is "yesterday"`, []string{"delete configmap"}},
+		"a report without an interval":     {of(time.Hour, "every", ""), doubt, `every is ""`, []string{"delete configmap"}},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			var there []runtime.Object
+			if test.told != nil {
+				there = append(there, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "statefulset-system", Name: "statefulset-apiserver-backups"}, Data: test.told})
+			}
+			e := &examiner{host: fake.NewClientset(there...), system: "statefulset-system", now: now}
+			got := e.backups(t.Context())
+			if len(got) != 1 || got[0].verdict != test.want || !strings.Contains(got[0].says, test.says) {
+				t.Fatalf("got %+v, want one finding %q that says %q", got, test.want, test.says)
+			}
+			if failures(got) > 0 {
+				t.Errorf("got a failure, want none: sets work without backups")
+			}
+			if len(got[0].fix) != len(test.fix) {
+				t.Errorf("got the commands %q, want %d", got[0].fix, len(test.fix))
+			}
+			for _, words := range test.fix {
+				if !slices.ContainsFunc(got[0].fix, func(command string) bool { return strings.Contains(command, words) }) {
+					t.Errorf("got the commands %q, want one with %q", got[0].fix, words)
+				}
+			}
+		})
+	}
+}
+
+func TestBackupsThatOneMayNotLookAtAreNoFailure(t *testing.T) {
+	host := fake.NewClientset()
+	host.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("forbidden") })
+	got := (&examiner{host: host, system: "statefulset-system", now: time.Now()}).backups(t.Context())
+	if len(got) != 1 || got[0].verdict != unknown {
+		t.Errorf("got %+v, want one finding %q", got, unknown)
+	}
+}

@@ -1,0 +1,57 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// Refuse refuses sets with fields that the version does not have which the server emulates. Such a
+// field is not dropped: whoever has asked for it would not notice.
+func (s Storage) Refuse(unknown func(runtime.Object) field.ErrorList) {
+	s.StatefulSet.unknown = unknown
+}
+
+// known lets a set pass that has nothing unknown, and asks admission then. Dry runs come here, too.
+func (r *REST) known(admit rest.ValidateObjectFunc) rest.ValidateObjectFunc {
+	if r.unknown == nil {
+		return admit
+	}
+	return func(ctx context.Context, obj runtime.Object) error {
+		if err := r.refusal(obj); err != nil {
+			return err
+		}
+		return admit(ctx, obj)
+	}
+}
+
+func (r *REST) knownUpdate(admit rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
+	if r.unknown == nil {
+		return admit
+	}
+	return func(ctx context.Context, obj, old runtime.Object) error {
+		if err := r.refusal(obj); err != nil {
+			return err
+		}
+		return admit(ctx, obj, old)
+	}
+}
+
+func (r *REST) refusal(obj runtime.Object) error {
+	set, ok := obj.(*appsv1.StatefulSet)
+	if !ok {
+		return nil
+	}
+	if errs := r.unknown(set); len(errs) > 0 {
+		return apierrors.NewInvalid(appsv1.GroupVersionKind().GroupKind(), set.Name, errs)
+	}
+	return nil
+}
