@@ -4,12 +4,11 @@
 package plan
 
 import (
-	"errors"
-	"net/http"
 	"strings"
 
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // isRefusal reports whether an error is a considered answer of the host, which the
@@ -20,10 +19,9 @@ func isRefusal(err error) bool {
 }
 
 // isAmbiguous reports whether the host does not evict a pod because more than one budget has a
-// say in it. It says so in words only, as of a fault of its own.
+// say in it. It says so in words only.
 func isAmbiguous(err error) bool {
-	var answer apierrors.APIStatus
-	return errors.As(err, &answer) && answer.Status().Code == http.StatusInternalServerError && strings.Contains(err.Error(), "more than one PodDisruptionBudget")
+	return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && strings.Contains(err.Error(), "more than one PodDisruptionBudget")
 }
 
 // IsNotAllowed reports whether a budget does not let a pod be evicted now. That is neither a
