@@ -136,6 +136,8 @@ func reason(set *v1.StatefulSet, pod *corev1.Pod) string {
 		return "finished"
 	case (imageOf(&pod.Spec) != imageOf(&set.Spec.Template.Spec) || scenarios.IsOtherwise(set, pod)) && position >= partition(set) && !isPaused(set):
 		return "outdated"
+	case scenarios.GoesBack(set) && imageOf(&pod.Spec) == imageOf(&set.Spec.Template.Spec):
+		return "rolled back"
 	default:
 		return ""
 	}

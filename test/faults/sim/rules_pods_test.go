@@ -26,7 +26,7 @@ type decisionRule struct {
 
 var decisionRules = []decisionRule{
 	{"nothing is done for a set that is gone or going", setStays},
-	{"a pod is removed only if it is finished, surplus or outdated", removesForAReason},
+	{"a pod is removed only if it is finished, surplus, outdated or rolled back", removesForAReason},
 	{"a pod is created only for a wanted member, as a revision of the set has it", createsMember},
 	{"no pod is created while one of its name is left", createsAfterGone},
 	{"an ordered set creates a member only when all before it are available", createsInOrder},
@@ -82,7 +82,7 @@ func removesForAReason(_ *judge, i *intent, s scene) string {
 		return fmt.Sprintf("the pod belongs to %v", pod.OwnerReferences)
 	case pod.DeletionTimestamp != nil:
 		return "the pod is terminating already"
-	case finished(pod), !isWanted(s.set, ordinal):
+	case finished(pod), !isWanted(s.set, ordinal), scenarios.GoesBack(s.set) && !outdated(pod, s.set):
 		return ""
 	case !outdated(pod, s.set):
 		return fmt.Sprintf("the pod runs %s, as the set wants it", imageOf(pod.Spec))

@@ -29,6 +29,9 @@ func Beyond() []Scenario {
 			image(3), updated(1), Patch(`{"spec":{"podManagementPolicy":"OrderedReady","serviceName":"web"}}`), Settled)},
 		{"an update is paused, members of both revisions are lost, and it goes on", ordered(3), steps(
 			image(2), updated(1), pause(true), Wait{"the update is paused", notPaused}, EndPod{Ordinal: 0}, EndPod{Ordinal: 2}, Wait{"the update is paused", notPaused}, pause(false), Settled)},
+		{"an update by steps fails and is rolled back, and a corrected one completes", ordered(3), steps(
+			Patch(`{"spec":{"progressDeadlineSeconds":1,"updateStrategy":{"rollingUpdate":{"failurePolicy":"Rollback","steps":[{"updated":1,"bakeSeconds":1},{"updated":"100%"}]}}}}`),
+			image(0), Wait{"the update is rolled back", notRolledBack}, Patch(`{"spec":{"progressDeadlineSeconds":600}}`), image(2), Settled)},
 		{"members are updated in place, with an image that is corrected, and back", ordered(3), steps(
 			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible"}}}}}`), image(2), updated(1),
 			image(0), Wait{"a member does not become ready", notBroken}, image(2), Settled, image(1), updated(1), image(2), Settled)},
@@ -73,23 +76,45 @@ func notPaused(o Observed) string {
 	return ""
 }
 
+// notRolledBack waits for the record of a roll-back, and for all members to be as before.
+func notRolledBack(o Observed) string {
+	switch {
+	case o.Set == nil || !GoesBack(o.Set):
+		return "the status does not say that the update is rolled back"
+	case o.Set.Status.ReadyReplicas != *o.Set.Spec.Replicas || o.Set.Status.UpdatedReplicas > 0:
+		return fmt.Sprintf("%d members are ready, and %d are updated", o.Set.Status.ReadyReplicas, o.Set.Status.UpdatedReplicas)
+	}
+	return ""
+}
+
+// GoesBack reports whether the status says that members are to be at the current revision again.
+func GoesBack(set *v1.StatefulSet) bool {
+	rollout := set.Status.Rollout
+	return rollout != nil && rollout.Revision == set.Status.UpdateRevision && (rollout.Rollback || rollout.Aborted) && len(rollout.Superseded) == 0
+}
+
 // IsReached reports whether an update may bring a member to the present template: it comes at
-// or after the partition, and if the update is paused, the status names it.
+// or after the partition, and if the update is paused, or at a step, the status names it.
 func IsReached(set *v1.StatefulSet, ordinal int) bool {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
-	if rolling == nil {
+	switch {
+	case rolling == nil:
+		return true
+	case GoesBack(set), rolling.Partition != nil && slices.Index(Wanted(set), ordinal) < int(*rolling.Partition):
+		return false
+	case !rolling.IsPaused() && !isAtStep(set):
 		return true
 	}
-	if rolling.Partition != nil && slices.Index(Wanted(set), ordinal) < int(*rolling.Partition) {
-		return false
-	}
 	rollout := set.Status.Rollout
-	if !rolling.IsPaused() || rollout == nil {
-		return !rolling.IsPaused()
-	}
-	return slices.ContainsFunc(slices.Concat(rollout.Released, rollout.Superseded), func(r v1.OrdinalRange) bool {
+	return rollout != nil && slices.ContainsFunc(slices.Concat(rollout.Released, rollout.Superseded), func(r v1.OrdinalRange) bool {
 		return int(r.First) <= ordinal && ordinal <= int(r.End())
 	})
+}
+
+// isAtStep reports whether an update of the set goes by steps, and has not done them all.
+func isAtStep(set *v1.StatefulSet) bool {
+	most, rollout := len(set.Spec.UpdateStrategy.RollingUpdate.Steps), set.Status.Rollout
+	return most > 0 && (rollout == nil || int(rollout.Step) <= most && !rollout.PromotedAll)
 }
 
 // MountsOtherwise reports whether a pod mounts other claims than those of the templates that
