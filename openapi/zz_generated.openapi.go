@@ -353,6 +353,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.MemberReplacement{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_MemberReplacement(ref),
 		appsv1.OrdinalRange{}.OpenAPIModelName():                                    schema_statefulsetdev_api_apps_v1_OrdinalRange(ref),
 		appsv1.PlanAction{}.OpenAPIModelName():                                      schema_statefulsetdev_api_apps_v1_PlanAction(ref),
+		appsv1.PlanMember{}.OpenAPIModelName():                                      schema_statefulsetdev_api_apps_v1_PlanMember(ref),
 		appsv1.PlanRound{}.OpenAPIModelName():                                       schema_statefulsetdev_api_apps_v1_PlanRound(ref),
 		appsv1.PlanStep{}.OpenAPIModelName():                                        schema_statefulsetdev_api_apps_v1_PlanStep(ref),
 		appsv1.PlanWarning{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_PlanWarning(ref),
@@ -18745,6 +18746,59 @@ func schema_statefulsetdev_api_apps_v1_PlanAction(ref common.ReferenceCallback) 
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_PlanMember(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PlanMember is a member that is to be changed, and is not in this round.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"ordinal": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ordinal is that of the member.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"revision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "revision is the one that its pod has.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"target": {
+						SchemaProps: spec.SchemaProps{
+							Description: "target is the revision that it is to have.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"whyNot": {
+						SchemaProps: spec.SchemaProps{
+							Description: "whyNot says why it is not its turn.\n\nPossible enum values:\n - `\"Aborted\"` says that somebody has aborted the update, and it cannot go back.\n - `\"Budget\"` says that as many members are unavailable as may be.\n - `\"ClaimGrowth\"` says that claims of the member come first.\n - `\"Failed\"` says that the update has failed.\n - `\"Gate\"` says that a gate has yet to agree.\n - `\"Held\"` says that the set is on hold, or waits for its revisions.\n - `\"InPlaceImpossible\"` says that the member would have to be recreated, which the set does not allow.\n - `\"NotReturnable\"` says that the member could not be created again.\n - `\"OnDelete\"` says that the update strategy leaves it to people.\n - `\"Order\"` says that the member is last, by its labels.\n - `\"Partition\"` says that the member is below the partition.\n - `\"Paused\"` says that the update is paused.\n - `\"Predecessor\"` says that an ordered set waits for another member.\n - `\"StepQuota\"` says that the step of the update does not reach the member.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Aborted", "Budget", "ClaimGrowth", "Failed", "Gate", "Held", "InPlaceImpossible", "NotReturnable", "OnDelete", "Order", "Partition", "Paused", "Predecessor", "StepQuota"},
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message is a sentence for people that says the same.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"ordinal", "target", "whyNot"},
+			},
+		},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_PlanRound(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -18837,12 +18891,30 @@ func schema_statefulsetdev_api_apps_v1_PlanRound(ref common.ReferenceCallback) c
 							},
 						},
 					},
+					"members": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "members are those that are to be changed and are not in this round, each with the reason, in the order of the update. They are listed, up to 100, of the first round, and of the last one if the plan is stuck.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.PlanMember{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"unavailable", "maxUnavailable"},
 			},
 		},
 		Dependencies: []string{
-			appsv1.PlanStep{}.OpenAPIModelName(), appsv1.PlanWarning{}.OpenAPIModelName()},
+			appsv1.PlanMember{}.OpenAPIModelName(), appsv1.PlanStep{}.OpenAPIModelName(), appsv1.PlanWarning{}.OpenAPIModelName()},
 	}
 }
 

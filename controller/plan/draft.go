@@ -28,6 +28,8 @@ type draft struct {
 	// repairing is true if pods are relabelled. Nothing else can be decided on them
 	// before that has been seen.
 	repairing bool
+	// updates is true if the rules have come as far as the update.
+	updates bool
 	// replaced is how many pods of the current revision are removed for an update.
 	replaced int32
 

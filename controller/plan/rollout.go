@@ -16,6 +16,7 @@ import (
 // that are changed in place instead have the same turn. In an ordered set one that cannot
 // be updated, or not yet, holds up those after it.
 func rollOut(f *facts, d *draft) verdict {
+	d.updates = true
 	if !f.rolls() || d.repairing {
 		return proceed
 	}

@@ -96,7 +96,65 @@ type PlanRound struct {
 	// +optional
 	// +listType=atomic
 	ExpectedEvents []string `json:"expectedEvents,omitempty" protobuf:"bytes,7,rep,name=expectedEvents"`
+	// members are those that are to be changed and are not in this round, each with the
+	// reason, in the order of the update. They are listed, up to 100, of the first round, and of
+	// the last one if the plan is stuck.
+	// +optional
+	// +listType=atomic
+	Members []PlanMember `json:"members,omitempty" protobuf:"bytes,8,rep,name=members"`
 }
+
+// PlanMember is a member that is to be changed, and is not in this round.
+type PlanMember struct {
+	// ordinal is that of the member.
+	Ordinal int32 `json:"ordinal" protobuf:"varint,1,opt,name=ordinal"`
+	// revision is the one that its pod has.
+	// +optional
+	Revision string `json:"revision,omitempty" protobuf:"bytes,2,opt,name=revision"`
+	// target is the revision that it is to have.
+	Target string `json:"target" protobuf:"bytes,3,opt,name=target"`
+	// whyNot says why it is not its turn.
+	WhyNot PlanWhyNot `json:"whyNot" protobuf:"bytes,4,opt,name=whyNot,casttype=PlanWhyNot"`
+	// message is a sentence for people that says the same.
+	// +optional
+	Message string `json:"message,omitempty" protobuf:"bytes,5,opt,name=message"`
+}
+
+// PlanWhyNot says why a member is not changed in a round.
+// +enum
+type PlanWhyNot string
+
+const (
+	// PlanWhyNotHeld says that the set is on hold, or waits for its revisions.
+	PlanWhyNotHeld PlanWhyNot = "Held"
+	// PlanWhyNotOnDelete says that the update strategy leaves it to people.
+	PlanWhyNotOnDelete PlanWhyNot = "OnDelete"
+	// PlanWhyNotPaused says that the update is paused.
+	PlanWhyNotPaused PlanWhyNot = "Paused"
+	// PlanWhyNotAborted says that somebody has aborted the update, and it cannot go back.
+	PlanWhyNotAborted PlanWhyNot = "Aborted"
+	// PlanWhyNotFailed says that the update has failed.
+	PlanWhyNotFailed PlanWhyNot = "Failed"
+	// PlanWhyNotPartition says that the member is below the partition.
+	PlanWhyNotPartition PlanWhyNot = "Partition"
+	// PlanWhyNotStepQuota says that the step of the update does not reach the member.
+	PlanWhyNotStepQuota PlanWhyNot = "StepQuota"
+	// PlanWhyNotOrder says that the member is last, by its labels.
+	PlanWhyNotOrder PlanWhyNot = "Order"
+	// PlanWhyNotPredecessor says that an ordered set waits for another member.
+	PlanWhyNotPredecessor PlanWhyNot = "Predecessor"
+	// PlanWhyNotBudget says that as many members are unavailable as may be.
+	PlanWhyNotBudget PlanWhyNot = "Budget"
+	// PlanWhyNotGate says that a gate has yet to agree.
+	PlanWhyNotGate PlanWhyNot = "Gate"
+	// PlanWhyNotClaimGrowth says that claims of the member come first.
+	PlanWhyNotClaimGrowth PlanWhyNot = "ClaimGrowth"
+	// PlanWhyNotNotReturnable says that the member could not be created again.
+	PlanWhyNotNotReturnable PlanWhyNot = "NotReturnable"
+	// PlanWhyNotInPlaceImpossible says that the member would have to be recreated, which the
+	// set does not allow.
+	PlanWhyNotInPlaceImpossible PlanWhyNot = "InPlaceImpossible"
+)
 
 // PlanStep is a list of actions that are carried out at the same time.
 type PlanStep struct {

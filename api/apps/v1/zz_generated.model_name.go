@@ -44,6 +44,11 @@ func (in PlanAction) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlanMember) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.PlanMember"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PlanRound) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.PlanRound"
 }

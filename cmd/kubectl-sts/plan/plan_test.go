@@ -116,7 +116,9 @@ func TestRender(t *testing.T) {
 	plan.Rounds = []v1.PlanRound{
 		{Steps: []v1.PlanStep{{Actions: []v1.PlanAction{{Description: "create revision web-2 (2)", Message: "the template is new"}}},
 			{Actions: []v1.PlanAction{{Description: "delete pod web-1 (update)", Message: "it does not run the present revision"}}}},
-			WaitingFor: "pod web-1 to terminate", ExpectedEvents: []string{"pod web-1 is gone"}},
+			WaitingFor: "pod web-1 to terminate", Members: []v1.PlanMember{
+				{Ordinal: 3, WhyNot: v1.PlanWhyNotBudget, Message: "2 may be"}, {Ordinal: 2, WhyNot: v1.PlanWhyNotBudget, Message: "2 may be"},
+				{Ordinal: 0, WhyNot: v1.PlanWhyNotPartition, Message: "the first is left alone"}}, ExpectedEvents: []string{"pod web-1 is gone"}},
 		{Steps: []v1.PlanStep{{Actions: []v1.PlanAction{{Description: "create pod web-1 at web-2", Message: "the member has no pod"},
 			{Description: "create pod web-2 at web-2", Message: "the member has no pod"}}}},
 			Warnings: []v1.PlanWarning{{Reason: "ClaimShared", Message: "set a has the claims of set b"}}},

@@ -74,6 +74,7 @@ func render(plan *v1.StatefulSetPlan) string {
 		if round.WaitingFor != "" {
 			fmt.Fprintf(&out, "      waits: %s\n", terminal.Line(round.WaitingFor))
 		}
+		renderMembers(&out, plan.Name, round.Members)
 		if len(round.ExpectedEvents) > 0 {
 			fmt.Fprintf(&out, "      then: %s\n", terminal.Line(strings.Join(round.ExpectedEvents, ", ")))
 		}
@@ -86,6 +87,19 @@ func render(plan *v1.StatefulSetPlan) string {
 	}
 	fmt.Fprintf(&out, "%s: %s\n", terminal.Line(string(plan.Outcome)), terminal.Line(plan.Message))
 	return out.String()
+}
+
+// renderMembers tells of members that a round leaves out, those with the same reason together.
+func renderMembers(out io.Writer, set string, members []v1.PlanMember) {
+	var names []string
+	for i, m := range members {
+		names = append(names, terminal.Line(fmt.Sprintf("%s-%d", set, m.Ordinal)))
+		if i+1 < len(members) && members[i+1].WhyNot == m.WhyNot && members[i+1].Message == m.Message {
+			continue
+		}
+		fmt.Fprintf(out, "      not yet: %s: %s: %s\n", strings.Join(names, ", "), terminal.Line(string(m.WhyNot)), terminal.Line(m.Message))
+		names = nil
+	}
 }
 
 // renderStep numbers a step; what is done at the same time has one number.

@@ -65,6 +65,15 @@ func (l *list) addSteps(round *v1.PlanRound, steps []plan.Step) bool {
 	return true
 }
 
+// notNext lists, in the last round, the members that are left out in a world.
+func (l *list) notNext(world plan.World) {
+	last := &l.plan.Rounds[len(l.plan.Rounds)-1]
+	last.Members = nil
+	for _, due := range plan.NotNext(world, MostMembers) {
+		last.Members = append(last.Members, v1.PlanMember{Ordinal: int32(due.Ordinal), Revision: due.Revision, Target: due.Target, WhyNot: due.WhyNot, Message: due.Message})
+	}
+}
+
 // then notes what the host answers the last round with.
 func (l *list) then(happened []string) {
 	last := &l.plan.Rounds[len(l.plan.Rounds)-1]

@@ -19,12 +19,13 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// A plan lists no more than this many rounds and actions, and names no more than this
-// many claims in its actions.
+// A plan lists no more than this many rounds and actions, names no more than this many claims
+// in its actions, and lists no more than this many members in each of two rounds.
 const (
 	MostRounds  = 500
 	MostActions = 2000
 	MostClaims  = 10_000
+	MostMembers = 100
 )
 
 // mostVisits bounds the work: in each round every member and claim is visited, and the
@@ -41,7 +42,9 @@ const (
 func Now(world plan.World) *v1.StatefulSetPlan {
 	p := plan.Compute(world)
 	shown := begin(world)
-	(&list{plan: shown}).add(p)
+	l := &list{plan: shown}
+	l.add(p)
+	l.notNext(world)
 	shown.Status = p.Status
 	switch {
 	case conditionOf(p.Status, v1.StatefulSetStalled).Status == corev1.ConditionTrue:
@@ -60,7 +63,7 @@ func Play(world plan.World, over func() error) (*v1.StatefulSetPlan, error) {
 	shown := begin(world)
 	l := &list{plan: shown}
 	h := newHost(world)
-	for range max(mostVisits/visits(world), 1) {
+	for round := range max(mostVisits/visits(world), 1) {
 		if err := over(); err != nil {
 			return nil, err
 		}
@@ -71,12 +74,19 @@ func Play(world plan.World, over func() error) (*v1.StatefulSetPlan, error) {
 			return nil, err
 		}
 		happened := h.react(p)
-		if !l.add(p) || h.full() {
+		all := l.add(p)
+		if round == 0 {
+			l.notNext(world)
+		}
+		if !all || h.full() {
 			break
 		}
 		l.then(happened)
 		if len(p.All()) == 0 && len(happened) == 0 && !noted {
 			conclude(shown, v1.PlanStuck)
+			if shown.Outcome == v1.PlanStuck {
+				l.notNext(h.world())
+			}
 			return shown, nil
 		}
 	}

@@ -5,11 +5,9 @@ package forecast
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -264,63 +262,6 @@ func TestForecasts(t *testing.T) {
 			want, err := os.ReadFile(file)
 			if err != nil || got != string(want) {
 				t.Errorf("the forecast is\n%s\nwant (%v)\n%s", got, err, want)
-			}
-		})
-	}
-}
-
-// text is a plan for people to read.
-func text(p *v1.StatefulSetPlan) string {
-	var lines strings.Builder
-	say := func(format string, args ...any) { fmt.Fprintf(&lines, format+"\n", args...) }
-	say("plan of %s/%s, generation %d", p.Namespace, p.Name, p.Generation)
-	for i, round := range p.Rounds {
-		say("round %d: %d unavailable, %d may be", i+1, round.Unavailable, round.MaxUnavailable)
-		for n, step := range round.Steps {
-			for _, action := range step.Actions {
-				say("  %d. %s: %s, because %s", n+1, action.Type, action.Description, action.Message)
-			}
-		}
-		if round.WaitingFor != "" {
-			say("  waiting for: %s", round.WaitingFor)
-		}
-		if round.RequeueAfterSeconds != nil {
-			say("  look again in %d s", *round.RequeueAfterSeconds)
-		}
-		if len(round.ExpectedEvents) > 0 {
-			say("  then: %s", strings.Join(round.ExpectedEvents, ", "))
-		}
-	}
-	say("%s (%s): %s", p.Outcome, p.Reason, p.Message)
-	if p.Truncated {
-		say("truncated")
-	}
-	return lines.String()
-}
-
-func TestAPlanIsBounded(t *testing.T) {
-	for name, c := range map[string]struct {
-		policy   v1.PodManagementPolicyType
-		replicas int32
-	}{
-		"many members one after the other": {v1.OrderedReadyPodManagement, 5000},
-		"many members at the same time":    {v1.ParallelPodManagement, 5000},
-		"more members than there can be":   {v1.ParallelPodManagement, 1<<31 - 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			set := web()
-			set.Spec.PodManagementPolicy, set.Spec.Replicas = c.policy, &c.replicas
-			p := played(t, plan.World{Set: set, Now: noon})
-			actions := 0
-			for _, round := range p.Rounds {
-				for _, step := range round.Steps {
-					actions += len(step.Actions)
-				}
-			}
-			encoded, err := p.Marshal()
-			if err != nil || !p.Truncated || p.Outcome != v1.PlanInProgress || len(p.Rounds) > MostRounds || actions > MostActions || len(encoded) > 1<<20 {
-				t.Errorf("got %d rounds, %d actions, %d bytes, outcome %s, truncated %t, error %v; want at most %d, %d and 1 MiB, and truncated",
-					len(p.Rounds), actions, len(encoded), p.Outcome, p.Truncated, err, MostRounds, MostActions)
 			}
 		})
 	}

@@ -1,0 +1,142 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// Due is a wanted member that is to be changed, and is not in the look that was asked about.
+type Due struct {
+	Ordinal int
+	// Revision is the one that its pod has, Target the one that it is to have.
+	Revision, Target string
+	// WhyNot says in one word why it is not its turn, Message in a sentence.
+	WhyNot  v1.PlanWhyNot
+	Message string
+}
+
+// NotNext are the members of a world that are to be changed and are not, in the order of the
+// update, and at most so many: who asks for a plan wants to know whom it leaves out.
+func NotNext(world World, most int) (due []Due) {
+	reads := &reader{known: world.Records}
+	f := survey(world, reads)
+	if f.badSelector != nil || f.update == nil || f.Set.DeletionTimestamp != nil {
+		return nil
+	}
+	d, barrier := decide(f, reads), f.barrier()
+	for m := range f.inUpdateOrder() {
+		if len(due) == most {
+			return due
+		}
+		if !f.isDifferent(m) || d.goesNext(m) {
+			continue
+		}
+		word, message := f.whyNot(d, barrier, m)
+		due = append(due, Due{Ordinal: m.ordinal, Revision: foreignWord(revisionOf(m.pod)), Target: f.destination().name, WhyNot: word, Message: message})
+	}
+	return due
+}
+
+// isDifferent reports whether a member has a pod that is not as one made of the present template
+// would be, and that is not on its way out.
+func (f *facts) isDifferent(m member) bool {
+	return m.pod != nil && !isTerminating(m.pod) && !isFinished(m.pod) && !isRestarting(m.pod) &&
+		(revisionOf(m.pod) != f.destination().name || f.misshapen(m))
+}
+
+// goesNext reports whether the member is brought to what it is to have by what is planned.
+func (d *draft) goesNext(m member) bool {
+	for _, chain := range d.chains {
+		if podsOf(chain, m) {
+			return true
+		}
+	}
+	return false
+}
+
+// podsOf reports whether actions remove the pod of a member, or change it in place.
+func podsOf(actions []Action, m member) bool {
+	for _, action := range actions {
+		if podOf(action).UID == m.pod.UID && (removes([]Action{action}) || changesInPlace([]Action{action})) {
+			return true
+		}
+	}
+	return false
+}
+
+// whyNot says what keeps a member from being changed now: first what the set says of all its
+// members, then of this one, and then what there is no room for at the moment.
+func (f *facts) whyNot(d *draft, last *barrier, m member) (word v1.PlanWhyNot, message string) {
+	for _, why := range []func(*draft, *barrier, member) (v1.PlanWhyNot, string){f.whyAtRest, f.whyNotReached, f.whyImpossible, f.whyLater} {
+		if word, message = why(d, last, m); word != "" {
+			return word, message
+		}
+	}
+	most := f.maxUnavailable()
+	return v1.PlanWhyNotBudget, fmt.Sprintf("no more than %d may be unavailable, and %d are, or are about to be", most, most-d.purse.open)
+}
+
+// whyAtRest says whether no member of the set is changed.
+func (f *facts) whyAtRest(_ *draft, _ *barrier, _ member) (v1.PlanWhyNot, string) {
+	switch {
+	case f.frozen():
+		return v1.PlanWhyNotHeld, "the set is on hold, or waits for its revisions"
+	case f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
+		return v1.PlanWhyNotOnDelete, "the update strategy is OnDelete: delete the pod to have it recreated"
+	case f.paused():
+		return v1.PlanWhyNotPaused, "the update is paused"
+	case f.isAborted() && !f.rollsBack():
+		return v1.PlanWhyNotAborted, "somebody has aborted the update"
+	default:
+		return "", ""
+	}
+}
+
+// whyNotReached says whether the update leaves the member alone, for good or for now.
+func (f *facts) whyNotReached(_ *draft, _ *barrier, m member) (v1.PlanWhyNot, string) {
+	switch _, how := f.target(m); {
+	case !f.isAbovePartition(m):
+		return v1.PlanWhyNotPartition, fmt.Sprintf("the update leaves the first %d members alone (partition)", f.partition())
+	case how != keep:
+		return "", ""
+	case f.rollout != nil && f.rollout.at.inSteps:
+		return v1.PlanWhyNotStepQuota, fmt.Sprintf("step %d/%d of the update reaches %d of %d members", f.rollout.at.number, len(f.steps()), f.rollout.at.quota, f.roster.Len())
+	default:
+		return v1.PlanWhyNotStepQuota, "the update has yet to be recorded"
+	}
+}
+
+// whyImpossible says whether the member could not be made again, or not as the set allows.
+func (f *facts) whyImpossible(d *draft, _ *barrier, m member) (v1.PlanWhyNot, string) {
+	told := &draft{reads: d.reads, pods: d.pods, changes: d.changes}
+	switch {
+	case !returnable(f, told, m):
+		return v1.PlanWhyNotNotReturnable, told.waitingFor()
+	case awaitsClaims(f, told, m):
+		return v1.PlanWhyNotClaimGrowth, told.waitingFor()
+	case f.isForbidden(told, m):
+		return v1.PlanWhyNotInPlaceImpossible, told.waitingFor()
+	default:
+		return "", ""
+	}
+}
+
+// whyLater says for whom or what the member waits.
+func (f *facts) whyLater(d *draft, last *barrier, m member) (v1.PlanWhyNot, string) {
+	switch {
+	case f.isFailing():
+		return v1.PlanWhyNotFailed, "the update has failed, and takes no more members that serve"
+	case f.taken(m) || d.changesPod(m):
+		return v1.PlanWhyNotGate, "its gates are asked"
+	case last.holds(m):
+		return v1.PlanWhyNotOrder, "it is last (" + f.mark(m) + "); waiting for " + f.podName(last.awaited)
+	case !d.updates:
+		return v1.PlanWhyNotPredecessor, d.waitingFor()
+	default:
+		return "", ""
+	}
+}
