@@ -112,6 +112,9 @@ func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
 	if !wanted {
 		row.readiness, row.health = "not wanted", busy
 	}
+	if _, asked := pod.Annotations[v1.DisruptionAnnotation]; asked {
+		row.readiness, row.health = "gate asked", max(row.health, busy)
+	}
 	row.revision = s.revisionWord(pod.Labels[identity.RevisionLabel])
 	if pod.Spec.Subdomain != s.set.Spec.ServiceName {
 		row.revision += fmt.Sprintf(", service %s", cmp.Or(pod.Spec.Subdomain, "none"))
