@@ -93,6 +93,7 @@ func TestMutantsAreFound(t *testing.T) {
 	maps.Copy(all, inPlaceMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			found := &catcher{TB: t}
 			func() {
 				defer func() {
