@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -50,6 +51,36 @@ func seen(set *v1.StatefulSet, pods ...*corev1.Pod) *v1.StatefulSet {
 	return set
 }
 
+// history is the world of a set with the records that the planner makes.
+type history struct{ plan.World }
+
+func (h *history) look(pods ...*corev1.Pod) *v1.StatefulSet {
+	h.Pods = pods
+	p := plan.Compute(h.World)
+	for _, action := range p.All() {
+		if create, ok := action.(plan.CreateRevision); ok {
+			h.Revisions = append(h.Revisions, create.Revision)
+		}
+	}
+	h.Set = h.Set.DeepCopy()
+	h.Set.Status = p.Status
+	return h.Set
+}
+
+// updatedBy is a set that was as it should be, has got another image, and was looked at until the
+// status said what the update goes by.
+func updatedBy(rolling *v1.RollingUpdateStatefulSetStrategy, pods ...*corev1.Pod) *history {
+	h := &history{plan.World{Set: web(), Now: noon}}
+	h.look(pods...)
+	h.Set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: rolling}
+	h.Set.Spec.Template.Spec.Containers[0].Image = "db:2"
+	h.Set.Generation++
+	for range 3 {
+		h.look(pods...)
+	}
+	return h
+}
+
 // pod is a pod of the set at its present revision.
 func pod(set *v1.StatefulSet, ordinal int, ready corev1.ConditionStatus) *corev1.Pod {
 	revision := plan.Compute(plan.World{Set: set, Now: noon}).Status.UpdateRevision
@@ -74,6 +105,18 @@ func sets(t *testing.T) map[string]*v1.StatefulSet {
 	updating := seen(web(), pod(web(), 0, yes), pod(web(), 1, yes))
 	updating.Spec.Template.Spec.Containers[0].Image = "db:2"
 	updating.Generation++
+	before := []*corev1.Pod{pod(web(), 0, yes), pod(web(), 1, yes)}
+	stepped := &v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1), Approval: v1.ManualRolloutStepApproval}}}
+	promotable := updatedBy(stepped, before...)
+	canary := pod(web(), 1, yes)
+	canary.Labels[identity.RevisionLabel] = promotable.Set.Status.UpdateRevision
+	promotable.look(before[0], canary)
+	aborted := updatedBy(stepped, before...)
+	aborted.look(before[0], canary)
+	aborted.Set.Status.Rollout.Aborted = true
+	rollingBack := aborted.look(before[0], canary)
+	gated := updating.DeepCopy()
+	gated.Spec.Disruption = &v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{ConditionType: "example.com/handed-over"}}}
 	taken := pod(web(), 1, yes)
 	taken.OwnerReferences[0].UID, taken.OwnerReferences[0].Name = "other", "other"
 	return map[string]*v1.StatefulSet{
@@ -85,7 +128,12 @@ func sets(t *testing.T) map[string]*v1.StatefulSet {
 		"progressing_updating":       seen(updating, pod(web(), 0, yes), pod(web(), 1, yes)),
 		"degraded_name_taken":        seen(web(), pod(web(), 0, yes), taken),
 		"degraded_deadline_exceeded": seen(late, pod(web(), 0, yes), pod(web(), 1, no)),
+		"degraded_rolled_back":       aborted.look(before...),
+		"progressing_gate_asked":     seen(gated, before...),
+		"progressing_rolling_back":   rollingBack,
 		"suspended":                  seen(held),
+		"suspended_not_promoted":     promotable.Set,
+		"suspended_paused":           updatedBy(&v1.RollingUpdateStatefulSetStrategy{Paused: new(true)}, before...).Set,
 	}
 }
 

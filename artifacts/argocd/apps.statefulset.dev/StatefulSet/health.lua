@@ -35,5 +35,7 @@ if stalled ~= nil and stalled.status == "True" then
   health.message = stalled.message
 elseif ready.status == "True" then
   health.status = "Healthy"
+elseif ready.reason == "Paused" or ready.reason == "WaitingForPromotion" then
+  health.status = "Suspended" -- until a person goes on
 end
 return health
