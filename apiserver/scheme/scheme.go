@@ -24,8 +24,7 @@ func New() *runtime.Scheme {
 	scheme := NewNaming()
 	scheme.AddKnownTypes(Hub(appsv1.GroupName), appsv1.Types()...)
 	scheme.AddKnownTypes(Hub(autoscalingv1.GroupName), &autoscalingv1.Scale{})
-	utilruntime.Must(statefulset.AddScaleProposals(scheme))
-	utilruntime.Must(statefulset.AddRolloutProposals(scheme))
+	utilruntime.Must(statefulset.AddProposals(scheme))
 	return scheme
 }
 

@@ -43,8 +43,8 @@ func repeated(kind string, set *appsv1.StatefulSet, neighbours []appsv1.Stateful
 	return &appsv1.StatefulSetPlan{
 		ObjectMeta: metav1.ObjectMeta{Name: set.Name, Namespace: set.Namespace, UID: set.UID},
 		Outcome:    appsv1.PlanInProgress,
-		Message: fmt.Sprintf("%s: %d replicas of %s, policy %s, generation %d, %d sets", kind, *set.Spec.Replicas,
-			set.Spec.Template.Spec.Containers[0].Image, set.Spec.PodManagementPolicy, set.Generation, len(neighbours)),
+		Message: fmt.Sprintf("%s: %d replicas of %s, policy %s, generation %d, %d sets, replaces %v", kind, *set.Spec.Replicas,
+			set.Spec.Template.Spec.Containers[0].Image, set.Spec.PodManagementPolicy, set.Generation, len(neighbours), set.Status.Replacements),
 	}
 }
 
@@ -78,6 +78,16 @@ func TestPlan(t *testing.T) {
 			posting(t, "new", Web("new")), "proposed: 3 replicas of nginx:1, policy OrderedReady, generation 1, 3 sets"},
 		"a proposed Scale changes the replicas": {
 			scaling(t, "web", 7), "proposed: 7 replicas of nginx:1, policy OrderedReady, generation 2, 2 sets"},
+		"a request to replace a member names the pod that would go": {
+			replacing(t, "web", 1, true), "proposed: 3 replicas of nginx:1, policy OrderedReady, generation 1, 2 sets, replaces [{1 pod-1}]"},
+		"a request to replace a member while another is unavailable is refused as the request is": {
+			replacing(t, "web", 1, false), "members that are not to be replaced are unavailable: web-2"},
+		"a request to replace what is no member is refused by field": {
+			replacing(t, "web", 3, true), "ordinals[0]: Invalid value: 3: set web has no member web-3; its members are 0 to 2"},
+		"a request to replace no member is refused by field": {
+			replacing(t, "web", -1, true), "ordinals[0].first: Invalid value: -1"},
+		"a request to replace a member of a set that does not exist": {
+			replacing(t, "new", 1, true), `error: statefulsets.apps.statefulset.dev "new" not found`},
 		"an invalid set is refused by field": {
 			posting(t, "web", changed(func(set *appsv1.StatefulSet) { set.Spec.Replicas = new(int32(-1)) })), "spec.replicas: Invalid value: -1"},
 		"what cannot be changed is refused by field": {
@@ -132,6 +142,13 @@ func scaling(t *testing.T, name string, replicas int32) func(*versioned.Clientse
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
 	return func(c *versioned.Clientset) (*appsv1.StatefulSetPlan, error) {
 		return c.AppsV1().StatefulSets(Namespace).CreatePlanOfScale(t.Context(), name, scale, metav1.CreateOptions{})
+	}
+}
+
+func replacing(t *testing.T, name string, ordinal int32, force bool) func(*versioned.Clientset) (*appsv1.StatefulSetPlan, error) {
+	request := &appsv1.StatefulSetReplacement{Ordinals: []appsv1.OrdinalRange{{First: ordinal}}, Force: force}
+	return func(c *versioned.Clientset) (*appsv1.StatefulSetPlan, error) {
+		return c.AppsV1().StatefulSets(Namespace).PlanReplacement(t.Context(), name, request, metav1.CreateOptions{})
 	}
 }
 

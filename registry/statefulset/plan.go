@@ -5,7 +5,6 @@ package statefulset
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -14,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
@@ -80,47 +78,6 @@ func (*PlanREST) AcceptsGroupVersion(version schema.GroupVersion) bool {
 	return version == appsv1.SchemeGroupVersion || version == autoscalingv1.SchemeGroupVersion
 }
 
-// AddRolloutProposals lets a decision about an update be decoded where a set is expected: as a
-// set in whose annotation it is.
-func AddRolloutProposals(scheme *runtime.Scheme) error {
-	return scheme.AddConversionFunc((*appsv1.StatefulSetRollout)(nil), (*appsv1.StatefulSet)(nil), func(from, to any, _ conversion.Scope) error {
-		decision, set := from.(*appsv1.StatefulSetRollout), to.(*appsv1.StatefulSet)
-		text, err := json.Marshal(decision)
-		if err != nil {
-			return err
-		}
-		*set = appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: decision.Name, Namespace: decision.Namespace, Annotations: map[string]string{decisionKey: string(text)}}}
-		return nil
-	})
-}
-
-// decisionKey is where a proposal has a decision. No annotation has such a key.
-const decisionKey = "a decision about an update"
-
-// decisionIn is the decision that a proposal consists of, nil if it is about something else.
-func decisionIn(proposal *appsv1.StatefulSet) *appsv1.StatefulSetRollout {
-	text, ok := proposal.Annotations[decisionKey]
-	decision := &appsv1.StatefulSetRollout{}
-	if !ok || !isScale(proposal) || json.Unmarshal([]byte(text), decision) != nil {
-		return nil
-	}
-	return decision
-}
-
-// AddScaleProposals lets a Scale be decoded where a set is expected: as a set of
-// which only the replicas count.
-func AddScaleProposals(scheme *runtime.Scheme) error {
-	return scheme.AddConversionFunc((*autoscalingv1.Scale)(nil), (*appsv1.StatefulSet)(nil), func(from, to any, _ conversion.Scope) error {
-		scale, set := from.(*autoscalingv1.Scale), to.(*appsv1.StatefulSet)
-		*set = appsv1.StatefulSet{ObjectMeta: scale.ObjectMeta, Spec: appsv1.StatefulSetSpec{Replicas: &scale.Spec.Replicas}}
-		return nil
-	})
-}
-
-// isScale reports whether a proposal came as a Scale. One that came as a set has its
-// defaults, and with them a policy.
-func isScale(proposal *appsv1.StatefulSet) bool { return proposal.Spec.PodManagementPolicy == "" }
-
 // Get returns the plan of the set as it is.
 func (r *PlanREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
 	if !r.shown.TryAcquire(1) {
@@ -153,7 +110,7 @@ func (r *PlanREST) Create(ctx context.Context, name string, obj runtime.Object, 
 	defer r.proposed.Release(1)
 	proposal, ok := obj.(*appsv1.StatefulSet)
 	if !ok {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a StatefulSet, a Scale or a StatefulSetRollout, got %T", obj))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a StatefulSet, a Scale, a StatefulSetRollout or a StatefulSetReplacement, got %T", obj))
 	}
 	if proposal.Name != "" && proposal.Name != name {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("metadata.name is %q, must be %q or empty: the request is for the plan of that set", proposal.Name, name))
@@ -195,6 +152,9 @@ func (r *PlanREST) merged(ctx context.Context, name string, proposal, stored *ap
 		}
 		return set, DecideRollout(set, decision)
 	}
+	if request := replacementIn(proposal); request != nil {
+		return r.asked(ctx, stored, request)
+	}
 	if isScale(proposal) {
 		set := stored.DeepCopy()
 		set.Spec.Replicas = proposal.Spec.Replicas
@@ -203,6 +163,18 @@ func (r *PlanREST) merged(ctx context.Context, name string, proposal, stored *ap
 	set := &appsv1.StatefulSet{TypeMeta: stored.TypeMeta, ObjectMeta: *stored.ObjectMeta.DeepCopy(), Status: *stored.Status.DeepCopy()}
 	set.Labels, set.Annotations, set.Spec = proposal.Labels, proposal.Annotations, proposal.Spec
 	return set, r.beforeUpdate(ctx, set, stored)
+}
+
+// asked is the set after a request to replace members, which is refused as the request itself is.
+func (r *PlanREST) asked(ctx context.Context, stored *appsv1.StatefulSet, request *appsv1.StatefulSetReplacement) (*appsv1.StatefulSet, error) {
+	if errs := validateReplacement(request); len(errs) > 0 {
+		return nil, invalidReplacement(stored.Name, errs)
+	}
+	asked, err := lookAt(ctx, r.planner, stored, request)
+	if err != nil {
+		return nil, err
+	}
+	return asked.apply(stored)
 }
 
 // beforeUpdate says what a write of the set would be refused for.

@@ -104,11 +104,16 @@ func (r *ReplaceREST) look(ctx context.Context, name string, request *appsv1.Sta
 	if !ok {
 		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", obj))
 	}
+	return lookAt(ctx, r.members, set, request)
+}
+
+// lookAt is what a request is about: the pods of the members of a set.
+func lookAt(ctx context.Context, members Members, set *appsv1.StatefulSet, request *appsv1.StatefulSetReplacement) (*askedSet, error) {
 	asked := &askedSet{request: request, uid: set.UID, pods: map[int]types.UID{}, serve: map[int]bool{}}
 	if err := asked.refuse(set); err != nil {
 		return nil, err
 	}
-	err = r.members.Members(ctx, set, func(ordinal int, pod types.UID, serves bool) {
+	err := members.Members(ctx, set, func(ordinal int, pod types.UID, serves bool) {
 		asked.pods[ordinal], asked.serve[ordinal] = pod, serves
 	})
 	return asked, err

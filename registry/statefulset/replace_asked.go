@@ -39,10 +39,16 @@ func (a *askedSet) Preconditions() *metav1.Preconditions { return &metav1.Precon
 // UpdatedObject is the set that names the pods which are to be replaced, besides those that it
 // names already.
 func (a *askedSet) UpdatedObject(_ context.Context, stored runtime.Object) (runtime.Object, error) {
-	set, ok := stored.DeepCopyObject().(*appsv1.StatefulSet)
+	set, ok := stored.(*appsv1.StatefulSet)
 	if !ok {
 		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
 	}
+	return a.apply(set)
+}
+
+// apply is a set that names the pods which are to be replaced.
+func (a *askedSet) apply(stored *appsv1.StatefulSet) (*appsv1.StatefulSet, error) {
+	set := stored.DeepCopy()
 	if err := a.refuse(set); err != nil {
 		return nil, err
 	}

@@ -38,6 +38,12 @@ func TestLifeOfTheExampleWithReplacedMembers(t *testing.T) {
 	if got, want := plugin(t, "replace", "db-1", "--dry-run=server", "-n", ns), "statefulset.apps.statefulset.dev/db: db-1 to be replaced (server dry run)\n"; got != want {
 		t.Errorf("kubectl sts says %q, want %q", got, want)
 	}
+	if said, want := plugin(t, "plan", "db", "--replace=db-1", "-n", ns), "delete pod db-1 (replace)"; !strings.Contains(said, want) || !strings.Contains(said, "Converged: 3 of 3 members are available") {
+		t.Errorf("kubectl sts plan says %q, want %q in it and the set whole in the end", said, want)
+	}
+	if said, err := tryPlugin(t, "plan", "db", "--replace=db-3", "-n", ns); err == nil || !strings.Contains(said, "set db has no member db-3") {
+		t.Errorf("the plan of replacing what is no member: got %q and %v, want it refused as replacing it is", said, err)
+	}
 	pods.expect(t, mark)
 	const last = "statefulset.apps.statefulset.dev/db: db-1 is back\n"
 	if said := plugin(t, "replace", "db-1", "--wait", "--timeout=2m", "-n", ns); !strings.HasSuffix(said, last) {

@@ -19,6 +19,7 @@ import (
 // +genclient:method=CreatePlanOfScale,verb=create,subresource=plan,input=k8s.io/api/autoscaling/v1.Scale,result=statefulset.dev/api/apps/v1.StatefulSetPlan
 // +genclient:method=Replace,verb=create,subresource=replace,input=statefulset.dev/api/apps/v1.StatefulSetReplacement,result=statefulset.dev/api/apps/v1.StatefulSetReplacement
 // +genclient:method=PlanRollout,verb=create,subresource=plan,input=statefulset.dev/api/apps/v1.StatefulSetRollout,result=statefulset.dev/api/apps/v1.StatefulSetPlan
+// +genclient:method=PlanReplacement,verb=create,subresource=plan,input=statefulset.dev/api/apps/v1.StatefulSetReplacement,result=statefulset.dev/api/apps/v1.StatefulSetPlan
 // +genclient:method=Rollout,verb=create,subresource=rollout,input=statefulset.dev/api/apps/v1.StatefulSetRollout,result=statefulset.dev/api/apps/v1.StatefulSetRollout
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 // +k8s:supportsSubresource="/status"

@@ -76,10 +76,7 @@ func (r *replacement) ask(ctx context.Context, set types.UID, dryRun cmdutil.Dry
 		return nil
 	}
 	options := metav1.CreateOptions{FieldManager: "kubectl-sts", DryRun: target.DryRun(dryRun)}
-	request := &v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: r.set, UID: set}, Force: r.force}
-	for _, ordinal := range r.ordinals {
-		request.Ordinals = append(request.Ordinals, v1.OrdinalRange{First: ordinal})
-	}
+	request := &v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: r.set, UID: set}, Ordinals: Each(r.ordinals), Force: r.force}
 	_, err := r.sets.AppsV1().StatefulSets(r.namespace).Replace(ctx, r.set, request, options)
 	return err
 }

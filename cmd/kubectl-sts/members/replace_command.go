@@ -86,7 +86,7 @@ func (r *replacement) complete(cmd *cobra.Command, args []string) (err error) {
 	case r.yes && !r.newClaims:
 		return errors.New("--yes is for --new-claims, which was not given")
 	}
-	r.set, r.ordinals, err = membersNamed(args)
+	r.set, r.ordinals, err = Named(args)
 	return err
 }
 
@@ -105,8 +105,19 @@ func (r *replacement) connect(getter genericclioptions.RESTClientGetter) error {
 	return nil
 }
 
-// membersNamed are the set and the ordinals of members of these names.
-func membersNamed(names []string) (set string, ordinals []int32, err error) {
+// Each is a range for each ordinal.
+func Each(ordinals []int32) []v1.OrdinalRange {
+	ranges := make([]v1.OrdinalRange, len(ordinals))
+	for i, ordinal := range ordinals {
+		ranges[i].First = ordinal
+	}
+	return ranges
+}
+
+// Named are the set and the ordinals of members of these names. It refuses names that no member
+// has, members of several sets, a name that is given twice, and more members than are replaced at
+// a time.
+func Named(names []string) (set string, ordinals []int32, err error) {
 	for _, arg := range names {
 		name := arg
 		for _, kind := range []string{"pod/", "pods/"} {

@@ -216,7 +216,7 @@ func TestMembersByTheirNames(t *testing.T) {
 		"more than may be replaced": {args: many, err: "33 members are named, and at most 32 are replaced at a time"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			set, ordinals, err := membersNamed(test.args)
+			set, ordinals, err := Named(test.args)
 			if (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
 				t.Fatalf("got error %v, want %q", err, test.err)
 			}

@@ -30,7 +30,7 @@ type request struct {
 func NewCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	r := &request{change: change{replicas: unchanged}}
 	command := &cobra.Command{
-		Use:   "plan (NAME | -f FILE) [--replicas=COUNT | --remove=MEMBER] [--image=CONTAINER=IMAGE] [--promote=STEP | --promote-all | --abort]",
+		Use:   "plan (NAME | -f FILE) [--replicas=COUNT | --remove=MEMBER] [--image=CONTAINER=IMAGE] [--promote=STEP | --promote-all | --abort | --replace=MEMBER]",
 		Short: "Show what the controller does for a set, or would do after a change",
 		Long: "Shows, in their order, the actions that the controller plans for a set and what it waits for.\n" +
 			"With a file, or with flags that change the set, it shows all that the change would lead to, step by\n" +
@@ -41,7 +41,8 @@ func NewCommand(getter genericclioptions.RESTClientGetter, streams genericioopti
 			"  # What would a new image, or another number of members, lead to?\n" +
 			"  kubectl sts plan web --image=nginx=nginx:1.29\n  kubectl sts plan web --replicas=2 -o yaml\n\n" +
 			"  # What would the removal of one member lead to?\n  kubectl sts plan web --remove=web-1\n\n" +
-			"  # What would letting an update go on, or taking it back, lead to?\n  kubectl sts plan web --promote-all\n  kubectl sts plan web --abort",
+			"  # What would letting an update go on, or taking it back, lead to?\n  kubectl sts plan web --promote-all\n  kubectl sts plan web --abort\n\n" +
+			"  # What would replacing a member lead to?\n  kubectl sts plan web --replace=web-1",
 		Args:          cobra.MaximumNArgs(1),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -59,6 +60,8 @@ func NewCommand(getter genericclioptions.RESTClientGetter, streams genericioopti
 	command.Flags().Int32Var(&r.change.promoted, "promote", 0, "Last step of the update that would be promoted, from 1.")
 	command.Flags().BoolVar(&r.change.promotedAll, "promote-all", false, "The steps of the update would end.")
 	command.Flags().BoolVar(&r.change.aborted, "abort", false, "The update would be aborted.")
+	command.Flags().StringSliceVar(&r.change.replaced, "replace", nil, "Members that would be replaced, such as web-2.")
+	command.Flags().BoolVar(&r.change.forced, "force", false, "With --replace, members would be replaced although others are unavailable.")
 	command.Flags().StringVarP(&r.output, "output", "o", "", "Output format: yaml or json. Text by default.")
 	return command
 }

@@ -11,25 +11,32 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/cmd/kubectl-sts/members"
 )
 
 // decides reports whether the update that is under way would be promoted or aborted.
 func (c change) decides() bool { return c.promoted != 0 || c.promotedAll || c.aborted }
 
-func (c change) validateDecision() error {
-	decisions := 0
-	for _, decided := range []bool{c.promoted != 0, c.promotedAll, c.aborted} {
-		if decided {
-			decisions++
+// replaces reports whether members would be replaced.
+func (c change) replaces() bool { return len(c.replaced) > 0 }
+
+// validateRequest checks what is no change of the set, but is asked for.
+func (c change) validateRequest() error {
+	requests := 0
+	for _, asked := range []bool{c.promoted != 0, c.promotedAll, c.aborted, c.replaces()} {
+		if asked {
+			requests++
 		}
 	}
 	switch {
 	case c.promoted < 0:
 		return fmt.Errorf("--promote is %d, must be 1 or more", c.promoted)
-	case decisions > 1:
-		return errors.New("give one of --promote, --promote-all and --abort")
-	case decisions == 1 && (c.file != "" || c.replicas != unchanged || len(c.images)+len(c.removed) > 0):
-		return errors.New("--promote, --promote-all and --abort are about the update of a set as it is, and cannot be combined with a change")
+	case c.forced && !c.replaces():
+		return errors.New("--force is for --replace, which was not given")
+	case requests > 1:
+		return errors.New("give one of --promote, --promote-all, --abort and --replace")
+	case requests == 1 && (c.file != "" || c.replicas != unchanged || len(c.images)+len(c.removed) > 0):
+		return errors.New("--promote, --promote-all, --abort and --replace are about a set as it is, and cannot be combined with a change")
 	default:
 		return nil
 	}
@@ -50,4 +57,17 @@ func (r *request) askDecided(ctx context.Context, name string) (*v1.StatefulSetP
 		decision.Action = v1.PromoteAllRollout
 	}
 	return sets.PlanRollout(ctx, name, decision, metav1.CreateOptions{})
+}
+
+// askReplaced gets the plan of the set after a request to replace members.
+func (r *request) askReplaced(ctx context.Context, name string) (*v1.StatefulSetPlan, error) {
+	of, ordinals, err := members.Named(r.change.replaced)
+	if err != nil {
+		return nil, fmt.Errorf("--replace: %w", err)
+	}
+	if of != name {
+		return nil, fmt.Errorf("--replace names a member of set %s, and the plan is of set %s", of, name)
+	}
+	request := &v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: name}, Ordinals: members.Each(ordinals), Force: r.change.forced}
+	return r.sets.AppsV1().StatefulSets(r.namespace).PlanReplacement(ctx, name, request, metav1.CreateOptions{})
 }

@@ -100,6 +100,9 @@ func TestFlagsThatCannotBeUsedAreNamed(t *testing.T) {
 		"a container without an image": {change{images: []string{"web="}}, `--image is "web="`},
 		"a number and a removal":       {change{replicas: 3, removed: []string{"db-1"}}, "give either --replicas or --remove"},
 		"a negative number":            {change{replicas: -3}, "--replicas is -3, must be 0 or more"},
+		"a replacement and a decision": {change{replicas: unchanged, replaced: []string{"db-1"}, aborted: true}, "give one of --promote, --promote-all, --abort and --replace"},
+		"a replacement and a change":   {change{replicas: 2, replaced: []string{"db-1"}}, "cannot be combined with a change"},
+		"force without a replacement":  {change{replicas: unchanged, forced: true}, "--force is for --replace, which was not given"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -34,14 +34,18 @@ type change struct {
 	// promoted, promotedAll and aborted are decisions about the update that is under way.
 	promoted             int32
 	promotedAll, aborted bool
+	// replaced are members that somebody asks to have replaced, although others are unavailable
+	// if forced.
+	replaced []string
+	forced   bool
 }
 
 func (c change) isNone() bool {
-	return !c.decides() && c.file == "" && c.replicas == unchanged && len(c.images) == 0 && len(c.removed) == 0
+	return !c.decides() && !c.replaces() && c.file == "" && c.replicas == unchanged && len(c.images) == 0 && len(c.removed) == 0
 }
 
 func (c change) validate() error {
-	if err := c.validateDecision(); err != nil {
+	if err := c.validateRequest(); err != nil {
 		return err
 	}
 	if c.replicas < unchanged {
@@ -66,6 +70,10 @@ func (r *request) ask(ctx context.Context, args []string, stdin io.Reader) ([]*v
 	}
 	if r.change.decides() {
 		plan, err := r.askDecided(ctx, args[0])
+		return []*v1.StatefulSetPlan{plan}, err
+	}
+	if r.change.replaces() {
+		plan, err := r.askReplaced(ctx, args[0])
 		return []*v1.StatefulSetPlan{plan}, err
 	}
 	sets, err := r.proposals(ctx, args, stdin)
