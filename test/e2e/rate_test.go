@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"statefulset.dev/test/harness"
 )
 
@@ -43,13 +41,9 @@ func TestLifeOfTheExampleWithARate(t *testing.T) {
 	}
 	mark := pods.mark()
 	kubectl(t, "scale", kind, "db", "--replicas=1", "-n", ns)
-	harness.Eventually(t, "one member is left", func(ctx context.Context) error {
-		left := 0
-		if err := eachPod(ctx, ns, func(*corev1.Pod) error { left++; return nil }); err != nil {
-			return err
-		}
-		if left != 1 {
-			return fmt.Errorf("%d are left", left)
+	harness.Eventually(t, "four members are gone", func(context.Context) error {
+		if got := pods.since(mark); len(got) < 4 {
+			return fmt.Errorf("so far %v", got)
 		}
 		return nil
 	})
