@@ -34,6 +34,9 @@ func TestLifeOfTheStepsExample(t *testing.T) {
 	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonBaking, "step 1/1: 1 of 3 at db-")
 	set := waitReason(t, ns, v1.StatefulSetReady, v1.ReasonWaitingForPromotion, "waiting for somebody to promote it: kubectl sts rollout promote --step=1")
 	pods.expect(t, mark, "deleted db-2", "added db-2")
+	if got, want := plugin(t, "rollout", "status", "statefulset/db", "--watch=false", "-n", ns), "kubectl sts rollout promote --step=1\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("kubectl sts rollout status says %q, want it to end with %q", got, want)
+	}
 	for flag, want := range map[string]string{"--abort": "delete pod db-2 (rollback)", "--promote=1": "delete pod db-0 (update)", "--promote-all": "delete pod db-0 (update)"} {
 		if got := plugin(t, "plan", "db", flag, "-n", ns); !strings.Contains(got, want) {
 			t.Errorf("kubectl sts plan %s says\n%s\nwant %q in it", flag, got, want)
@@ -46,6 +49,9 @@ func TestLifeOfTheStepsExample(t *testing.T) {
 	}
 	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonRolledBack, "somebody has aborted it")
 	pods.expect(t, mark, "deleted db-2", "added db-2")
+	if said, err := tryPlugin(t, "rollout", "status", "statefulset/db", "-n", ns); err == nil || !strings.Contains(said, "was rolled back: somebody has aborted it") {
+		t.Errorf("kubectl sts rollout status says %q and ends with %v, want an error that says why the update was taken back", said, err)
+	}
 	for ordinal := range 3 {
 		pod, err := suite.Host.CoreV1().Pods(ns).Get(t.Context(), fmt.Sprintf("db-%d", ordinal), metav1.GetOptions{})
 		if err != nil {
@@ -62,6 +68,9 @@ func TestLifeOfTheStepsExample(t *testing.T) {
 	plugin(t, "rollout", "restart", "statefulset/db", "-n", ns)
 	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonWaitingForPromotion, "step 1/1: 1 of 3 at db-")
 	plugin(t, "rollout", "promote", "statefulset/db", "-n", ns)
+	if got, want := plugin(t, "rollout", "status", "statefulset/db", "--timeout=2m", "-n", ns), "statefulset rolling update complete 3 pods"; !strings.Contains(got, want) {
+		t.Errorf("kubectl sts rollout status says %q, want %q in it", got, want)
+	}
 	if set := waitReady(t, ns, "db", 3); set.Status.Rollout != nil || set.Status.CurrentRevision != set.Status.UpdateRevision {
 		t.Errorf("status.rollout is %v and the current revision %s, want none and %s", set.Status.Rollout, set.Status.CurrentRevision, set.Status.UpdateRevision)
 	}

@@ -74,15 +74,6 @@ func restarter(others polymorphichelpers.ObjectRestarterFunc) polymorphichelpers
 	}
 }
 
-func statusViewer(others polymorphichelpers.StatusViewerFunc) polymorphichelpers.StatusViewerFunc {
-	return func(mapping *meta.RESTMapping) (polymorphichelpers.StatusViewer, error) {
-		if mapping.GroupVersionKind.GroupKind() == ours() {
-			return &polymorphichelpers.StatefulSetStatusViewer{}, nil
-		}
-		return others(mapping)
-	}
-}
-
 func historyViewer(others polymorphichelpers.HistoryViewerFunc) polymorphichelpers.HistoryViewerFunc {
 	return func(cluster genericclioptions.RESTClientGetter, mapping *meta.RESTMapping) (polymorphichelpers.HistoryViewer, error) {
 		if mapping.GroupVersionKind.GroupKind() != ours() {

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
@@ -142,16 +141,5 @@ func TestPauseAndResumeChangeNothingElse(t *testing.T) {
 func TestExposeIsRefusedAsForAppsV1(t *testing.T) {
 	if err := polymorphichelpers.CanBeExposedFn(ours()); err == nil || err.Error() != "cannot expose a StatefulSet.apps.statefulset.dev" {
 		t.Errorf("exposing: got %v, want a refusal that names our kind", err)
-	}
-}
-
-func TestStatusViewerIsThatOfStatefulSets(t *testing.T) {
-	viewer, err := polymorphichelpers.StatusViewerFn(&meta.RESTMapping{GroupVersionKind: appsv1.GroupVersionKind()})
-	if _, ok := viewer.(*polymorphichelpers.StatefulSetStatusViewer); err != nil || !ok {
-		t.Errorf("got %T, %v, want that of StatefulSets", viewer, err)
-	}
-	other := appsv1.SchemeGroupVersion.WithKind("Other")
-	if _, err := polymorphichelpers.StatusViewerFn(&meta.RESTMapping{GroupVersionKind: other}); err == nil {
-		t.Errorf("%s has a status viewer, want kubectl's error", other)
 	}
 }
