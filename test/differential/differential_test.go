@@ -13,10 +13,16 @@ import (
 // TestScenarios plays every scenario, and prints what came of it.
 func TestScenarios(t *testing.T) {
 	explanations := readExplanations(t)
+	playAll(t, readScenarios(t), explanations).judge(t, explanations, true)
+}
+
+// playAll plays scenarios side by side.
+func playAll(t *testing.T, scenarios []scenario, explanations []explanation) *results {
+	t.Helper()
 	l := openLab(t)
 	results := &results{byName: map[string][]difference{}, failed: map[string]bool{}}
 	t.Run("all", func(t *testing.T) {
-		for _, s := range readScenarios(t) {
+		for _, s := range scenarios {
 			t.Run(s.name, func(t *testing.T) {
 				t.Parallel()
 				var found []difference
@@ -28,7 +34,7 @@ func TestScenarios(t *testing.T) {
 			})
 		}
 	})
-	results.judge(t, explanations)
+	return results
 }
 
 // results are the differences that were found, by the names of the scenarios, and
