@@ -18,7 +18,6 @@ func idleFields() map[string]any {
 	return map[string]any{
 		"ordinals":          map[string]any{"reserved": faraway},
 		"overrides":         []any{map[string]any{"name": "faraway", "ordinals": faraway, "labels": map[string]any{"far": "away"}}},
-		"scaleStrategy":     map[string]any{"maxUnavailable": 1000},
 		"volumeClaimUpdate": map[string]any{"policy": "NewClaims"},
 		"disruption": map[string]any{"method": "Delete", "gates": []any{
 			map[string]any{"conditionType": "example.com/asked", "operations": []any{"Replace"}},
@@ -37,7 +36,14 @@ func idleUpdateFields() map[string]any {
 // notIdle says of scenarios why they cannot be played with fields that are idle: in them one of
 // the fields has something to do.
 func notIdle() map[string]string {
-	return map[string]string{}
+	const (
+		templates = "volumeClaimUpdate lets claim templates change"
+		order     = "without a block rollingUpdate, the first members are left alone; where the set orders its updates, ordinals do not say which"
+	)
+	return map[string]string{
+		"claims-templates-changed": templates, "immutable-fields": templates,
+		"no-rolling-block": order, "order-idle-no-block": order, "unblock-idle-no-block": order,
+	}
 }
 
 // withIdleFields is a scenario in which our sets have fields that are idle.
@@ -49,6 +55,9 @@ func withIdleFields(s scenario) scenario {
 			continue
 		}
 		spec := idleFields()
+		if policy(c.value) == "Parallel" { // ordered sets are warned of it
+			spec["scaleStrategy"] = map[string]any{"maxUnavailable": 1000}
+		}
 		if updates(c.value) {
 			spec["updateStrategy"] = map[string]any{"rollingUpdate": idleUpdateFields()}
 		}
@@ -60,6 +69,25 @@ func withIdleFields(s scenario) scenario {
 		c.value["ours"] = merged(map[string]any{"spec": spec}, own)
 	}
 	return s
+}
+
+func policy(value map[string]any) any {
+	spec, _ := value["spec"].(map[string]any)
+	return spec["podManagementPolicy"]
+}
+
+// idleShown is what of a set with idle fields is to be seen: the fields, in them no partition that
+// nobody has given, what the status says of them, and which claim templates a pod was made with.
+func idleShown(all []scenario) explanation {
+	e := explanation{Sometimes: true, Reason: "the set has the fields that it was given", What: []string{
+		"set * spec.disruption.*", "set * spec.ordinals.*", "set * spec.overrides*", "set * spec.scaleStrategy.maxUnavailable", "set * spec.volumeClaimUpdate.policy",
+		"set * spec.updateStrategy.rollingUpdate.order.*", "set * spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds", "set * spec.updateStrategy.rollingUpdate.partition",
+		"set * status.ordinals*", "set * status.volumeClaims*", "pod * metadata.annotations.apps.statefulset.dev/claim-templates",
+	}}
+	for _, s := range all {
+		e.Scenarios = append(e.Scenarios, s.name)
+	}
+	return e
 }
 
 // updates reports whether members of a set are recreated by the rolling update of it.
@@ -80,6 +108,6 @@ func TestScenariosWithIdleFields(t *testing.T) {
 	for i := range all {
 		all[i] = withIdleFields(all[i])
 	}
-	explanations := readExplanations(t)
+	explanations := append(readExplanations(t), idleShown(all))
 	playAll(t, all, explanations).judge(t, explanations, false)
 }
