@@ -78,19 +78,24 @@ func (s *set) watchPods(t *testing.T) *journal {
 	return j
 }
 
-// expect waits until as much has happened as is wanted, and compares it.
-func (j *journal) expect(t *testing.T, want ...string) {
+// await waits until so much has happened, and returns what has.
+func (j *journal) await(t *testing.T, n int) (entries []string) {
 	t.Helper()
-	var got []string
-	harness.Eventually(t, fmt.Sprintf("%d things have happened to pods", len(want)), func(context.Context) error {
+	harness.Eventually(t, fmt.Sprintf("%d things have happened to pods", n), func(context.Context) error {
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		if got = slices.Clone(j.entries); len(got) < len(want) {
-			return fmt.Errorf("so far %v", got)
+		if entries = slices.Clone(j.entries); len(entries) < n {
+			return fmt.Errorf("so far %v", entries)
 		}
 		return nil
 	})
-	if !slices.Equal(got, want) {
+	return entries
+}
+
+// expect waits until as much has happened as is wanted, and compares it.
+func (j *journal) expect(t *testing.T, want ...string) {
+	t.Helper()
+	if got := j.await(t, len(want)); !slices.Equal(got, want) {
 		t.Errorf("pods came and went in the order\n%v\nwant\n%v", got, want)
 	}
 }
