@@ -97,6 +97,9 @@ func bring(t *testing.T, name string) {
 	t.Helper()
 	node(t, "start", name)
 	ctx := context.WithoutCancel(t.Context())
+	if output, err := kubectl(ctx, "wait", "--for=create", "node/"+name, "--timeout=2m").CombinedOutput(); err != nil {
+		t.Fatalf("waiting for node %s to be known: %v\n%s", name, err, output)
+	}
 	for {
 		n, err := cluster.Host.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {

@@ -70,15 +70,30 @@ func TestAMemberOfALostNodeIsGivenUp(t *testing.T) {
 
 		node(t, "stop", lost)
 		taint(t, lost, `{"spec":{"taints":[{"key":"node.kubernetes.io/out-of-service","value":"nodeshutdown","effect":"NoExecute"}]}}`)
-		without.giveUp(t, lost)
+		why := "node " + lost + " is NotReady since "
+		without.giveUp(t, lost, why)
 		claim := withDisk.claim(t)
-		withDisk.giveUp(t, lost, "--new-claims", "--yes")
+		withDisk.giveUp(t, lost, why, "--new-claims", "--yes")
 		if got := withDisk.claim(t); got.UID == claim.UID {
 			t.Errorf("its claim is the one of before, %s, want another", got.UID)
 		}
 		if got := withDisk.read(t, 0, "starts"); got != "1" {
 			t.Errorf("it was started %s times on its disk, want once on a new one", got)
 		}
+	})
+}
+
+// TestAMemberOfANodeThatIsNoMore takes a node out of the cluster while it is off.
+func TestAMemberOfANodeThatIsNoMore(t *testing.T) {
+	forOurs(t, "a member of a node that was taken out of the cluster is given up by hand at once", func(t *testing.T, k kind) {
+		s := newSet(t, k, 1, outlivesItsNode(t, ""))
+		lost := s.pod(t, 0).Spec.NodeName
+		node(t, "stop", lost)
+		t.Cleanup(func() { bring(t, lost) })
+		if err := cluster.Host.CoreV1().Nodes().Delete(t.Context(), lost, metav1.DeleteOptions{}); err != nil {
+			t.Fatalf("deleting the node: %v", err)
+		}
+		s.giveUp(t, lost, "there is no node "+lost+" any more\n")
 	})
 }
 
@@ -100,12 +115,12 @@ func (s *set) expectRefused(t *testing.T, what, lost string) {
 	}
 }
 
-// giveUp gives up the member of a set, whose node is off, and waits until it is back.
-func (s *set) giveUp(t *testing.T, lost string, flags ...string) {
+// giveUp gives up the member of a set, whose node is off, for a reason, and waits until it is back.
+func (s *set) giveUp(t *testing.T, lost, why string, flags ...string) {
 	t.Helper()
 	before := s.pod(t, 0)
 	said, err := s.sts(t, append([]string{"replace", "web-0", "--lost-node=" + lost, "--wait", "--timeout=3m"}, flags...)...)
-	for _, want := range []string{": pod web-0 is removed although its node cannot confirm that it has ended: node " + lost + " is NotReady since ", ": web-0 is back\n"} {
+	for _, want := range []string{": pod web-0 is removed although its node cannot confirm that it has ended: " + why, ": web-0 is back\n"} {
 		if err != nil || !strings.Contains(said, want) {
 			t.Fatalf("giving up the member: got %v and\n%s\nwant %q in it", err, said, want)
 		}
