@@ -27,7 +27,7 @@ able=$(ip -n ststest link add stv1 type veth peer name stv2 2>&1 && ip -n ststes
 ip netns delete ststest
 [[ $able == yes ]] || skip "this machine lacks veth, bridge or iptables: $(tail -n 1 <<<"$able")"
 grep -q overlay /proc/filesystems || modprobe overlay 2>/dev/null || skip "this kernel has no overlayfs"
-make --no-print-directory images
+make --no-print-directory images IMAGES="statefulset-apiserver kubectl-sts web pause busybox"
 
 # traces are what a cluster must not leave: its namespaces, devices, control groups and mounts.
 traces() {

@@ -35,4 +35,4 @@ bin/cluster up --nodes=real --dir "$DIR" --images bin/images
 export KUBECONFIG=$DIR/kubeconfig
 "$DIR/kubectl" apply -k artifacts/base >/dev/null
 "$DIR/kubectl" wait --for=condition=Available apiservice/v1.apps.statefulset.dev --timeout=3m
-(cd test/nodes && STATEFULSET_CLUSTER_DIR=$DIR ../../bin/nodes.test -test.timeout=30m "$@")
+(cd test/nodes && STATEFULSET_CLUSTER_DIR=$DIR ../../bin/nodes.test -test.timeout=45m "$@")

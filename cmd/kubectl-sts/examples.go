@@ -133,7 +133,11 @@ func exampleOf(command string) (string, bool) {
 			kubectl sts replace db-2 --wait
 
 			# Have a member recreated with new, empty claims
-			kubectl sts replace db-2 --new-claims`,
+			kubectl sts replace db-2 --new-claims
+
+			# Give up the member of a node that is off for good, with its data
+			kubectl taint node node-b node.kubernetes.io/out-of-service=nodeshutdown:NoExecute
+			kubectl sts replace db-2 --lost-node=node-b --new-claims`,
 		"kubectl sts edit": `
 			# Edit a set
 			kubectl sts edit statefulset/db`,

@@ -63,6 +63,11 @@ func images(arch []string) []imageSpec {
 				pinned("etcd", "go.etcd.io/etcd/server/v3", "/etcd"), pinned("etcd", "go.etcd.io/etcd/etcdctl/v3", "/etcdctl"),
 				file("test/images/etcd/start.sh", "/start.sh"), busybox),
 		},
+		{
+			// What agents beside members speak to the cluster with.
+			name: "kubectl", reference: "localhost/kubectl:dev", arch: here, user: nobody, entrypoint: []string{"/bin/kubectl"}, path: "/bin",
+			files: together(pinned("kubernetes", "k8s.io/kubernetes/cmd/kubectl", "/bin/kubectl"), busybox),
+		},
 		{name: "pause", reference: "localhost/pause:dev", arch: here, user: nobody, files: program("./test/images/pause", "/pause"), entrypoint: []string{"/pause"}},
 		{name: "busybox", reference: "localhost/busybox:dev", arch: here, user: "0:0", files: busybox, entrypoint: []string{"/bin/sh"}, path: "/bin"},
 	}

@@ -39,7 +39,7 @@ func TestMembersGetADiskLater(t *testing.T) {
 		}
 
 		s.patch(t, disks("InPlace", "32Mi"))
-		s.awaitMessage(t, "could not grow claim data-web-1 from 16Mi to 32Mi: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize")
+		s.awaitMessage(t, `could not grow claim data-web-1 from 16Mi to 32Mi: updating claim "data-web-1": only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`)
 		s.patch(t, disks("InPlace", "16Mi"))
 		s.awaitMessage(t, "2 of 2 members are available")
 		for ordinal, pod := range with {

@@ -97,6 +97,9 @@ func bring(t *testing.T, name string) {
 	t.Helper()
 	node(t, "start", name)
 	ctx := context.WithoutCancel(t.Context())
+	if output, err := kubectl(ctx, "wait", "--for=create", "node/"+name, "--timeout=2m").CombinedOutput(); err != nil {
+		t.Fatalf("waiting for node %s to be known: %v\n%s", name, err, output)
+	}
 	for {
 		n, err := cluster.Host.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
@@ -152,16 +155,7 @@ func TestAServerThatIsKilledInARollout(t *testing.T) {
 		s := newSet(t, k, 3, nil)
 		before := []types.UID{s.pod(t, 0).UID, s.pod(t, 1).UID, s.pod(t, 2).UID}
 		s.patch(t, `{"spec":{"template":{"metadata":{"annotations":{"rollout":"1"}}}}}`)
-		now := int64(0)
-		err := cluster.Host.CoreV1().Pods("statefulset-system").DeleteCollection(t.Context(), metav1.DeleteOptions{GracePeriodSeconds: &now},
-			metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=statefulset-apiserver"})
-		if err != nil {
-			t.Fatalf("killing our server: %v", err)
-		}
-		harness.Eventually(t, "our server is back", func(ctx context.Context) error {
-			_, err := s.get(ctx)
-			return err
-		})
+		s.killServer(t)
 		s.awaitReady(t, 3)
 		for i, uid := range before {
 			if s.pod(t, i).UID == uid {
@@ -170,4 +164,19 @@ func TestAServerThatIsKilledInARollout(t *testing.T) {
 		}
 	})
 	results = append(results, result{"a rollout ends although our server is killed in it", k.name, !passed})
+}
+
+// killServer ends our server without notice, and waits until another one has taken its place.
+func (s *set) killServer(t *testing.T) {
+	t.Helper()
+	now := int64(0)
+	err := cluster.Host.CoreV1().Pods("statefulset-system").DeleteCollection(t.Context(), metav1.DeleteOptions{GracePeriodSeconds: &now},
+		metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=statefulset-apiserver"})
+	if err != nil {
+		t.Fatalf("killing our server: %v", err)
+	}
+	harness.Eventually(t, "our server is back", func(ctx context.Context) error {
+		_, err := s.get(ctx)
+		return err
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,8 +41,16 @@ const (
 func newSet(t *testing.T, k kind, replicas int32, change func(*v1.StatefulSet)) *set {
 	t.Helper()
 	s := &set{kind: k, ns: cluster.Namespace(t, "nodes")}
+	s.create(t, replicas, change)
+	s.awaitReady(t, int64(replicas))
+	return s
+}
+
+// create creates such a set, and its service, in a namespace that is there.
+func (s *set) create(t *testing.T, replicas int32, change func(*v1.StatefulSet)) {
+	t.Helper()
 	made := harness.NewSet(name, replicas)
-	made.APIVersion = k.gvr.GroupVersion().String()
+	made.APIVersion = s.kind.gvr.GroupVersion().String()
 	made.Spec.ServiceName = name
 	pod := &made.Spec.Template.Spec
 	pod.TerminationGracePeriodSeconds = new(int64(5))
@@ -58,7 +67,10 @@ func newSet(t *testing.T, k kind, replicas int32, change func(*v1.StatefulSet)) 
 	}
 	_, err := cluster.Host.CoreV1().Services(s.ns).Create(t.Context(), &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec:       corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": name}, Ports: []corev1.ServicePort{{Port: port}}},
+		Spec: corev1.ServiceSpec{
+			ClusterIP: corev1.ClusterIPNone, PublishNotReadyAddresses: true,
+			Selector: map[string]string{"app": name}, Ports: []corev1.ServicePort{{Port: port}},
+		},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating the service: %v", err)
@@ -68,11 +80,23 @@ func newSet(t *testing.T, k kind, replicas int32, change func(*v1.StatefulSet)) 
 		t.Fatal(err)
 	}
 	delete(object, "status")
-	if _, err := cluster.Dynamic.Resource(k.gvr).Namespace(s.ns).Create(t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{}); err != nil {
+	if _, err := cluster.Dynamic.Resource(s.kind.gvr).Namespace(s.ns).Create(t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating the set: %v", err)
 	}
-	s.awaitReady(t, int64(replicas))
-	return s
+}
+
+// withClaims gives each member a disk of a size, of a class or of the default one.
+func withClaims(size, class string) func(*v1.StatefulSet) {
+	return func(made *v1.StatefulSet) {
+		made.Spec.Template.Spec.Volumes = nil
+		claim := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
+		claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+		claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}
+		if class != "" {
+			claim.Spec.StorageClassName = &class
+		}
+		made.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{claim}
+	}
 }
 
 func (s *set) patch(t *testing.T, patch string) {
@@ -157,10 +181,16 @@ func readySince(pod *corev1.Pod) time.Time {
 // tell makes a member say that it is ready, or that it is not.
 func (s *set) tell(t *testing.T, ordinal int, ready string) {
 	t.Helper()
+	s.put(t, ordinal, "readyz", ready)
+}
+
+// put gives a member something, at a path that it serves.
+func (s *set) put(t *testing.T, ordinal int, path, body string) {
+	t.Helper()
 	err := cluster.Host.CoreV1().RESTClient().Put().Namespace(s.ns).Resource("pods").Name(fmt.Sprintf("%s-%d:%d", name, ordinal, port)).
-		SubResource("proxy").Suffix("readyz").Body([]byte(ready)).Do(t.Context()).Error()
+		SubResource("proxy").Suffix(path).Body([]byte(body)).Do(t.Context()).Error()
 	if err != nil {
-		t.Fatalf("telling member %d to be ready (%s): %v", ordinal, ready, err)
+		t.Fatalf("giving member %d %q at %s: %v", ordinal, body, path, err)
 	}
 }
 

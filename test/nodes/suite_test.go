@@ -94,6 +94,20 @@ func forBoth(t *testing.T, what string, test func(t *testing.T, k kind)) {
 	}
 }
 
+// forOurs runs a test of what only ours has, and notes the result.
+func forOurs(t *testing.T, what string, test func(t *testing.T, k kind)) {
+	k := kinds()[0]
+	passed := t.Run(k.name, func(t *testing.T) { test(t, k) })
+	results = append(results, result{what, k.name, !passed})
+}
+
+// sts runs a command of the plugin for the namespace of the set, and returns what it says.
+func (s *set) sts(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	output, err := plugin(t.Context(), append(args, "-n", s.ns)...).CombinedOutput()
+	return string(output), err
+}
+
 // node does something to a node with the tool of the cluster.
 func node(t *testing.T, verb, name string) {
 	t.Helper()

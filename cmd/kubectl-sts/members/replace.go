@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -33,6 +34,8 @@ type replacement struct {
 
 	set      string
 	ordinals []int32
+	// lostNode is the node that the user says is lost, with the pods of the members.
+	lostNode string
 
 	dryRun                      cmdutil.DryRunStrategy
 	force, newClaims, yes, wait bool
@@ -46,9 +49,12 @@ func (r *replacement) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	before, err := r.podUIDs(ctx)
+	before, err := r.pods(ctx)
 	if err != nil {
 		return err
+	}
+	if err := r.checkLost(ctx, before); err != nil {
+		return fmt.Errorf("nothing was changed: %w", err)
 	}
 	lost := 0
 	if r.newClaims {
@@ -64,6 +70,9 @@ func (r *replacement) run(ctx context.Context) error {
 		return err
 	}
 	r.say("%s to be replaced%s", strings.Join(r.names(), ", "), target.DryRunSuffix(r.dryRun))
+	if err := r.removeLost(ctx, before); err != nil {
+		return err
+	}
 	if !r.wait || r.dryRun != cmdutil.DryRunNone {
 		return nil
 	}
@@ -81,19 +90,19 @@ func (r *replacement) ask(ctx context.Context, set types.UID, dryRun cmdutil.Dry
 	return err
 }
 
-// podUIDs are the UIDs of the pods that the members have now.
-func (r *replacement) podUIDs(ctx context.Context) (map[string]types.UID, error) {
-	uids := map[string]types.UID{}
+// pods are those that the members have now, by their names.
+func (r *replacement) pods(ctx context.Context) (map[string]*corev1.Pod, error) {
+	pods := map[string]*corev1.Pod{}
 	for _, name := range r.names() {
 		pod, err := r.host.CoreV1().Pods(r.namespace).Get(ctx, name, metav1.GetOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return nil, fmt.Errorf("reading pod %s: %w", name, err)
 		}
 		if err == nil {
-			uids[name] = pod.UID
+			pods[name] = pod
 		}
 	}
-	return uids, nil
+	return pods, nil
 }
 
 // names are those of the members.

@@ -34,12 +34,13 @@ func WithMembers(command *cobra.Command, getter genericclioptions.RESTClientGett
 	command.Use = "replace (-f FILENAME | MEMBER...)"
 	command.Long += "\n\nWith names of members, such as web-2, their pods are removed one after the other, no more at a time than may be unavailable, and they return with their claims. --force then asks for it although other members are unavailable."
 	command.Flags().BoolVar(&r.newClaims, "new-claims", false, "Delete the claims of the members first, with your own rights, so that they return with new, empty ones. The data is lost.")
+	command.Flags().StringVar(&r.lostNode, "lost-node", "", "The node that the pods of the members are on, which is off for good: they are removed at once, with your own rights. Refused unless there is no such node any more, or it is NotReady and tainted node.kubernetes.io/out-of-service.")
 	command.Flags().BoolVar(&r.yes, "yes", false, "With --new-claims, do not ask.")
 	stock := command.Run
 	command.Run = func(cmd *cobra.Command, args []string) {
 		if len(args) == 0 || cmd.Flag("filename").Changed || cmd.Flag("kustomize").Changed {
-			if r.newClaims || r.yes {
-				cmdutil.CheckErr(errors.New("--new-claims and --yes are for members, as in: kubectl sts replace --new-claims web-2"))
+			if r.newClaims || r.yes || cmd.Flag("lost-node").Changed {
+				cmdutil.CheckErr(errors.New("--new-claims, --lost-node and --yes are for members, as in: kubectl sts replace --new-claims web-2"))
 			}
 			stock(cmd, args)
 			return
@@ -63,7 +64,7 @@ func WithMembers(command *cobra.Command, getter genericclioptions.RESTClientGett
 
 // complete reads the command line.
 func (r *replacement) complete(cmd *cobra.Command, args []string) (err error) {
-	followed := []string{"force", "dry-run", "new-claims", "yes", "wait", "timeout"}
+	followed := []string{"force", "dry-run", "new-claims", "lost-node", "yes", "wait", "timeout"}
 	var refused []string
 	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed && !slices.Contains(followed, flag.Name) {
@@ -85,6 +86,8 @@ func (r *replacement) complete(cmd *cobra.Command, args []string) (err error) {
 		return errors.New("--timeout is for --wait, which was not given")
 	case r.yes && !r.newClaims:
 		return errors.New("--yes is for --new-claims, which was not given")
+	case r.lostNode == "" && cmd.Flag("lost-node").Changed:
+		return errors.New("--lost-node needs the name of a node")
 	}
 	r.set, r.ordinals, err = Named(args)
 	return err

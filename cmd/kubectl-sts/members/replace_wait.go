@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -24,14 +23,14 @@ import (
 type awaited struct {
 	*replacement
 	// before are the pods that they had.
-	before map[string]types.UID
+	before map[string]*corev1.Pod
 	left   []string
 	// waits is what the set said last of why it takes time.
 	waits string
 }
 
 // await waits until all members are back with other pods, and ready.
-func (r *replacement) await(ctx context.Context, before map[string]types.UID) error {
+func (r *replacement) await(ctx context.Context, before map[string]*corev1.Pod) error {
 	bounded := ctx
 	if r.patience > 0 {
 		var cancel context.CancelFunc
@@ -69,7 +68,8 @@ func (a *awaited) look(ctx context.Context) (back bool, err error) {
 		if err != nil && !apierrors.IsNotFound(err) {
 			return false, err
 		}
-		if err != nil || pod.UID == a.before[name] || !isReady(pod) {
+		old := a.before[name]
+		if err != nil || old != nil && pod.UID == old.UID || !isReady(pod) {
 			left = append(left, name)
 			continue
 		}
