@@ -42,6 +42,7 @@ type StatefulSetInterface interface {
 	CreatePlanOfScale(ctx context.Context, statefulSetName string, scale *autoscalingv1.Scale, opts metav1.CreateOptions) (*appsv1.StatefulSetPlan, error)
 	Replace(ctx context.Context, statefulSetName string, statefulSetReplacement *appsv1.StatefulSetReplacement, opts metav1.CreateOptions) (*appsv1.StatefulSetReplacement, error)
 	PlanRollout(ctx context.Context, statefulSetName string, statefulSetRollout *appsv1.StatefulSetRollout, opts metav1.CreateOptions) (*appsv1.StatefulSetPlan, error)
+	PlanReplacement(ctx context.Context, statefulSetName string, statefulSetReplacement *appsv1.StatefulSetReplacement, opts metav1.CreateOptions) (*appsv1.StatefulSetPlan, error)
 	Rollout(ctx context.Context, statefulSetName string, statefulSetRollout *appsv1.StatefulSetRollout, opts metav1.CreateOptions) (*appsv1.StatefulSetRollout, error)
 
 	StatefulSetExpansion
@@ -164,6 +165,21 @@ func (c *statefulSets) PlanRollout(ctx context.Context, statefulSetName string, 
 		SubResource("plan").
 		VersionedParams(&opts, scheme.ParameterCodec).
 		Body(statefulSetRollout).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// PlanReplacement takes the representation of a statefulSetReplacement and creates it.  Returns the server's representation of the statefulSetPlan, and an error, if there is any.
+func (c *statefulSets) PlanReplacement(ctx context.Context, statefulSetName string, statefulSetReplacement *appsv1.StatefulSetReplacement, opts metav1.CreateOptions) (result *appsv1.StatefulSetPlan, err error) {
+	result = &appsv1.StatefulSetPlan{}
+	err = c.GetClient().Post().
+		Namespace(c.GetNamespace()).
+		Resource("statefulsets").
+		Name(statefulSetName).
+		SubResource("plan").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(statefulSetReplacement).
 		Do(ctx).
 		Into(result)
 	return

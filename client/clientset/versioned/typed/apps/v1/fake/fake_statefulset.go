@@ -123,6 +123,18 @@ func (c *fakeStatefulSets) PlanRollout(ctx context.Context, statefulSetName stri
 	return obj.(*v1.StatefulSetPlan), err
 }
 
+// PlanReplacement takes the representation of a statefulSetReplacement and creates it.  Returns the server's representation of the statefulSetPlan, and an error, if there is any.
+func (c *fakeStatefulSets) PlanReplacement(ctx context.Context, statefulSetName string, statefulSetReplacement *v1.StatefulSetReplacement, opts metav1.CreateOptions) (result *v1.StatefulSetPlan, err error) {
+	emptyResult := &v1.StatefulSetPlan{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), statefulSetName, "plan", c.Namespace(), statefulSetReplacement, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.StatefulSetPlan), err
+}
+
 // Rollout takes the representation of a statefulSetRollout and creates it.  Returns the server's representation of the statefulSetRollout, and an error, if there is any.
 func (c *fakeStatefulSets) Rollout(ctx context.Context, statefulSetName string, statefulSetRollout *v1.StatefulSetRollout, opts metav1.CreateOptions) (result *v1.StatefulSetRollout, err error) {
 	emptyResult := &v1.StatefulSetRollout{}
