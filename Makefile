@@ -148,7 +148,7 @@ test-uninstall: build ## Take an installation apart in wrong orders and in the r
 	@hack/test-on-cluster.sh uninstall
 
 .PHONY: test-nodes
-test-nodes: images test-nodes-quick test-install ## On three real nodes, play what only these show with both kinds: probes, slow ends, lost nodes, evictions, kubectl; needs root
+test-nodes: images test-nodes-quick test-nodes-mixed test-install ## On three real nodes, play what only these show with both kinds: probes, slow ends, lost nodes, evictions, kubectl; needs root
 	@hack/test-nodes.sh
 
 .PHONY: test-install
@@ -158,6 +158,10 @@ test-install: build images bin/helm ## On three real nodes, install the server i
 .PHONY: test-nodes-quick
 test-nodes-quick: build ## Install the server on a real node, run members, cut the power, and uninstall; needs root
 	@hack/test-nodes-quick.sh
+
+.PHONY: test-nodes-mixed
+test-nodes-mixed: build images ## On one real node and three fake ones, run members that are processes beside a thousand that are not; needs root
+	@hack/test-nodes-mixed.sh
 
 PREVIOUS ?=
 .PHONY: test-upgrade
