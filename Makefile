@@ -62,10 +62,11 @@ bin/helm:
 	@cd hack/chart && $(GO_BUILD) -ldflags="-s -w" -o ../../$@ helm.sh/helm/v4/cmd/helm
 
 ARCH ?= $(shell go env GOARCH)
+IMAGES_DIR ?= bin/images
 .PHONY: images
-images: bin/release ## Write the images of the server and of what real nodes need to bin/images, without a container engine (ARCH=amd64,arm64)
+images: bin/release ## Write the images of the server and of what real nodes need to bin/images, without a container engine (ARCH=amd64,arm64; IMAGES=agnhost picks some)
 	@hack/node-packages.sh
-	@bin/release images --out bin/images --arch "$(ARCH)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)" $(IMAGES)
+	@bin/release images --out "$(IMAGES_DIR)" --arch "$(ARCH)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)" $(IMAGES)
 
 REGISTRY ?=
 .PHONY: image-push

@@ -8,6 +8,7 @@
 //	suite_test.go    the cluster, the two kinds, and the table
 //	sets_test.go     sets of both kinds, and what is asked of their members
 //	order_test.go    readiness, minReadySeconds, preStop and grace periods
+//	probe_test.go    readiness by gRPC, of a program of somebody else
 //	unblock_test.go  mistakes in a template that keep an update from starting
 //	service_test.go  names of members while serviceName changes
 //	holes_test.go    autoscalers and budgets of sets with reserved ordinals
