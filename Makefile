@@ -180,6 +180,11 @@ FAULT_SUITES ?= $(SUITES)
 test-faults: build ## Crash, cut, delay, corrupt and overload everything, and print what was found (FAULT_SUITES picks suites)
 	@hack/test-faults.sh $(FAULT_SUITES)
 
+KILLS ?= 100
+.PHONY: test-store
+test-store: build ## Kill, wipe, swap, fill and cut members of a store of ours KILLS (100) times each under load, and look that no acknowledged write is lost
+	@KILLS="$(KILLS)" SUITE_TIMEOUT=4h hack/test-on-cluster.sh faults/store -test.run='Of(The)?Store'
+
 PATHS ?= 5000
 .PHONY: test-security
 test-security: build ## Run the tests behind every item of the security list, and print a row for each (PATHS=100000 looks longer for redirects)

@@ -22,6 +22,7 @@ const (
 )
 
 func TestAnEtcdThatIsKilled(t *testing.T) {
+	skipInShort(t)
 	run := newRun(t, "own etcd killed", singleBudget)
 	etcd := run.lab.EtcdMembers(t, 1)
 	run.serve(etcd)
@@ -29,6 +30,7 @@ func TestAnEtcdThatIsKilled(t *testing.T) {
 }
 
 func TestOneOfThreeEtcdsThatIsKilled(t *testing.T) {
+	skipInShort(t)
 	run := newRun(t, "one of three own etcds killed", threeBudget)
 	etcd := run.lab.EtcdMembers(t, 3)
 	run.serve(etcd)
@@ -37,9 +39,17 @@ func TestOneOfThreeEtcdsThatIsKilled(t *testing.T) {
 
 // The embedded etcd is part of the server, so the server is killed with it.
 func TestAServerWithEmbeddedEtcdThatIsKilled(t *testing.T) {
+	skipInShort(t)
 	run := newRun(t, "server with embedded etcd killed", embeddedBudget)
 	run.serveEmbedded()
 	run.play(&server{run})
+}
+
+func skipInShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("in short, only members of a store of ours are played")
+	}
 }
 
 // victim is what is killed.
