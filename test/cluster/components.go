@@ -26,7 +26,7 @@ const (
 // startOrder is also the reverse of the order to stop in: kube-apiserver hangs in its shutdown when etcd is gone first.
 func (l layout) startOrder() []string {
 	var names []string
-	for _, c := range l.components(nil) {
+	for _, c := range l.components() {
 		names = append(names, c.name)
 	}
 	return append(names, aggregatedName)
@@ -106,11 +106,11 @@ func (l layout) apiserverProbe(path string) probe {
 	return probe{url: l.url(apiserverName) + path, caFile: l.crt(clusterCA), certBase: l.pki(adminClient)}
 }
 
-// components describes all that `up` runs, in starting order.
-func (l layout) components(bin binaries) []component {
-	all := append([]component{l.etcd(bin), l.apiserver(bin)}, l.followers(bin)...)
+// components describes all that `up` runs, in starting order, without saying where its programs are.
+func (l layout) components() []component {
+	all := append([]component{l.etcd(nil), l.apiserver(nil)}, l.followers(nil)...)
 	for _, n := range l.nodes() {
-		all = append(all, l.nodePrograms(bin, n)...)
+		all = append(all, l.nodePrograms(nil, n)...)
 	}
 	return all
 }

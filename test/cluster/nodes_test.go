@@ -100,7 +100,7 @@ func TestADirectoryThatIsTooDeepForSocketsIsRefused(t *testing.T) {
 // Flags that are remembered must not change with what is started, or all would be restarted.
 func TestFakeNodesAreStartedAsBefore(t *testing.T) {
 	l := layout{dir: "/c", ports: map[string]int{}, kubernetes: newestRelease()}
-	for _, c := range l.components(nil) {
+	for _, c := range l.components() {
 		if c.netns != "" || c.group != "" {
 			t.Errorf("%s: got namespace %q and group %q, want none", c.name, c.netns, c.group)
 		}
@@ -129,7 +129,7 @@ func TestEveryKindOfNodesHasItsParts(t *testing.T) {
 	} {
 		l := layout{dir: "/c", ports: map[string]int{}, kubernetes: newestRelease(), net: tc.net}
 		var names []string
-		for _, c := range l.components(nil) {
+		for _, c := range l.components() {
 			names = append(names, c.name)
 		}
 		if got := strings.Join(names, " "); got != tc.components {

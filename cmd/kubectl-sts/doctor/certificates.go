@@ -22,7 +22,7 @@ import (
 const soon = 30 * 24 * time.Hour
 
 // servingSecret has the server's certificate, unless somebody brings one along.
-const servingSecret = "statefulset-apiserver-serving"
+const servingSecret = "statefulset-apiserver-serving" //nolint:gosec // a name
 
 // certificates looks at the authority that the host trusts for our API, and at the
 // certificate that the server serves with.
