@@ -36,8 +36,12 @@ const (
 	leastShortRate = 10
 )
 
-// smallDisk has room for two files of etcd's log, and a database.
-const smallDisk = 256 << 20
+// smallDisk has room for two files of etcd's log, and a database. Nothing is compacted, so a run that is asked to be
+// longer needs more.
+const (
+	smallDisk   = 256 << 20
+	diskPerKill = 24 << 20
+)
 
 // storeMembers are the members that servers bring along.
 type storeMembers struct {
@@ -230,7 +234,7 @@ func TestAMemberOfTheStoreWhoseDiskIsFull(t *testing.T) {
 		if err := os.Mkdir(data, 0o700); err != nil {
 			t.Fatalf("making a disk: %v", err)
 		}
-		disk.Small(t, data, smallDisk)
+		disk.Small(t, data, smallDisk+int64(harness.Number(t, "KILLS", 1))*diskPerKill)
 	})
 	s.play(&full{s})
 }
