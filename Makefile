@@ -62,10 +62,11 @@ bin/helm:
 	@cd hack/chart && $(GO_BUILD) -ldflags="-s -w" -o ../../$@ helm.sh/helm/v4/cmd/helm
 
 ARCH ?= $(shell go env GOARCH)
+IMAGES_DIR ?= bin/images
 .PHONY: images
-images: bin/release ## Write the images of the server and of what real nodes need to bin/images, without a container engine (ARCH=amd64,arm64)
+images: bin/release ## Write the images of the server and of what real nodes need to bin/images, without a container engine (ARCH=amd64,arm64; IMAGES=agnhost picks some)
 	@hack/node-packages.sh
-	@bin/release images --out bin/images --arch "$(ARCH)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)" $(IMAGES)
+	@bin/release images --out "$(IMAGES_DIR)" --arch "$(ARCH)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)" $(IMAGES)
 
 REGISTRY ?=
 .PHONY: image-push
@@ -148,7 +149,7 @@ test-uninstall: build ## Take an installation apart in wrong orders and in the r
 	@hack/test-on-cluster.sh uninstall
 
 .PHONY: test-nodes
-test-nodes: images test-nodes-quick test-install ## On three real nodes, play what only these show with both kinds: probes, slow ends, lost nodes, evictions, kubectl; needs root
+test-nodes: images test-nodes-quick test-nodes-mixed test-install ## On three real nodes, play what only these show with both kinds: probes, slow ends, lost nodes, evictions, kubectl; needs root
 	@hack/test-nodes.sh
 
 .PHONY: test-install
@@ -158,6 +159,10 @@ test-install: build images bin/helm ## On three real nodes, install the server i
 .PHONY: test-nodes-quick
 test-nodes-quick: build ## Install the server on a real node, run members, cut the power, and uninstall; needs root
 	@hack/test-nodes-quick.sh
+
+.PHONY: test-nodes-mixed
+test-nodes-mixed: build images ## On one real node and three fake ones, run members that are processes beside a thousand that are not; needs root
+	@hack/test-nodes-mixed.sh
 
 PREVIOUS ?=
 .PHONY: test-upgrade
@@ -174,6 +179,11 @@ FAULT_SUITES ?= $(SUITES)
 .PHONY: test-faults
 test-faults: build ## Crash, cut, delay, corrupt and overload everything, and print what was found (FAULT_SUITES picks suites)
 	@hack/test-faults.sh $(FAULT_SUITES)
+
+KILLS ?= 100
+.PHONY: test-store
+test-store: build ## Kill, wipe, swap, fill and cut members of a store of ours KILLS (100) times each under load, and look that no acknowledged write is lost
+	@KILLS="$(KILLS)" SUITE_TIMEOUT=4h hack/test-on-cluster.sh faults/store -test.run='Of(The)?Store'
 
 PATHS ?= 5000
 .PHONY: test-security

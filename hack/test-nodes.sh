@@ -26,6 +26,7 @@ finish() {
 }
 
 hack/node-packages.sh
+make --no-print-directory images IMAGES=agnhost
 go test -tags=nodes -c -o bin/nodes.test ./test/nodes
 trap finish EXIT
 trap 'exit 130' INT

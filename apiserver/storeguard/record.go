@@ -123,7 +123,11 @@ func (s *store) readWith(ctx context.Context, within time.Duration, reads []clie
 }
 
 func (s *store) fetch(ctx context.Context, reads []clientv3.Op) (*clientv3.GetResponse, []*clientv3.GetResponse, error) {
-	answer, err := s.Client.Txn(ctx).Then(append([]clientv3.Op{clientv3.OpGet(s.Key)}, reads...)...).Commit()
+	all := append([]clientv3.Op{clientv3.OpGet(s.Key)}, reads...)
+	// Each time, the client asks the next member.
+	answer, err := soonest(ctx, len(s.Client.Endpoints()), anotherAfter, func(ctx context.Context) (*clientv3.TxnResponse, error) {
+		return s.Client.Txn(ctx).Then(all...).Commit()
+	})
 	if err != nil {
 		return nil, nil, err
 	}

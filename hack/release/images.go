@@ -30,6 +30,8 @@ type imageSpec struct {
 	user string
 	// archive is the name of its file; that of the image if it is empty.
 	archive string
+	// optional is for one that is made only when it is asked for by its name.
+	optional bool
 }
 
 // userImages are those that a user's cluster pulls.
@@ -70,6 +72,20 @@ func images(arch []string) []imageSpec {
 		},
 		{name: "pause", reference: "localhost/pause:dev", arch: here, user: nobody, files: program("./test/images/pause", "/pause"), entrypoint: []string{"/pause"}},
 		{name: "busybox", reference: "localhost/busybox:dev", arch: here, user: "0:0", files: busybox, entrypoint: []string{"/bin/sh"}, path: "/bin"},
+		{
+			name: "agnhost", reference: "localhost/agnhost:dev", arch: here, user: nobody, entrypoint: []string{"/agnhost"}, optional: true,
+			files: pinned("agnhost", "k8s.io/kubernetes/test/images/agnhost", "/agnhost"),
+		},
+		certManager("controller"), certManager("webhook"), certManager("cainjector"),
+	}
+}
+
+// certManager is one of the programs of cert-manager.
+func certManager(part string) imageSpec {
+	const module = "cert-manager"
+	return imageSpec{
+		name: module + "-" + part, reference: "localhost/" + module + "-" + part + ":dev", arch: []string{runtime.GOARCH}, user: nobody,
+		files: pinned(module, "github.com/cert-manager/cert-manager/cmd/"+part, "/"+part), entrypoint: []string{"/" + part}, optional: true,
 	}
 }
 

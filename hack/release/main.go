@@ -3,7 +3,7 @@
 
 // Command release makes what is given to users: container images, without a container engine.
 //
-//	release images --out DIR                      an OCI archive of each image
+//	release images --out DIR [IMAGE...]           an OCI archive of each image that is not optional, or of those named
 //	release push --registry REGISTRY --tag TAG    the images of the server and the plugin, to a registry
 //	release all --version VERSION --out DIR       everything that a release has
 package main
@@ -71,7 +71,7 @@ func runImages(ctx context.Context, args []string, out io.Writer) error {
 		}
 	}
 	for _, spec := range all {
-		if fs.NArg() > 0 && !slices.Contains(fs.Args(), spec.name) {
+		if fs.NArg() > 0 && !slices.Contains(fs.Args(), spec.name) || fs.NArg() == 0 && spec.optional {
 			continue
 		}
 		if err := from.writeImage(ctx, spec, at, *to, out); err != nil {

@@ -26,7 +26,7 @@ const (
 // startOrder is also the reverse of the order to stop in: kube-apiserver hangs in its shutdown when etcd is gone first.
 func (l layout) startOrder() []string {
 	var names []string
-	for _, c := range l.components(nil) {
+	for _, c := range l.components() {
 		names = append(names, c.name)
 	}
 	return append(names, aggregatedName)
@@ -54,6 +54,9 @@ type layout struct {
 	// net is where real nodes live, nil for a cluster of fake nodes.
 	net *network
 }
+
+// fakeNodes reports whether there are nodes that run nothing.
+func (l layout) fakeNodes() bool { return l.net == nil || l.net.Mixed }
 
 // host is the address that the control plane listens at.
 func (l layout) host() string {
@@ -103,11 +106,11 @@ func (l layout) apiserverProbe(path string) probe {
 	return probe{url: l.url(apiserverName) + path, caFile: l.crt(clusterCA), certBase: l.pki(adminClient)}
 }
 
-// components describes all that `up` runs, in starting order.
-func (l layout) components(bin binaries) []component {
-	all := append([]component{l.etcd(bin), l.apiserver(bin)}, l.followers(bin)...)
+// components describes all that `up` runs, in starting order, without saying where its programs are.
+func (l layout) components() []component {
+	all := append([]component{l.etcd(nil), l.apiserver(nil)}, l.followers(nil)...)
 	for _, n := range l.nodes() {
-		all = append(all, l.nodePrograms(bin, n)...)
+		all = append(all, l.nodePrograms(nil, n)...)
 	}
 	return all
 }
@@ -115,10 +118,13 @@ func (l layout) components(bin binaries) []component {
 // followers are what runs beside kube-apiserver and needs nothing but that.
 func (l layout) followers(bin binaries) []component {
 	all := []component{l.controllerManager(bin), l.scheduler(bin)}
-	if l.net == nil {
-		return append(all, l.kwok(bin))
+	if l.fakeNodes() {
+		all = append(all, l.kwok(bin))
 	}
-	return append(all, l.coredns(bin), l.localPath(bin))
+	if l.net != nil {
+		all = append(all, l.coredns(bin), l.localPath(bin))
+	}
+	return all
 }
 
 func (l layout) etcd(bin binaries) component {
@@ -235,8 +241,12 @@ func (l layout) controllersForNodes() []string {
 		// On a busy machine heartbeats lag, and this one would mark every pod not ready; nothing marks a fake pod ready again.
 		return []string{"--controllers=*,-node-lifecycle-controller"}
 	}
-	// Kubelets renew their lease every three seconds.
-	return []string{"--node-monitor-grace-period=20s", "--node-monitor-period=2s"}
+	// Every node renews its lease every three seconds. Fake ones get more time: nothing marks the pods of one that was missed ready again.
+	grace := "20s"
+	if l.net.Mixed {
+		grace = "40s"
+	}
+	return []string{"--node-monitor-grace-period=" + grace, "--node-monitor-period=2s"}
 }
 
 func (l layout) scheduler(bin binaries) component {
@@ -265,6 +275,11 @@ func (l layout) controlLoop(name, client string) []string {
 }
 
 func (l layout) kwok(bin binaries) component {
+	lease, pods := "40", "10.244.0.1/16"
+	if l.net != nil {
+		// Here a node is missed that does not renew its lease, which is done after a quarter of it.
+		lease, pods = "12", fakePodRange
+	}
 	return component{
 		name: kwokName,
 		exe:  bin["kwok"],
@@ -274,9 +289,10 @@ func (l layout) kwok(bin binaries) component {
 			"--server-address=" + l.address(l.ports[kwokName]),
 			// A test that plays kubelet itself makes a node without the annotation.
 			"--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
-			"--node-lease-duration-seconds=40",
-			"--cidr=10.244.0.1/16",
+			"--node-lease-duration-seconds=" + lease,
+			"--cidr=" + pods,
 		},
+		netns: l.netns(),
 		// Keeps a configuration in the user's home from being merged in.
 		env:    []string{"KWOK_WORKDIR=" + l.path("config", "kwok")},
 		health: probe{url: "http://" + l.address(l.ports[kwokName]) + "/healthz"},

@@ -1,8 +1,8 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command cluster builds, starts, checks and stops a Kubernetes control plane with fake nodes on the loopback interface,
-// and registers the aggregated StatefulSet API server with it.
+// Command cluster builds, starts, checks and stops a Kubernetes control plane with fake nodes, real ones, or both, and registers
+// the aggregated StatefulSet API server with it.
 package main
 
 import (
@@ -92,7 +92,7 @@ func commandNames() string {
 }
 
 func printHelp(out io.Writer) {
-	fmt.Fprintln(out, "A Kubernetes control plane with fake nodes, on the loopback interface.\n\nUsage: cluster SUBCOMMAND [flags]")
+	fmt.Fprintln(out, "A Kubernetes control plane with fake nodes, on the loopback interface, or with real ones, in network namespaces.\n\nUsage: cluster SUBCOMMAND [flags]")
 	fmt.Fprintln(out)
 	for _, c := range commands() {
 		fmt.Fprintf(out, "  %-10s %s\n", c.name, c.summary)

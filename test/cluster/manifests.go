@@ -23,10 +23,37 @@ const (
 // preparedObjects are applied to a new cluster: its storage classes, and fake nodes with the guard for KWOK's deletes, or the
 // address of CoreDNS.
 func (l layout) preparedObjects() []string {
+	var all []string
 	if l.net != nil {
-		return []string{"manifests/real.yaml"}
+		all = append(all, "manifests/real.yaml")
 	}
-	return []string{"manifests/nodes.yaml", "manifests/storage.yaml", "manifests/pod-deletes.yaml"}
+	if l.fakeNodes() {
+		all = append(all, "manifests/nodes.yaml.tmpl", "manifests/storage.yaml.tmpl", "manifests/pod-deletes.yaml")
+	}
+	return all
+}
+
+// prepared is the text of the prepared objects.
+func (l layout) prepared() ([]byte, error) {
+	values := map[string]any{"Numbers": []int{1, 2, 3}, "Mixed": l.net != nil}
+	var all bytes.Buffer
+	for _, name := range l.preparedObjects() {
+		raw, err := manifests.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasSuffix(name, ".tmpl") {
+			if raw, err = render(name, string(raw), values); err != nil {
+				return nil, err
+			}
+		}
+		all.Write(raw)
+		all.WriteString("\n---\n")
+	}
+	if l.net != nil {
+		fmt.Fprintf(&all, dnsEndpoints, l.host())
+	}
+	return all.Bytes(), nil
 }
 
 // dnsEndpoints lead the Service of CoreDNS to where it runs.
@@ -46,19 +73,11 @@ ports:
 
 // applyPrepared makes the prepared objects exist.
 func (s *supervisor) applyPrepared(ctx context.Context, kubectl string) error {
-	var all bytes.Buffer
-	for _, name := range s.preparedObjects() {
-		raw, err := manifests.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		all.Write(raw)
-		all.WriteString("\n---\n")
+	all, err := s.prepared()
+	if err != nil {
+		return err
 	}
-	if s.net != nil {
-		fmt.Fprintf(&all, dnsEndpoints, s.host())
-	}
-	return runKubectl(ctx, kubectl, s.adminConfig(), all.Bytes(), "apply", "--filename=-")
+	return runKubectl(ctx, kubectl, s.adminConfig(), all, "apply", "--filename=-")
 }
 
 // runKubectl runs kubectl on the cluster; its error carries kubectl's own words.

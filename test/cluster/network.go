@@ -27,11 +27,15 @@ type network struct {
 	Prefix string `json:"prefix"`
 	// Nodes is how many nodes there are.
 	Nodes int `json:"nodes"`
+	// Mixed is whether the cluster has fake nodes besides, which nothing of the network leads to.
+	Mixed bool `json:"mixed,omitempty"`
 }
 
 const (
-	netnsDir     = "/run/netns"
-	podRange     = "10.244.0.0/16"
+	netnsDir = "/run/netns"
+	podRange = "10.244.0.0/16"
+	// fakePodRange has the addresses of pods that only seem to run beside real ones. Nothing is routed there.
+	fakePodRange = "10.245.0.1/16"
 	serviceRange = "10.96.0.0/16"
 	// maxNodes keeps addresses and pod ranges within a byte.
 	maxNodes = 100
@@ -45,7 +49,7 @@ type namespace struct {
 }
 
 // newNetwork chooses names and addresses that follow from the directory, so that several clusters have room, and that nobody has.
-func newNetwork(dir string, nodes int) (*network, error) {
+func newNetwork(dir string, wanted nodesWanted) (*network, error) {
 	sum := sha256.Sum256([]byte(dir))
 	taken, err := net.InterfaceAddrs()
 	if err != nil {
@@ -54,7 +58,7 @@ func newNetwork(dir string, nodes int) (*network, error) {
 	for i := range 256 {
 		prefix := fmt.Sprintf("10.89.%d", (int(sum[0])+i)%256)
 		if !slices.ContainsFunc(taken, func(a net.Addr) bool { return strings.HasPrefix(a.String(), prefix+".") }) {
-			return &network{Name: "sts" + hex.EncodeToString(sum[:3]), Prefix: prefix, Nodes: nodes}, nil
+			return &network{Name: "sts" + hex.EncodeToString(sum[:3]), Prefix: prefix, Nodes: wanted.real, Mixed: wanted.mixed}, nil
 		}
 	}
 	return nil, errors.New("no network of 10.89.0.0/16 is free: stop other clusters")

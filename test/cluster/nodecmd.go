@@ -100,7 +100,7 @@ func openNodes(ctx context.Context, dir, modules string, out io.Writer) (*superv
 	}
 	s, err := newSupervisor(target, out)
 	if err == nil && s.net == nil {
-		err = fmt.Errorf("the cluster in %s has no real nodes: start one with cluster up --nodes=real", target)
+		err = fmt.Errorf("the cluster in %s has no real nodes: start one with cluster up --nodes=real or --nodes=mixed", target)
 	}
 	if err != nil {
 		unlock()

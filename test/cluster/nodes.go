@@ -16,13 +16,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// nodesWanted is which nodes a cluster is to have: so many real ones, or fake ones if there are none.
-type nodesWanted struct{ real int }
+// nodesWanted is which nodes a cluster is to have: so many real ones, and fake ones if there are none or if both are asked for.
+type nodesWanted struct {
+	real  int
+	mixed bool
+}
 
 const usualNodes = 3
 
 func nodesFlag(fs *flag.FlagSet) *string {
-	return fs.String("nodes", "", "`kind` of nodes: fake, or real or real:N for N (3) of them, which run containers and need root (default: those of the cluster that is there, else fake)")
+	return fs.String("nodes", "", "`kind` of nodes: fake; real or real:N for N (3) of them, which run containers and need root; mixed or mixed:N for N (3) real ones and the fake ones, which take only pods that tolerate them (default: those of the cluster that is there, else fake)")
 }
 
 // nodesFor is which nodes a cluster directory is to be started with. Its kind stays what it is.
@@ -45,8 +48,11 @@ func nodesFor(dir, given string) (nodesWanted, error) {
 }
 
 func (w nodesWanted) String() string {
-	if w.real == 0 {
+	switch {
+	case w.real == 0:
 		return "fake"
+	case w.mixed:
+		return fmt.Sprintf("mixed:%d", w.real)
 	}
 	return fmt.Sprintf("real:%d", w.real)
 }
@@ -54,27 +60,30 @@ func (w nodesWanted) String() string {
 // nodes are those that a cluster has, known once it was started.
 func (s *state) nodes() (nodesWanted, bool) {
 	if s.Network != nil {
-		return nodesWanted{real: s.Network.Nodes}, true
+		return nodesWanted{real: s.Network.Nodes, mixed: s.Network.Mixed}, true
 	}
 	return nodesWanted{}, s.Kubernetes != ""
 }
 
 func parseNodes(given string, s *state) (nodesWanted, error) {
 	kind, number, counted := strings.Cut(given, ":")
+	wanted := nodesWanted{real: usualNodes, mixed: kind == "mixed"}
 	switch {
 	case given == "":
 		there, _ := s.nodes()
 		return there, nil
 	case given == "fake":
 		return nodesWanted{}, nil
-	case given == "real":
-		return nodesWanted{real: usualNodes}, nil
-	case kind == "real" && counted:
+	case kind != "real" && kind != "mixed":
+	case !counted:
+		return wanted, nil
+	default:
 		if n, err := strconv.Atoi(number); err == nil && n >= 1 && n <= maxNodes {
-			return nodesWanted{real: n}, nil
+			wanted.real = n
+			return wanted, nil
 		}
 	}
-	return nodesWanted{}, usageError{fmt.Sprintf("--nodes %q: want fake, real, or real:N with N from 1 to %d", given, maxNodes)}
+	return nodesWanted{}, usageError{fmt.Sprintf("--nodes %q: want fake, real, mixed, or real:N or mixed:N with N from 1 to %d", given, maxNodes)}
 }
 
 // connect makes the network of real nodes, the same as before if there was one.
@@ -83,7 +92,7 @@ func (s *supervisor) connect(ctx context.Context, wanted nodesWanted) error {
 		return nil
 	}
 	if s.net == nil {
-		made, err := newNetwork(s.dir, wanted.real)
+		made, err := newNetwork(s.dir, wanted)
 		if err != nil {
 			return err
 		}

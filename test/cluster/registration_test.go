@@ -11,11 +11,11 @@ import (
 )
 
 func TestStorageStagesCoverEveryClass(t *testing.T) {
-	got, err := widenStorage("volume/x.yaml", "expression: >-\n  self.spec.storageClassName == 'kwok-volume'\n")
+	got, err := widenStorage("volume/x.yaml", "expression: >-\n  self.spec.storageClassName == 'kwok-volume'\n", []string{fakeClass, exampleClass})
 	if err != nil || !strings.Contains(got, "'my-storage-class'") {
 		t.Errorf("widening: got %q (%v), want my-storage-class in it", got, err)
 	}
-	if _, err := widenStorage("volume/x.yaml", "expression: true"); err == nil || !strings.Contains(err.Error(), "volume/x.yaml") {
+	if _, err := widenStorage("volume/x.yaml", "expression: true", nil); err == nil || !strings.Contains(err.Error(), "volume/x.yaml") {
 		t.Errorf("widening a stage of another shape: got %v, want an error that names the stage", err)
 	}
 }

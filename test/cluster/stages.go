@@ -32,13 +32,23 @@ func stageFiles() []string {
 }
 
 const (
-	oneStorageClass    = "self.spec.storageClassName == 'kwok-volume'"
-	everyStorageClass  = "self.spec.storageClassName in ['kwok-volume', 'my-storage-class']"
+	fakeClass          = "kwok-volume"
+	exampleClass       = "my-storage-class"
+	oneStorageClass    = "self.spec.storageClassName == '" + fakeClass + "'"
 	storageStagePrefix = "volume/"
 )
 
-// writeStages joins the stages of the pinned KWOK module into one file, with the storage stages widened to every class in manifests/.
-func writeStages(ctx context.Context, modulesDir, path string) error {
+// fakeClasses are the storage classes whose volumes have nothing behind them. With real nodes, the class of the documentation's
+// examples has directories.
+func (l layout) fakeClasses() []string {
+	if l.net == nil {
+		return []string{fakeClass, exampleClass}
+	}
+	return []string{fakeClass}
+}
+
+// writeStages joins the stages of the pinned KWOK module into one file, with the storage stages widened to the given classes.
+func writeStages(ctx context.Context, modulesDir, path string, classes []string) error {
 	source, err := pinnedSource(ctx, modulesDir, "kwok", kwokModule)
 	if err != nil {
 		return err
@@ -51,7 +61,7 @@ func writeStages(ctx context.Context, modulesDir, path string) error {
 		}
 		stage := string(raw)
 		if strings.HasPrefix(name, storageStagePrefix) {
-			if stage, err = widenStorage(name, stage); err != nil {
+			if stage, err = widenStorage(name, stage, classes); err != nil {
 				return err
 			}
 		}
@@ -63,9 +73,10 @@ func writeStages(ctx context.Context, modulesDir, path string) error {
 	return nil
 }
 
-func widenStorage(name, stage string) (string, error) {
+func widenStorage(name, stage string, classes []string) (string, error) {
 	if !strings.Contains(stage, oneStorageClass) {
 		return "", fmt.Errorf("KWOK's stage %s does not select %q any more: adapt it to this version of KWOK", name, oneStorageClass)
 	}
-	return strings.ReplaceAll(stage, oneStorageClass, everyStorageClass), nil
+	wanted := "self.spec.storageClassName in ['" + strings.Join(classes, "', '") + "']"
+	return strings.ReplaceAll(stage, oneStorageClass, wanted), nil
 }

@@ -34,7 +34,7 @@ func runStatus(ctx context.Context, args []string, out io.Writer) error {
 
 // status prints one line per component and returns an error that names those that are dead or unhealthy, with the ends of their logs.
 func (s *supervisor) status(ctx context.Context) error {
-	components := s.components(nil)
+	components := s.components()
 	if s.registered() {
 		components = append(components, component{name: aggregatedName, health: s.aggregatedProbe()})
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func runUp(ctx context.Context, args []string, out io.Writer) error {
-	fs := newFlags("up", "[--nodes fake|real[:N]] [--kubernetes VERSION] [--dir DIR] [--modules DIR] [--images DIR] [--audit-policy FILE] [--port-offset N]", out)
+	fs := newFlags("up", "[--nodes fake|real[:N]|mixed[:N]] [--kubernetes VERSION] [--dir DIR] [--modules DIR] [--images DIR] [--audit-policy FILE] [--port-offset N]", out)
 	dir, modules, version := dirFlag(fs), modulesFlag(fs), kubernetesFlag(fs, "that of the cluster that is there, else "+newestRelease().String())
 	audit := fs.String("audit-policy", "", "`file` that says what the audit log keeps, for a kube-apiserver that this starts (default: what changed, events and leases excepted)")
 	nodes, images := nodesFlag(fs), imagesFlag(fs)
@@ -144,11 +144,16 @@ func (s *supervisor) writeConfiguration(ctx context.Context, bin binaries, modul
 
 // writeForNodes writes what depends on which nodes there are.
 func (s *supervisor) writeForNodes(ctx context.Context, bin binaries, modulesDir string) error {
-	if s.net == nil {
+	if s.fakeNodes() {
 		if err := s.writeClientConfig(s.clientConfig(kwokClient), kwokClient); err != nil {
 			return err
 		}
-		return writeStages(ctx, modulesDir, s.path("config", stagesFile))
+		if err := writeStages(ctx, modulesDir, s.path("config", stagesFile), s.fakeClasses()); err != nil {
+			return err
+		}
+	}
+	if s.net == nil {
+		return nil
 	}
 	if err := s.writeAddons(); err != nil {
 		return err

@@ -10,6 +10,7 @@
 //	status_test.go      what a set says, and what happens to its pods
 //	agents_test.go      processes beside members that speak to the cluster
 //	order_test.go       readiness, minReadySeconds, preStop and grace periods
+//	probe_test.go       readiness by gRPC, of a program of somebody else
 //	unblock_test.go     mistakes in a template that keep an update from starting
 //	service_test.go     names of members while serviceName changes
 //	holes_test.go       autoscalers and budgets of sets with reserved ordinals

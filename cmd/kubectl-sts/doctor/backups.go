@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,11 +34,36 @@ func (e *examiner) backups(ctx context.Context) []finding {
 	told, err := e.host.CoreV1().ConfigMaps(e.system).Get(ctx, backupsName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return []finding{isNoted("backups", "no backups configured: the server copies its store with --backup-to (docs/backup.md)")}
+		return []finding{e.noBackups(ctx)}
 	case err != nil:
 		return []finding{isUnknown(about, err)}
 	}
 	return []finding{e.judgeBackups(about, told.Data)}
+}
+
+// backupRights are what the server needs to tell of copies. A create cannot be limited to a name.
+func (e *examiner) backupRights() []right {
+	return []right{
+		{resource: "configmaps", verbs: []string{"create"}, namespace: e.system},
+		{resource: "configmaps", verbs: []string{"get", "update"}, name: backupsName, namespace: e.system},
+	}
+}
+
+// noBackups says why nothing is told of copies: nobody has asked for any, or the server may not tell.
+func (e *examiner) noBackups(ctx context.Context) finding {
+	const (
+		about     = "backups"
+		configure = "helm upgrade statefulset-apiserver CHART --reuse-values --set-string 'backup.to=s3://BUCKET/PREFIX?endpoint=URL' --set backup.secret=SECRET  # or --backup-to of the server; docs/backup.md"
+	)
+	missing, err := e.missingRights(ctx, e.backupRights())
+	switch {
+	case err != nil:
+		return isDoubtful(about, "no backups configured, or the server may not tell of them, which cannot be asked: "+err.Error(), configure)
+	case len(missing) > 0:
+		return isDoubtful(about, fmt.Sprintf("no backups are told of, and none could be: service account %s/statefulset-apiserver may not %s of that name", e.system, strings.Join(missing, ", ")),
+			"kubectl apply -k artifacts/base  # or artifacts/ha, as installed: its Role statefulset-apiserver-store gives the right", configure)
+	}
+	return isDoubtful(about, "no backups configured: when the store is lost, so are all sets, though their pods and claims stay", configure)
 }
 
 func (e *examiner) judgeBackups(about string, told map[string]string) finding {

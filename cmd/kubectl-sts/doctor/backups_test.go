@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,7 +36,7 @@ func TestTheAgeOfTheLastVerifiedBackupIsTold(t *testing.T) {
 		says string
 		fix  []string
 	}{
-		"nothing is told where there are none":        {nil, noted, "no backups configured", nil},
+		"none are asked for":                          {nil, doubt, "no backups configured: ", []string{"backup.to=s3://"}},
 		"one of this interval is good":                {of(2 * time.Hour), fine, file + ", the newest verified copy of the store, is 120m old", []string{restore}},
 		"one that is three intervals old is good yet": {of(18 * time.Hour), fine, "is 18h old", []string{restore}},
 		"an older one is not":                         {of(18*time.Hour + time.Second), doubt, "is 18h old, and one is due every 6h0m0s", []string{"logs deployment", "delete configmap", restore}},
@@ -55,7 +56,9 @@ func TestTheAgeOfTheLastVerifiedBackupIsTold(t *testing.T) {
 			if test.told != nil {
 				there = append(there, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "statefulset-system", Name: "statefulset-apiserver-backups"}, Data: test.told})
 			}
-			e := &examiner{host: fake.NewClientset(there...), system: "statefulset-system", now: now}
+			host := fake.NewClientset(there...)
+			host.PrependReactor("create", "subjectaccessreviews", serverMay(func(authorizationv1.ResourceAttributes) bool { return true }))
+			e := &examiner{host: host, system: "statefulset-system", now: now}
 			got := e.backups(t.Context())
 			if len(got) != 1 || got[0].verdict != test.want || !strings.Contains(got[0].says, test.says) {
 				t.Fatalf("got %+v, want one finding %q that says %q", got, test.want, test.says)
@@ -70,6 +73,64 @@ func TestTheAgeOfTheLastVerifiedBackupIsTold(t *testing.T) {
 				if !slices.ContainsFunc(got[0].fix, func(command string) bool { return strings.Contains(command, words) }) {
 					t.Errorf("got the commands %q, want one with %q", got[0].fix, words)
 				}
+			}
+		})
+	}
+}
+
+// serverMay answers reviews of the server's access.
+func serverMay(may func(authorizationv1.ResourceAttributes) bool) clienttesting.ReactionFunc {
+	return func(action clienttesting.Action) (bool, runtime.Object, error) {
+		review, ok := action.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview)
+		if !ok {
+			return true, nil, errors.New("want a SubjectAccessReview")
+		}
+		review.Status.Allowed = review.Spec.User == "system:serviceaccount:statefulset-system:statefulset-apiserver" && may(*review.Spec.ResourceAttributes)
+		return true, review, nil
+	}
+}
+
+func TestNoBackupsBecauseNobodyAsksIsToldFromNoRight(t *testing.T) {
+	const name = "statefulset-apiserver-backups"
+	tests := map[string]struct {
+		may         func(authorizationv1.ResourceAttributes) bool
+		failed      error
+		says, never string
+	}{
+		"all rights, in the namespace and for the name": {
+			may: func(a authorizationv1.ResourceAttributes) bool {
+				return a.Namespace == "statefulset-system" && (a.Verb == "create" || a.Name == name)
+			},
+			says:  "no backups configured: ",
+			never: "may not",
+		},
+		"no right to create": {
+			may:   func(a authorizationv1.ResourceAttributes) bool { return a.Verb != "create" },
+			says:  "none could be: service account statefulset-system/statefulset-apiserver may not create configmaps",
+			never: "no backups configured",
+		},
+		"no right to change": {
+			may:   func(a authorizationv1.ResourceAttributes) bool { return a.Verb != "update" },
+			says:  "may not update configmaps",
+			never: "no backups configured",
+		},
+		"one may not ask": {failed: errors.New("forbidden"), says: "no backups configured, or the server may not tell of them, which cannot be asked: forbidden", never: "none could be"},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			host := fake.NewClientset()
+			host.PrependReactor("create", "subjectaccessreviews", func(action clienttesting.Action) (bool, runtime.Object, error) {
+				if test.failed != nil {
+					return true, nil, test.failed
+				}
+				return serverMay(test.may)(action)
+			})
+			got := (&examiner{host: host, system: "statefulset-system", now: time.Now()}).backups(t.Context())
+			if len(got) != 1 || got[0].verdict != doubt || !strings.Contains(got[0].says, test.says) || strings.Contains(got[0].says, test.never) {
+				t.Fatalf("got %+v, want one finding %q that says %q and not %q", got, doubt, test.says, test.never)
+			}
+			if !slices.ContainsFunc(got[0].fix, func(command string) bool { return strings.Contains(command, "backup.to=") }) {
+				t.Errorf("got the commands %q, want the way to configure backups among them", got[0].fix)
 			}
 		})
 	}

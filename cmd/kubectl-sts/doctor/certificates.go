@@ -21,6 +21,9 @@ import (
 // soon is how long before its end a certificate is worth a warning.
 const soon = 30 * 24 * time.Hour
 
+// servingSecret has the server's certificate, unless somebody brings one along.
+const servingSecret = "statefulset-apiserver-serving" //nolint:gosec // a name
+
 // certificates looks at the authority that the host trusts for our API, and at the
 // certificate that the server serves with.
 func (e *examiner) certificates(ctx context.Context) []finding {
@@ -41,8 +44,10 @@ func (e *examiner) certificates(ctx context.Context) []finding {
 	for _, authority := range authorities {
 		found = append(found, e.lifetime(about, authority))
 	}
-	if own := e.ownCertificate(ctx, authorities); own != nil {
-		return append(found, own...)
+	if !service.keepsBundle() {
+		if own := e.ownCertificate(ctx, authorities); own != nil {
+			return append(found, own...)
+		}
 	}
 	return append(found, e.servingCertificate(ctx, service, authorities))
 }
@@ -51,10 +56,10 @@ func (e *examiner) lifetime(about string, certificate *x509.Certificate) finding
 	switch left := certificate.NotAfter.Sub(e.now); {
 	case left <= 0:
 		return isBroken(about, fmt.Sprintf("%s has expired on %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly)),
-			"kubectl -n "+e.system+" get secret statefulset-apiserver-tls  # renew it, and spec.caBundle with it")
+			"kubectl -n "+e.system+" get secret "+servingSecret+"  # renew it, and spec.caBundle with it")
 	case left < soon:
 		return isDoubtful(about, fmt.Sprintf("%s expires on %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly)),
-			"kubectl -n "+e.system+" get secret statefulset-apiserver-tls  # renew it in time")
+			"kubectl -n "+e.system+" get secret "+servingSecret+"  # renew it in time")
 	default:
 		return isFine(about, "%s is valid until %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly))
 	}
@@ -84,7 +89,7 @@ func (e *examiner) servingCertificate(ctx context.Context, service *apiService, 
 	}
 	if _, err := chain[0].Verify(x509.VerifyOptions{DNSName: name, Roots: roots, Intermediates: between, CurrentTime: e.now}); err != nil {
 		return isBroken(about, fmt.Sprintf("the cluster does not accept it for %s: %v", name, err),
-			"kubectl -n "+e.system+" get secret statefulset-apiserver-tls  # issue it for "+name+" by the authority in spec.caBundle")
+			"kubectl -n "+e.system+" get secret "+servingSecret+"  # issue it for "+name+" by the authority in spec.caBundle")
 	}
 	return lifetime
 }
@@ -100,11 +105,29 @@ func (e *examiner) servingChain(ctx context.Context, service *apiService) ([]*x5
 	if behind.Spec.Type == corev1.ServiceTypeExternalName {
 		return dial(ctx, net.JoinHostPort(behind.Spec.ExternalName, strconv.Itoa(int(target.Port))))
 	}
-	secret, err := e.host.CoreV1().Secrets(e.system).Get(ctx, "statefulset-apiserver-tls", metav1.GetOptions{})
+	name, err := e.mountedSecret(ctx)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := e.host.CoreV1().Secrets(e.system).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
 	return cert.ParseCertsPEM(secret.Data[corev1.TLSCertKey])
+}
+
+// mountedSecret is the Secret that the server has its certificate from.
+func (e *examiner) mountedSecret(ctx context.Context) (string, error) {
+	server, err := e.host.AppsV1().Deployments(e.system).Get(ctx, "statefulset-apiserver", metav1.GetOptions{})
+	if err != nil {
+		return "", err
+	}
+	for _, volume := range server.Spec.Template.Spec.Volumes {
+		if volume.Name == "tls" && volume.Secret != nil {
+			return volume.Secret.SecretName, nil
+		}
+	}
+	return servingSecret, nil
 }
 
 // dial asks a server for its certificates. It sends nothing, and so trusts anybody.

@@ -21,7 +21,8 @@ const serviceName = "v1." + v1.GroupName
 
 // apiService is what doctor reads of an APIService.
 type apiService struct {
-	Spec struct {
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
 		CABundle              []byte `json:"caBundle"`
 		InsecureSkipTLSVerify bool   `json:"insecureSkipTLSVerify"`
 		GroupPriorityMinimum  int    `json:"groupPriorityMinimum"`
@@ -34,6 +35,13 @@ type apiService struct {
 	Status struct {
 		Conditions []metav1.Condition `json:"conditions"`
 	} `json:"status"`
+}
+
+// keepsBundle reports whether somebody else than the server writes spec.caBundle, whatever authorities of its own are left.
+func (s *apiService) keepsBundle() bool {
+	_, kept := s.Annotations[v1.GroupName+"/keep-ca-bundle"]
+	_, injected := s.Annotations["cert-manager.io/inject-ca-from"]
+	return kept || injected
 }
 
 func (e *examiner) apiService(ctx context.Context) (*apiService, error) {
@@ -96,7 +104,7 @@ func (e *examiner) mend(c metav1.Condition) []string {
 		return []string{server + " get pods", server + " describe deployment statefulset-apiserver"}
 	case strings.Contains(c.Message, "x509"), strings.Contains(c.Message, "certificate"):
 		return []string{"kubectl get apiservice " + serviceName + " -o jsonpath='{.spec.caBundle}' | base64 -d | openssl x509 -noout -subject -enddate",
-			server + " get secret statefulset-apiserver-tls"}
+			server + " get secret " + servingSecret}
 	case strings.Contains(c.Message, "bad status") && strings.Contains(c.Message, "503"):
 		return []string{server + " logs deployment/statefulset-apiserver  # says why it does not serve; see the store below"}
 	case strings.Contains(c.Message, "bad status"):

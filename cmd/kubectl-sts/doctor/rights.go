@@ -15,12 +15,14 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// right is what the server must be allowed to do everywhere.
+// right is what the server must be allowed to do.
 type right struct {
 	group, resource string
 	verbs           []string
 	// name is the one object that it is about, if not empty.
 	name string
+	// namespace is where it is needed, everywhere if empty.
+	namespace string
 }
 
 // names are the objects that a rule is limited to, which gives the right.
@@ -51,22 +53,31 @@ func neededRights() []right {
 // rights asks the host whether the server may do what it needs to.
 func (e *examiner) rights(ctx context.Context) []finding {
 	about := fmt.Sprintf("rights of service account %s/statefulset-apiserver", e.system)
+	missing, err := e.missingRights(ctx, neededRights())
+	if err != nil {
+		return []finding{isUnknown(about, err)}
+	}
+	if len(missing) > 0 {
+		return []finding{isBroken(about, "it may not "+strings.Join(missing, ", "), "kubectl apply -k artifacts/base")}
+	}
+	return []finding{isFine(about, "it may do all that it needs to")}
+}
+
+// missingRights are those that the server does not have, in words.
+func (e *examiner) missingRights(ctx context.Context, rights []right) ([]string, error) {
 	var missing []string
-	for _, needed := range neededRights() {
+	for _, needed := range rights {
 		for _, verb := range needed.verbs {
 			allowed, err := e.serverMay(ctx, needed, verb)
 			if err != nil {
-				return []finding{isUnknown(about, err)}
+				return nil, err
 			}
 			if !allowed {
 				missing = append(missing, verb+" "+strings.TrimSuffix(needed.resource+"."+needed.group, "."))
 			}
 		}
 	}
-	if len(missing) > 0 {
-		return []finding{isBroken(about, "it may not "+strings.Join(missing, ", "), "kubectl apply -k artifacts/base")}
-	}
-	return []finding{isFine(about, "it may do all that it needs to")}
+	return missing, nil
 }
 
 func (e *examiner) serverMay(ctx context.Context, needed right, verb string) (bool, error) {
@@ -76,7 +87,7 @@ func (e *examiner) serverMay(ctx context.Context, needed right, verb string) (bo
 			User:   serviceaccount.MakeUsername(e.system, "statefulset-apiserver"),
 			Groups: append(serviceaccount.MakeGroupNames(e.system), "system:authenticated"),
 			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Group: needed.group, Resource: resource, Subresource: subresource, Verb: verb, Name: needed.name,
+				Group: needed.group, Resource: resource, Subresource: subresource, Verb: verb, Name: needed.name, Namespace: needed.namespace,
 			},
 		},
 	}, metav1.CreateOptions{})

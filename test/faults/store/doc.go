@@ -5,7 +5,7 @@
 // judges all that clients were told meanwhile. Its tests carry the build tag faults
 // and need a local cluster of their own; hack/test-on-cluster.sh provides it.
 //
-// KILLS sets how often the storage is killed in each test. By default each test
-// kills as often as its time allows. SEED repeats the choices of an earlier run, as
-// far as they are the test's.
+// KILLS sets how often the storage is killed, or cut, in each test. By default each
+// test does so as often as its time allows. SEED repeats the choices of an earlier run,
+// as far as they are the test's.
 package store

@@ -30,8 +30,12 @@ const storeBudget = 30 * time.Second
 // encrypt what they say to each other.
 const leastStoreRate = 80
 
-// smallDisk has room for two files of etcd's log, and a database.
-const smallDisk = 256 << 20
+// smallDisk has room for two files of etcd's log, and a database. Nothing is compacted, so a run that is asked to be
+// longer needs more.
+const (
+	smallDisk   = 256 << 20
+	diskPerKill = 24 << 20
+)
 
 // storeMembers are the members that servers bring along.
 type storeMembers struct {
@@ -39,17 +43,35 @@ type storeMembers struct {
 	members []lab.StoreMember
 }
 
-// newStore starts a store, and a server on it. prepare makes the disk of each member.
-func newStore(t *testing.T, fault string, prepare ...func(data string)) *storeMembers {
+// storeRights is the manifest of what members and servers may do on the host.
+const storeRights = "../../../artifacts/ha/rbac-etcd.yaml"
+
+// newStoreRun is a run with members of a store of ours.
+func newStoreRun(t *testing.T, fault string) *run {
 	r := newRun(t, fault, storeBudget)
 	r.leastRate = leastStoreRate
-	s := &storeMembers{r, r.lab.StoreMembers(t, "../../../artifacts/ha/rbac-etcd.yaml", 3)}
-	var servers []string
-	for _, m := range s.members {
+	return r
+}
+
+// newStore starts a store, and a server on it. prepare makes the disk of each member.
+func newStore(t *testing.T, fault string, prepare ...func(data string)) *storeMembers {
+	r := newStoreRun(t, fault)
+	members := r.lab.StoreMembers(t, storeRights, 3)
+	for _, m := range members {
 		for _, do := range prepare {
 			do(m.Data)
 		}
+	}
+	return startStore(r, members, func(int, *lab.Process) {})
+}
+
+// startStore starts members, and a server on them. launched is told of each process.
+func startStore(r *run, members []lab.StoreMember, launched func(i int, process *lab.Process)) *storeMembers {
+	t, s := r.t, &storeMembers{r, members}
+	var servers []string
+	for i, m := range members {
 		r.processes = append(r.processes, r.lab.Launch(t, m.Program))
+		launched(i, r.processes[i])
 		servers = append(servers, m.URL)
 	}
 	r.awaitMembers()
@@ -203,7 +225,7 @@ func TestAMemberOfTheStoreWhoseDiskIsFull(t *testing.T) {
 		if err := os.Mkdir(data, 0o700); err != nil {
 			t.Fatalf("making a disk: %v", err)
 		}
-		disk.Small(t, data, smallDisk)
+		disk.Small(t, data, smallDisk+int64(harness.Number(t, "KILLS", 1))*diskPerKill)
 	})
 	s.play(&full{s})
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -18,12 +19,28 @@ type StoreMember struct {
 	Program
 	// URL is where servers reach it, and Data its disk.
 	URL, Data string
+	// Host is where others look for it, and Listen where it listens: addresses without ports.
+	Host, Listen string
 }
 
 // StoreMembers are the members of a new store, each at an address of loopback of its own. They are
 // not started. The host gets the rights that members and servers need, from a manifest, and forgets
 // what those of another test have noted.
 func (l *Lab) StoreMembers(t testing.TB, rights string, n int) []StoreMember {
+	t.Helper()
+	return l.storeMembers(t, rights, n, storeHosts)
+}
+
+// StoreMembersApart listen elsewhere than where they look for each other, so that a test can stand between.
+func (l *Lab) StoreMembersApart(t testing.TB, rights string, n int) []StoreMember {
+	t.Helper()
+	return l.storeMembers(t, rights, n, "127.0.19.")
+}
+
+// storeHosts begins the addresses where members are looked for. Their ordinals follow.
+const storeHosts = "127.0.9."
+
+func (l *Lab) storeMembers(t testing.TB, rights string, n int, listens string) []StoreMember {
 	t.Helper()
 	l.MustKubectl(t, "", "apply", "-f", rights)
 	for _, note := range []string{"configmap/statefulset-apiserver-etcd", "configmap/statefulset-apiserver-store"} {
@@ -36,15 +53,15 @@ func (l *Lab) StoreMembers(t testing.TB, rights string, n int) []StoreMember {
 	peer, health := FreePort(t), FreePort(t)
 	var members []StoreMember
 	for i := range n {
-		name, host := fmt.Sprintf("store-%d", i), fmt.Sprintf("127.0.9.%d", i)
+		name, host, listen := fmt.Sprintf("store-%d", i), storeHosts+strconv.Itoa(i), listens+strconv.Itoa(i)
 		data := filepath.Join(root, name)
-		members = append(members, StoreMember{URL: "https://" + host + ":" + port, Data: data, Program: Program{
+		members = append(members, StoreMember{URL: "https://" + host + ":" + port, Data: data, Host: host, Listen: listen, Program: Program{
 			Name: name, Exe: l.Program(t, Server).Exe,
 			Ready: func(ctx context.Context) error {
-				return getWith(ctx, http.DefaultTransport, "http://"+host+":"+health+"/readyz")
+				return getWith(ctx, http.DefaultTransport, "http://"+listen+":"+health+"/readyz")
 			},
 			Args: Args{
-				"store", "member", "--name=" + name, "--member-host=127.0.9.{ordinal}", "--listen-address=" + host,
+				"store", "member", "--name=" + name, "--member-host=" + storeHosts + "{ordinal}", "--listen-address=" + listen,
 				"--client-port=" + port, "--peer-port=" + peer, "--health-port=" + health,
 				"--data-dir=" + data, "--tls-dir=" + data + "-tls", "--kubeconfig=" + l.Cluster.Kubeconfig(), fmt.Sprintf("--members=%d", n),
 			},

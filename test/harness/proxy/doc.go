@@ -11,6 +11,8 @@
 //     transaction that writes a set.
 //   - Link passes bytes on, until it is told to refuse, to break off, or to hold back
 //     either direction.
+//   - Switch gives each connection to the link of the process that has made it, so that
+//     two of several can be kept from each other.
 //
 // A write that was sent on is not broken off when the one who asked for it dies: the
 // network would not take it back either.

@@ -45,14 +45,22 @@ func NewLink(t testing.TB, listen, target string, patient bool) *Link {
 	if err != nil {
 		t.Fatalf("listening for a link to %s: %v", target, err)
 	}
-	l := &Link{target: target, patient: patient, listener: listener, woken: make(chan struct{}), conns: map[net.Conn]bool{}}
+	l := NewPath(t, target)
+	l.patient, l.listener = patient, listener
 	ctx, cancel := context.WithCancel(context.Background())
-	go l.accept(ctx)
+	go accept(ctx, listener, l.connect)
 	t.Cleanup(func() {
 		cancel()
 		_ = listener.Close()
-		l.Cut()
 	})
+	return l
+}
+
+// NewPath is a link that listens nowhere: a Switch gives it connections.
+func NewPath(t testing.TB, target string) *Link {
+	t.Helper()
+	l := &Link{target: target, woken: make(chan struct{}), conns: map[net.Conn]bool{}}
+	t.Cleanup(l.Cut)
 	return l
 }
 
@@ -89,13 +97,14 @@ func (l *Link) change(change func()) {
 	l.woken = make(chan struct{})
 }
 
-func (l *Link) accept(ctx context.Context) {
+// accept gives each connection to a function of its own, until the listener is closed.
+func accept(ctx context.Context, listener net.Listener, do func(context.Context, net.Conn)) {
 	for {
-		near, err := l.listener.Accept()
+		near, err := listener.Accept()
 		if err != nil {
 			return
 		}
-		go l.connect(ctx, near)
+		go do(ctx, near)
 	}
 }
 
