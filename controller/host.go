@@ -187,6 +187,9 @@ type change struct {
 	setLabels, setAnnotations map[string]*string
 	// images and sidecars are those of containers and init containers of a pod, by name.
 	images, sidecars map[string]string
+	// resources and sidecarResources are those of containers and init containers of a pod, by
+	// name. Nothing else can be changed with them.
+	resources, sidecarResources map[string]corev1.ResourceRequirements
 	// size and attributesClass are those of a claim.
 	size            *quantity.Quantity
 	attributesClass string
@@ -196,10 +199,14 @@ type change struct {
 
 // subresources are those that a patch goes to.
 func (c change) subresources() []string {
-	if c.conditions != nil {
+	switch {
+	case c.conditions != nil:
 		return []string{"status"}
+	case len(c.resources)+len(c.sidecarResources) > 0:
+		return []string{"resize"}
+	default:
+		return nil
 	}
-	return nil
 }
 
 // present are values none of which goes.
@@ -273,7 +280,22 @@ func (c change) spec() map[string]any {
 	if len(c.sidecars) > 0 {
 		spec["initContainers"] = imagesPatch(c.sidecars)
 	}
+	if len(c.resources) > 0 {
+		spec["containers"] = resourcesPatch(c.resources)
+	}
+	if len(c.sidecarResources) > 0 {
+		spec["initContainers"] = resourcesPatch(c.sidecarResources)
+	}
 	return spec
+}
+
+// resourcesPatch gives containers resources. The host merges them with others by the names of
+// the containers and those of the resources.
+func resourcesPatch(resources map[string]corev1.ResourceRequirements) (patch []map[string]any) {
+	for _, name := range slices.Sorted(maps.Keys(resources)) {
+		patch = append(patch, map[string]any{"name": name, "resources": resources[name]})
+	}
+	return patch
 }
 
 // imagesPatch gives containers images. The host merges them with others by their names.

@@ -35,6 +35,7 @@ var kinds = weighted([]kind{
 	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"}, {3, "overrides"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
 	{1, "inPlace"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {1, "rerun"}, {2, "slip"}, {2, "swap"}, {1, "invalid"},
+	{2, "cpu"}, {1, "memory"}, {1, "resizes"}, {3, "resized"}, {1, "defer"}, {1, "cramp"},
 	{1, "gates"}, {3, "answer"}, {1, "misanswer"}, {1, "busy"}, {1, "method"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
@@ -96,13 +97,13 @@ func (s *stage) commandFor(e event) []string {
 	case "crash":
 		return []string{e.Kind, fmt.Sprint(e.Value % 4)}
 	case "refuse":
-		what := []string{"create pod", "delete pod", "evict pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0", "revision", "update pod"}
+		what := []string{"create pod", "delete pod", "evict pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0", "revision", "update pod", "resize pod"}
 		if what := choice(what, e.Value); what == "evict pod" {
 			return []string{e.Kind, what + ": " + choice([]string{"budget", "no", "budgets"}, e.Which)}
 		}
 		return []string{e.Kind, choice(what, e.Value) + ": no"}
 	case "invalid":
-		return []string{e.Kind, choice([]string{"in place (", "pod web-1 in place"}, e.Value)}
+		return []string{e.Kind, choice([]string{"in place (", "pod web-1 in place", "resize pod"}, e.Value)}
 	case "deleteset":
 		// A deleted set does nothing any more, so it should not happen often.
 		if s.set.DeletionTimestamp != nil || e.Value%4 != 0 {
@@ -157,6 +158,10 @@ func (s *stage) podCommand(e event) []string {
 			ok = s.canAsk(name)
 		case "restart", "crashloop":
 			ok = s.restartable(name)
+		case "resized":
+			ok = s.resizable(name)
+		case "defer", "cramp":
+			ok = s.resizable(name) && len(resizing(pod)) == 0
 		case "swap":
 			ok = s.restartable(name) && s.canRun(pod)
 		case "rerun", "slip":

@@ -155,6 +155,9 @@ func (s *stage) kubelet() (acted []string) {
 		case s.restartable(name):
 			s.restart(name, false)
 			acted = append(acted, "restart "+name)
+		case s.resizable(name):
+			s.resized(name)
+			acted = append(acted, "resized "+name)
 		case pod.Status.Phase == corev1.PodRunning && pod.Status.ObservedGeneration < pod.Generation:
 			s.changePod(name, func(pod *corev1.Pod) { pod.Status.ObservedGeneration = pod.Generation })
 			acted = append(acted, "observe "+name)
