@@ -103,7 +103,7 @@ func (j *judged) updateOrder() {
 		taken[action.Ordinal] = true
 	}
 	for _, action := range planned[PatchPod](j) {
-		if action.Event != "" && j.operationOn(j.pods[action.Pod.Name]) == "Update" {
+		if pod := j.pods[action.Pod.Name]; action.Event != "" && j.operationOn(pod) == "Update" && !j.asked(pod) {
 			taken[action.Ordinal] = true
 		}
 	}
