@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -56,6 +57,8 @@ func TestAPodThatMayNotBeChangedIsRemovedOnlyIfTheChangeIsInvalid(t *testing.T) 
 	set := newSet("web", "www")
 	pod := newPod(set, 0)
 	removal := &plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate}
+	tooLarge := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name, errors.New("node didn't have enough allocatable resources"))
+	tooLarge.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: "NodeCapacity"}}
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, pod.Name, nil)
 	for sentence, test := range map[string]struct {
 		answer    error
@@ -68,6 +71,7 @@ func TestAPodThatMayNotBeChangedIsRemovedOnlyIfTheChangeIsInvalid(t *testing.T) 
 		"invalid":                            {invalid, removal, false, []string{"patch", "delete"}, 0, []string{"FailedUpdate", v1.ReasonInPlaceFallback, "SuccessfulDelete"}},
 		"a resize is invalid":                {invalid, removal, true, []string{"patch", "delete"}, 0, []string{"FailedUpdate", v1.ReasonInPlaceFallback, "SuccessfulDelete"}},
 		"a resize is invalid, and must be":   {invalid, nil, true, []string{"patch"}, 1, []string{"FailedUpdate"}},
+		"a resize is more than a node has":   {tooLarge, removal, true, []string{"patch", "delete"}, 0, []string{"FailedUpdate", v1.ReasonInPlaceFallback, "SuccessfulDelete"}},
 		"a resize is forbidden":              {apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name, nil), removal, true, []string{"patch"}, 1, []string{"FailedUpdate"}},
 		"resized":                            {nil, removal, true, []string{"patch"}, 0, []string{"SuccessfulUpdate"}},
 		"invalid, and it must not be":        {invalid, nil, false, []string{"patch"}, 1, []string{"FailedUpdate"}},

@@ -103,12 +103,12 @@ func (j *judged) updateOrder() {
 		taken[action.Ordinal] = true
 	}
 	for _, action := range planned[PatchPod](j) {
-		if pod := j.pods[action.Pod.Name]; action.Event != "" && j.operationOn(pod) == "Update" && !j.asked(pod) {
+		if action.Event != "" && j.operationOn(j.pods[action.Pod.Name]) == "Update" {
 			taken[action.Ordinal] = true
 		}
 	}
 	for one := range taken {
-		if _, ok := ready(j.member(one)); !ok {
+		if _, ok := ready(j.member(one)); !ok || j.asked(j.member(one)) {
 			continue
 		}
 		if other := j.waitsFor(one); other >= 0 {

@@ -29,7 +29,7 @@ var settings = map[string][]string{
 
 	"paused":        {"true", "false"},
 	"inPlace":       {"IfPossible", "Only", "none", "IfPossible"},
-	"cpu":           {"100m", "200m", "none", "300m"},
+	"cpu":           {"100m", "200m", "300m", "none"},
 	"memory":        {"1Gi", "2Gi", "none"},
 	"resizes":       {"yes", "no", "yes"},
 	"steps":         {"1", "1:bake=10/50%", "2:manual", "1:if=ok/3:bake=20:if=ok:manual", "none", "100%:if=ok"},

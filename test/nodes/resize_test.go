@@ -90,7 +90,7 @@ func TestResourcesAreChangedInPlace(t *testing.T) {
 				return err
 			}
 			conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
-			if !strings.Contains(fmt.Sprint(conditions), "its node says Infeasible") {
+			if !strings.Contains(fmt.Sprint(conditions), "node didn't have enough allocatable resources: cpu") {
 				return fmt.Errorf("the conditions are %v", conditions)
 			}
 			return nil
@@ -100,6 +100,19 @@ func TestResourcesAreChangedInPlace(t *testing.T) {
 		for i, old := range before {
 			s.awaitPod(t, i, "has what it had", has(old, "72Mi", "20m"))
 		}
+
+		s.patch(t, `{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible"}}}}}`)
+		s.change(t, withResource("requests/cpu", "500"))
+		pending := s.awaitPod(t, 1, "is another pod, for which there is no node", func(pod *corev1.Pod) error {
+			if pod.UID == before[1].UID || pod.Spec.NodeName != "" {
+				return fmt.Errorf("its UID is %s, and its node %q; it was %s", pod.UID, pod.Spec.NodeName, before[1].UID)
+			}
+			return nil
+		})
+		s.change(t, withResource("requests/cpu", "20m"))
+		s.awaitReady(t, 2)
+		s.awaitPod(t, 0, "has what it had", has(before[0], "72Mi", "20m"))
+		s.awaitPod(t, 1, "starts with less, without being replaced", has(pending, "72Mi", "20m"))
 	}
 }
 
