@@ -14,7 +14,9 @@ import (
 )
 
 // resizable are the resources that a host changes of a pod that is there.
-var resizable = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
+func resizable() []corev1.ResourceName {
+	return []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
+}
 
 // resize notes what differs of the cpu and the memory of containers of two specs, gives it to
 // those of the first, and completes both as the host completes a pod, so that what differs
@@ -67,7 +69,7 @@ func (c *InPlaceChange) takeResources(containers, others []corev1.Container, may
 
 // changedQuantities are those of cpu and memory that both lists have, and that differ.
 func changedQuantities(from, to corev1.ResourceList) (changed corev1.ResourceList) {
-	for _, name := range resizable {
+	for _, name := range resizable() {
 		before, had := from[name]
 		after, has := to[name]
 		if !had || !has || before.Cmp(after) == 0 {
@@ -157,7 +159,7 @@ func qosClass(spec *corev1.PodSpec) corev1.PodQOSClass {
 	guaranteed, asks := true, false
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for _, container := range withRequests(containers) {
-			for _, name := range resizable {
+			for _, name := range resizable() {
 				request, limit := container.Resources.Requests[name], container.Resources.Limits[name]
 				asks = asks || !request.IsZero() || !limit.IsZero()
 				guaranteed = guaranteed && !limit.IsZero() && request.Cmp(limit) == 0

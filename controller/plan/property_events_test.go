@@ -83,6 +83,11 @@ func (s *stage) commandFor(e event) []string {
 			return nil
 		}
 		return on(e, s.removable())
+	case "cramp":
+		if able := s.podCommand(e); able != nil {
+			return able
+		}
+		return []string{e.Kind}
 	case "outgrow": // more than the node of a member may have
 		if s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 			return nil

@@ -156,8 +156,7 @@ func (s *stage) kubelet() (acted []string) {
 			s.restart(name, false)
 			acted = append(acted, "restart "+name)
 		case s.resizable(name):
-			s.resized(name)
-			acted = append(acted, "resized "+name)
+			acted = append(acted, s.resizeOrNot(name))
 		case pod.Status.Phase == corev1.PodRunning && pod.Status.ObservedGeneration < pod.Generation:
 			s.changePod(name, func(pod *corev1.Pod) { pod.Status.ObservedGeneration = pod.Generation })
 			acted = append(acted, "observe "+name)

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // resourceSetting changes what a container requests of the cpu, or is limited to of the memory,
@@ -40,7 +42,7 @@ func (h *host) resourceSetting(key, value string) bool {
 // resizeCommand carries out the commands by which a node sees to a pod whose resources have
 // changed, and reports false if it knows no such command: "resized web-0" gives its container
 // what it is to have, "defer web-0" says that there is no room for it now, and "cramp web-0" that
-// there never will be.
+// there never will be; "cramp" alone says so of a resize to come.
 func (s *stage) resizeCommand(name string, args []string) bool {
 	switch name {
 	case "resized":
@@ -48,6 +50,7 @@ func (s *stage) resizeCommand(name string, args []string) bool {
 	case "defer":
 		s.each(args, func(pod string) { s.putOffResize(pod, corev1.PodReasonDeferred) })
 	case "cramp":
+		s.cramps += one(len(args) == 0)
 		s.each(args, func(pod string) { s.putOffResize(pod, corev1.PodReasonInfeasible) })
 	default:
 		return false
@@ -62,6 +65,19 @@ func (h *host) resized(name string) {
 		pod.Status.ContainerStatuses[0].Resources = pod.Spec.Containers[0].Resources.DeepCopy()
 		pod.Status.Conditions = slices.DeleteFunc(pod.Status.Conditions, isOfResize)
 	})
+}
+
+// resizeOrNot is what a willing node makes of a pod whose container is to have other resources. It
+// may have no room where the set can do something about that.
+func (s *stage) resizeOrNot(name string) string {
+	rolls := s.set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType && !s.isOnly() && s.set.Status.Rollout == nil
+	if s.cramps == 0 || !rolls || gather(s.world()).isPaused() {
+		s.resized(name)
+		return "resized " + name
+	}
+	s.cramps--
+	s.putOffResize(name, corev1.PodReasonInfeasible)
+	return "cramp " + name
 }
 
 func isOfResize(c corev1.PodCondition) bool {

@@ -43,6 +43,8 @@ type host struct {
 	rivals map[string]string
 	// records are what the last plan has read.
 	records Records
+	// cramps is for how many resizes nodes will have no room.
+	cramps int
 	// fixed is true if the resources of pods cannot be changed.
 	fixed bool
 }
