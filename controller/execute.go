@@ -106,6 +106,8 @@ func (e *execution) carryOut(ctx context.Context, action plan.Action) error { //
 		return e.deletePod(ctx, action)
 	case plan.UpdateInPlace:
 		return e.updateInPlace(ctx, action)
+	case plan.ResizePod:
+		return e.resizePod(ctx, action)
 	case plan.EndInPlace:
 		return e.endInPlace(ctx, action)
 	case plan.AdoptPod:

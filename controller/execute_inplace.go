@@ -29,10 +29,38 @@ func (e *execution) updateInPlace(ctx context.Context, action plan.UpdateInPlace
 		}
 		return nil
 	case action.Otherwise != nil && apierrors.IsInvalid(err):
-		e.note(corev1.EventTypeWarning, v1.ReasonInPlaceFallback, "The host does not let it be updated in place, so it is recreated: ", subject{kind: "pod", name: action.Pod.Name}, "")
-		return e.deletePod(ctx, *action.Otherwise)
+		return e.recreate(ctx, *action.Otherwise)
 	}
 	return err
+}
+
+// resizePod gives containers of a pod other resources. If the host says that this cannot be, the
+// pod is removed, where the plan says so.
+func (e *execution) resizePod(ctx context.Context, action plan.ResizePod) error {
+	what := subject{part: "resources of ", kind: "pod", name: action.Pod.Name, why: " in place"}
+	err := e.change(ctx, podsResource, what, action.Pod, change{resources: action.Containers, sidecarResources: action.Sidecars})
+	switch {
+	case err == nil:
+		e.tellSuccess(update, what)
+		return nil
+	case action.Otherwise != nil && isImpossible(err):
+		return e.recreate(ctx, *action.Otherwise)
+	}
+	return err
+}
+
+// isImpossible reports whether the host says of a resize that another try would get the same
+// answer: it is invalid, or, from Kubernetes 1.36 on, forbidden because the node of the pod does
+// not have so much, or resizes no pods.
+func isImpossible(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) &&
+		(apierrors.HasStatusCause(err, "NodeCapacity") || apierrors.HasStatusCause(err, "UnsupportedPlatform"))
+}
+
+// recreate removes a pod that the host does not let be changed.
+func (e *execution) recreate(ctx context.Context, removal plan.DeletePod) error {
+	e.note(corev1.EventTypeWarning, v1.ReasonInPlaceFallback, "The host does not let it be updated in place, so it is recreated: ", subject{kind: "pod", name: removal.Pod.Name}, "")
+	return e.deletePod(ctx, removal)
 }
 
 // endInPlace removes from a pod what was noted of its update.

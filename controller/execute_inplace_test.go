@@ -4,11 +4,14 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,6 +31,9 @@ func TestAPodIsChangedInOneWrite(t *testing.T) {
 		"images, labels and the note": {plan.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}, Sidecars: map[string]string{"proxy": "proxy:2"},
 			Labels: map[string]*string{"a": new("b"), "old": nil}, Annotations: map[string]*string{v1.InPlaceAnnotation: new("{}")}},
 			`{"metadata":{"annotations":{"apps.statefulset.dev/in-place":"{}"},"labels":{"a":"b","old":null},"resourceVersion":%q,"uid":%q},"spec":{"containers":[{"image":"main:2","name":"main"}],"initContainers":[{"image":"proxy:2","name":"proxy"}]}}`},
+		"resources, which are another kind of request": {plan.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {Requests: corev1.ResourceList{corev1.ResourceCPU: quantity.MustParse("2")}}},
+			Sidecars: map[string]corev1.ResourceRequirements{"proxy": {Limits: corev1.ResourceList{corev1.ResourceMemory: quantity.MustParse("1Gi")}}}},
+			`{"metadata":{"resourceVersion":%q,"uid":%q},"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"2"}}}],"initContainers":[{"name":"proxy","resources":{"limits":{"memory":"1Gi"}}}]}}`},
 		"the end": {plan.EndInPlace{Pod: targetOf(pod)}, `{"metadata":{"annotations":{"apps.statefulset.dev/in-place":null},"resourceVersion":%q,"uid":%q}}`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -36,8 +42,12 @@ func TestAPodIsChangedInOneWrite(t *testing.T) {
 				t.Fatalf("changing the pod: %v", done.failures)
 			}
 			patch, ok := writesTo(host)[0].(clienttesting.PatchAction)
-			if want := fmt.Sprintf(test.want, pod.ResourceVersion, pod.UID); !ok || string(patch.GetPatch()) != want {
-				t.Errorf("got %s, want the patch %s", patch.GetPatch(), want)
+			subresource := ""
+			if _, resizes := test.action.(plan.ResizePod); resizes {
+				subresource = "resize"
+			}
+			if want := fmt.Sprintf(test.want, pod.ResourceVersion, pod.UID); !ok || string(patch.GetPatch()) != want || patch.GetSubresource() != subresource {
+				t.Errorf("got %s of %q, want the patch %s of %q", patch.GetPatch(), patch.GetSubresource(), want, subresource)
 			}
 		})
 	}
@@ -47,26 +57,38 @@ func TestAPodThatMayNotBeChangedIsRemovedOnlyIfTheChangeIsInvalid(t *testing.T) 
 	set := newSet("web", "www")
 	pod := newPod(set, 0)
 	removal := &plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate}
+	tooLarge := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name, errors.New("node didn't have enough allocatable resources"))
+	tooLarge.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: "NodeCapacity"}}
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, pod.Name, nil)
 	for sentence, test := range map[string]struct {
 		answer    error
 		otherwise *plan.DeletePod
+		resizes   bool
 		want      []string
 		failures  int
 		events    []string
 	}{
-		"invalid":                            {invalid, removal, []string{"patch", "delete"}, 0, []string{"FailedUpdate", v1.ReasonInPlaceFallback, "SuccessfulDelete"}},
-		"invalid, and it must not be":        {invalid, nil, []string{"patch"}, 1, []string{"FailedUpdate"}},
-		"forbidden, which may be for a time": {apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name, nil), removal, []string{"patch"}, 1, []string{"FailedUpdate"}},
-		"another by now":                     {apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, pod.Name, nil), removal, []string{"patch"}, 0, nil},
-		"changed":                            {nil, removal, []string{"patch"}, 0, []string{"SuccessfulUpdate", v1.ReasonMemberUpdatedInPlace}},
+		"invalid":                            {invalid, removal, false, []string{"patch", "delete"}, 0, []string{"FailedUpdate", v1.ReasonInPlaceFallback, "SuccessfulDelete"}},
+		"a resize is invalid":                {invalid, removal, true, []string{"patch", "delete"}, 0, []string{"FailedUpdate", v1.ReasonInPlaceFallback, "SuccessfulDelete"}},
+		"a resize is invalid, and must be":   {invalid, nil, true, []string{"patch"}, 1, []string{"FailedUpdate"}},
+		"a resize is more than a node has":   {tooLarge, removal, true, []string{"patch", "delete"}, 0, []string{"FailedUpdate", v1.ReasonInPlaceFallback, "SuccessfulDelete"}},
+		"a resize is forbidden":              {apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name, nil), removal, true, []string{"patch"}, 1, []string{"FailedUpdate"}},
+		"resized":                            {nil, removal, true, []string{"patch"}, 0, []string{"SuccessfulUpdate"}},
+		"invalid, and it must not be":        {invalid, nil, false, []string{"patch"}, 1, []string{"FailedUpdate"}},
+		"forbidden, which may be for a time": {apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name, nil), removal, false, []string{"patch"}, 1, []string{"FailedUpdate"}},
+		"another by now":                     {apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, pod.Name, nil), removal, false, []string{"patch"}, 0, nil},
+		"changed":                            {nil, removal, false, []string{"patch"}, 0, []string{"SuccessfulUpdate", v1.ReasonMemberUpdatedInPlace}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, pod)
 			if test.answer != nil {
 				host.PrependReactor("patch", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, test.answer })
 			}
-			done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.UpdateInPlace{Pod: targetOf(pod), Revision: "web-2", Otherwise: test.otherwise}}}})
+			var action plan.Action = plan.UpdateInPlace{Pod: targetOf(pod), Revision: "web-2", Otherwise: test.otherwise}
+			if test.resizes {
+				action = plan.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {}}, Otherwise: test.otherwise}
+			}
+			done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{action}}})
 			var verbs, events []string
 			for _, write := range writesTo(host) {
 				verbs = append(verbs, write.GetVerb())

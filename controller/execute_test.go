@@ -44,6 +44,7 @@ func TestEveryWriteNamesTheObjectThatWasDecidedOn(t *testing.T) {
 		"taking a claim's last owner": plan.SetClaimOwners{Claim: targetOf(claim)},
 		"growing a claim":             plan.UpdateClaim{Claim: targetOf(claim), Size: new(quantity.MustParse("2Gi"))},
 		"updating a pod in place":     plan.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}},
+		"resizing a pod":              plan.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {}}},
 		"ending that":                 plan.EndInPlace{Pod: targetOf(pod)},
 		"raising a revision":          plan.RaiseRevision{Revision: targetOf(revision), To: 4},
 		"adopting a revision":         plan.AdoptRevision{Revision: targetOf(revision)},

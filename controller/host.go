@@ -7,8 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -187,6 +185,9 @@ type change struct {
 	setLabels, setAnnotations map[string]*string
 	// images and sidecars are those of containers and init containers of a pod, by name.
 	images, sidecars map[string]string
+	// resources and sidecarResources are those of containers and init containers of a pod, by
+	// name. Nothing else can be changed with them.
+	resources, sidecarResources map[string]corev1.ResourceRequirements
 	// size and attributesClass are those of a claim.
 	size            *quantity.Quantity
 	attributesClass string
@@ -196,10 +197,14 @@ type change struct {
 
 // subresources are those that a patch goes to.
 func (c change) subresources() []string {
-	if c.conditions != nil {
+	switch {
+	case c.conditions != nil:
 		return []string{"status"}
+	case len(c.resources)+len(c.sidecarResources) > 0:
+		return []string{"resize"}
+	default:
+		return nil
 	}
-	return nil
 }
 
 // present are values none of which goes.
@@ -256,30 +261,4 @@ func (c change) patch(object plan.Target) (types.PatchType, []byte, error) {
 		return "", nil, fmt.Errorf("encoding patch: %w", err)
 	}
 	return patchType, patch, nil
-}
-
-// spec is what is changed of the spec.
-func (c change) spec() map[string]any {
-	spec := map[string]any{}
-	if c.size != nil {
-		spec["resources"] = map[string]any{"requests": map[string]any{"storage": c.size}}
-	}
-	if c.attributesClass != "" {
-		spec["volumeAttributesClassName"] = c.attributesClass
-	}
-	if len(c.images) > 0 {
-		spec["containers"] = imagesPatch(c.images)
-	}
-	if len(c.sidecars) > 0 {
-		spec["initContainers"] = imagesPatch(c.sidecars)
-	}
-	return spec
-}
-
-// imagesPatch gives containers images. The host merges them with others by their names.
-func imagesPatch(images map[string]string) (patch []map[string]string) {
-	for _, name := range slices.Sorted(maps.Keys(images)) {
-		patch = append(patch, map[string]string{"name": name, "image": images[name]})
-	}
-	return patch
 }

@@ -5,6 +5,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -96,9 +97,7 @@ func trimPod(_ view, pod *corev1.Pod) any {
 		}
 	}
 	if _, restarts := kept.Annotations[v1.InPlaceAnnotation]; restarts {
-		keepStarts(kept.Status.InitContainerStatuses, pod.Status.InitContainerStatuses)
-		keepStarts(kept.Status.ContainerStatuses, pod.Status.ContainerStatuses)
-		kept.Spec.TerminationGracePeriodSeconds = pod.Spec.TerminationGracePeriodSeconds
+		keepInPlace(kept, pod)
 	}
 	// Of a pod that does not end, it is told what keeps it.
 	if pod.DeletionTimestamp != nil {
@@ -162,15 +161,43 @@ func telltale(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	return kept
 }
 
-// keepStarts keeps when containers were started.
-func keepStarts(kept, statuses []corev1.ContainerStatus) {
-	for i := range kept {
-		for j := range statuses {
-			if kept[i].Name == statuses[j].Name {
-				kept[i].State.Running = statuses[j].State.Running
-			}
+// keepInPlace keeps, of a pod that is updated in place, what tells how far its node is: when
+// containers were started, which resources they are to have and have, and what the node says
+// of a resize.
+func keepInPlace(kept, pod *corev1.Pod) {
+	kept.Status.InitContainerStatuses = keepStarts(kept.Status.InitContainerStatuses, pod.Status.InitContainerStatuses)
+	kept.Status.ContainerStatuses = keepStarts(kept.Status.ContainerStatuses, pod.Status.ContainerStatuses)
+	kept.Spec.InitContainers, kept.Spec.Containers = onlyResources(pod.Spec.InitContainers), onlyResources(pod.Spec.Containers)
+	kept.Spec.TerminationGracePeriodSeconds = pod.Spec.TerminationGracePeriodSeconds
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodResizePending || condition.Type == corev1.PodResizeInProgress {
+			condition.LastProbeTime = metav1.Time{}
+			kept.Status.Conditions = append(kept.Status.Conditions, condition)
 		}
 	}
+}
+
+// keepStarts keeps when containers were started, and the resources that they have.
+func keepStarts(kept, statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+	for i := range statuses {
+		at := slices.IndexFunc(kept, func(c corev1.ContainerStatus) bool { return c.Name == statuses[i].Name })
+		if at < 0 && statuses[i].Resources != nil {
+			at = len(kept)
+			kept = append(kept, corev1.ContainerStatus{Name: statuses[i].Name})
+		}
+		if at >= 0 {
+			kept[at].State.Running, kept[at].Resources = statuses[i].State.Running, statuses[i].Resources
+		}
+	}
+	return kept
+}
+
+// onlyResources are containers with their resources.
+func onlyResources(containers []corev1.Container) (kept []corev1.Container) {
+	for i := range containers {
+		kept = append(kept, corev1.Container{Name: containers[i].Name, Resources: containers[i].Resources})
+	}
+	return kept
 }
 
 func shortEnd(ended *corev1.ContainerStateTerminated) *corev1.ContainerStateTerminated {

@@ -22,6 +22,7 @@ import (
 // caches of a controller would hold of one namespace, so every replica can answer, the
 // leader or not, and the answer is as new as the host.
 type Preview struct {
+	host  kubernetes.Interface
 	kinds kinds
 	clock clock.PassiveClock
 	// turns are taken to compute: plans never have more than half of the processors, or
@@ -40,7 +41,7 @@ func NewPreview(host *rest.Config) (*Preview, error) {
 }
 
 func newPreview(host kubernetes.Interface) *Preview {
-	return &Preview{watchedKinds(host, nil), clock.RealClock{}, semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2)))}
+	return &Preview{host, watchedKinds(host, nil), clock.RealClock{}, semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2)))}
 }
 
 // Current is the round that the controller is in with a set. neighbours are all sets
@@ -110,5 +111,9 @@ func (p *Preview) observe(ctx context.Context, set *v1.StatefulSet, neighbours [
 	if err := (&reader{kinds: p.kinds, set: set, into: read}).read(ctx); err != nil {
 		return plan.World{}, err
 	}
-	return read.world(set, p.clock.Now()), nil
+	world := read.world(set, p.clock.Now())
+	if err := (&abilities{host: p.host}).tell(ctx, &world); err != nil {
+		return plan.World{}, unreadable("its own resources", err)
+	}
+	return world, nil
 }

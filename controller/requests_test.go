@@ -135,6 +135,8 @@ func wantedTarget(action plan.Action) plan.Target {
 		return action.Pod
 	case plan.EndInPlace:
 		return action.Pod
+	case plan.ResizePod:
+		return action.Pod
 	case plan.PatchPod:
 		return action.Pod
 	case plan.SetPodConditions:

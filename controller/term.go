@@ -33,11 +33,12 @@ type term struct {
 	slots      *slots
 	unattended chan struct{}
 	// syncs are those under way, and what else the term has to wait for.
-	syncs    sync.WaitGroup
-	memory   *memory
-	quotas   *quotas
-	gauges   *gauges
-	recorder record.EventRecorder
+	syncs     sync.WaitGroup
+	memory    *memory
+	quotas    *quotas
+	abilities *abilities
+	gauges    *gauges
+	recorder  record.EventRecorder
 }
 
 func newTerm(config Config, all kinds, gauges *gauges, holds func() error) *term {
@@ -56,6 +57,7 @@ func newTerm(config Config, all kinds, gauges *gauges, holds func() error) *term
 		unattended: make(chan struct{}, writesAtOnce),
 		memory:     newMemory(),
 		quotas:     newQuotas(config.Host),
+		abilities:  &abilities{host: config.Host},
 	}
 }
 

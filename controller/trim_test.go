@@ -73,6 +73,20 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 			w.Pods[2].Spec.TerminationGracePeriodSeconds = new(int64(1_000_000_000))
 			w.Pods[2].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "a://1"}}
 		},
+		"containers of a pod have yet to be resized": func(w *plan.World) {
+			resizing(w, "1", "1")
+			w.Pods[2].Spec.InitContainers = []corev1.Container{{Name: "proxy", Resources: cpuOf("1")}}
+		},
+		"its node has yet to resize a pod": func(w *plan.World) { resizing(w, "2", "1") },
+		"its node does not resize a pod": func(w *plan.World) {
+			resizing(w, "2", "1")
+			w.Pods[2].Status.Conditions = append(w.Pods[2].Status.Conditions, corev1.PodCondition{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonDeferred, Message: "full"})
+		},
+		"its node cannot resize a pod": func(w *plan.World) {
+			resizing(w, "2", "1")
+			w.Pods[2].Status.Conditions = append(w.Pods[2].Status.Conditions, corev1.PodCondition{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonInfeasible})
+		},
+		"its node has resized a pod": func(w *plan.World) { resizing(w, "2", "2") },
 		"its node has not seen it": func(w *plan.World) {
 			w.Pods[2].Annotations[v1.InPlaceAnnotation] = `{"since":"2026-01-02T03:04:05Z","containers":{"main":"a://1"}}`
 			w.Pods[2].Generation, w.Pods[2].Status.ObservedGeneration = 3, 2
@@ -130,6 +144,18 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 			}
 		})
 	}
+}
+
+// resizing makes the last pod one whose container is to have 2 cores, and is told to have, and
+// has, so many.
+func resizing(w *plan.World, told, has string) {
+	w.Pods[2].Annotations[v1.InPlaceAnnotation] = `{"since":"2026-01-02T03:04:05Z","containers":{},"resources":{"main":{"requests":{"cpu":"2"}},"proxy":{"requests":{"cpu":"2"}}}}`
+	w.Pods[2].Spec.Containers = []corev1.Container{{Name: "main", Resources: cpuOf(told)}}
+	w.Pods[2].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "a://1", Resources: new(cpuOf(has))}}
+}
+
+func cpuOf(cores string) corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: quantity.MustParse(cores)}}
 }
 
 // parts are what a plan says, its records apart.

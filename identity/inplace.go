@@ -20,6 +20,9 @@ type InPlaceChange struct {
 	// Images are those that containers are to have, Sidecars those of init containers that
 	// go on running, by the name of the container. Each of these is restarted.
 	Images, Sidecars map[string]string
+	// Resources are the cpu and the memory that containers and sidecars are to have, by the
+	// name of the container: the requests and limits that change, and no others.
+	Resources map[string]corev1.ResourceRequirements
 	// Labels and Annotations are the values that keys are to have, nil for one that is to go.
 	Labels, Annotations map[string]*string
 	// Prevented says why the pod has to be replaced, such as "spec.containers[0].env
@@ -27,41 +30,51 @@ type InPlaceChange struct {
 	Prevented string
 }
 
-// Restarts reports whether containers are restarted.
-func (c *InPlaceChange) Restarts() bool { return len(c.Images)+len(c.Sidecars) > 0 }
+// Disturbs reports whether containers are restarted or resized, so that the pod may not serve
+// in the meantime.
+func (c *InPlaceChange) Disturbs() bool {
+	return len(c.Images)+len(c.Sidecars)+len(c.Resources) > 0
+}
 
 // restartedAt is the annotation by which kubectl asks for a restart of all members.
 const restartedAt = "kubectl.kubernetes.io/restartedAt"
 
 // ChangeInPlace compares two templates, both with their defaults. The pod itself is no
-// measure: whoever changes pods at admission may have changed it.
-func ChangeInPlace(from, to *corev1.PodTemplateSpec) InPlaceChange {
-	before := from.Spec
+// measure: whoever changes pods at admission may have changed it. resizes says whether the host
+// changes the resources of pods.
+func ChangeInPlace(from, to *corev1.PodTemplateSpec, resizes bool) InPlaceChange {
+	before, after := from.Spec, to.Spec
 	c := InPlaceChange{Labels: changedKeys(from.Labels, to.Labels, isLabelOfMember), Annotations: changedKeys(from.Annotations, to.Annotations, isOurs)}
 	before.Containers, c.Images = withImagesOf(to.Spec.Containers, from.Spec.Containers, func(*corev1.Container) bool { return true })
 	before.InitContainers, c.Sidecars = withImagesOf(to.Spec.InitContainers, from.Spec.InitContainers, isSidecar)
-	c.Prevented = c.preventedBy(from, to, &before)
+	if resizes && before.Resources == nil && after.Resources == nil {
+		c.resize(&before, &after)
+	}
+	c.Prevented = c.preventedBy(from, to, &before, &after)
 	return c
 }
 
-// preventedBy says what differs that cannot be changed; before is the spec of the one
-// template with what can.
-func (c *InPlaceChange) preventedBy(from, to *corev1.PodTemplateSpec, before *corev1.PodSpec) string {
+// preventedBy says what differs that cannot be changed; before and after are the specs of the
+// templates, the one with what can be changed as in the other.
+func (c *InPlaceChange) preventedBy(from, to *corev1.PodTemplateSpec, before, after *corev1.PodSpec) string {
 	meta, next := from.ObjectMeta, to.ObjectMeta
 	meta.Labels, meta.Annotations, next.Labels, next.Annotations = nil, nil, nil, nil
 	if field := firstDifference("metadata", &meta, &next); field != "" {
 		return field + " differs"
 	}
-	if field := firstDifference("spec", before, &to.Spec); field != "" {
+	if field := firstDifference("spec", before, after); field != "" {
 		return field + " differs"
 	}
 	if _, asked := c.Annotations[restartedAt]; asked {
 		return "metadata.annotations[" + restartedAt + "] asks for a restart"
 	}
-	return c.readByContainer(&to.Spec)
+	if read := c.readByContainer(&to.Spec); read != "" {
+		return read
+	}
+	return c.notResized(&from.Spec, &to.Spec)
 }
 
-// readByContainer says which environment variable has a label or an annotation that
+// readByContainer says which environment variable has a label, an annotation or a resource that
 // changes for its value: a container keeps the one with which it was started.
 func (c *InPlaceChange) readByContainer(spec *corev1.PodSpec) string {
 	for _, of := range []struct {
@@ -70,14 +83,28 @@ func (c *InPlaceChange) readByContainer(spec *corev1.PodSpec) string {
 	}{{"initContainers", spec.InitContainers}, {"containers", spec.Containers}} {
 		for i := range of.containers {
 			for j := range of.containers[i].Env {
-				source := of.containers[i].Env[j].ValueFrom
-				if source != nil && source.FieldRef != nil && c.changes(source.FieldRef.FieldPath) {
-					return fmt.Sprintf("spec.%s[%d].env[%d] reads %s, which differs", of.field, i, j, source.FieldRef.FieldPath)
+				if read := c.readBy(of.containers[i].Env[j].ValueFrom, of.containers[i].Name); read != "" {
+					return fmt.Sprintf("spec.%s[%d].env[%d] reads %s, which differs", of.field, i, j, read)
 				}
 			}
 		}
 	}
 	return ""
+}
+
+// readBy says what changes that a variable of a container has for its value, empty if nothing
+// does.
+func (c *InPlaceChange) readBy(source *corev1.EnvVarSource, container string) string {
+	switch {
+	case source == nil:
+		return ""
+	case source.FieldRef != nil && c.changes(source.FieldRef.FieldPath):
+		return source.FieldRef.FieldPath
+	case source.ResourceFieldRef != nil:
+		return c.readResource(source.ResourceFieldRef, container)
+	default:
+		return ""
+	}
 }
 
 // changes reports whether a field path, such as metadata.labels['tier'], names a label or

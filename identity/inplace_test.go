@@ -82,7 +82,7 @@ func TestWhatCanBeChangedInPlace(t *testing.T) {
 			from, to := inPlaceTemplate(), inPlaceTemplate()
 			test.change(to)
 			before := to.DeepCopy()
-			if got := ChangeInPlace(from, to); !reflect.DeepEqual(got, test.want) {
+			if got := ChangeInPlace(from, to, false); !reflect.DeepEqual(got, test.want) {
 				t.Errorf("got %+v, want %+v", got, test.want)
 			}
 			if !reflect.DeepEqual(from, inPlaceTemplate()) || !reflect.DeepEqual(to, before) {
@@ -96,7 +96,7 @@ func TestADifferenceIsNamedAsDeepAsItIs(t *testing.T) {
 	from, to := inPlaceTemplate(), inPlaceTemplate()
 	from.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: new(int64(1)), RunAsGroup: new(int64(1))}
 	to.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: new(int64(1)), RunAsGroup: new(int64(2))}
-	if got, want := ChangeInPlace(from, to).Prevented, "spec.securityContext.runAsGroup differs"; got != want {
+	if got, want := ChangeInPlace(from, to, true).Prevented, "spec.securityContext.runAsGroup differs"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -121,10 +121,10 @@ func FuzzChangeInPlace(f *testing.F) {
 		if from.Unmarshal(one) != nil || to.Unmarshal(two) != nil {
 			return
 		}
-		if none := ChangeInPlace(&from, &from); none.Prevented != "" || none.Restarts() || len(none.Labels)+len(none.Annotations) > 0 {
+		if none := ChangeInPlace(&from, &from, true); none.Prevented != "" || none.Disturbs() || len(none.Labels)+len(none.Annotations) > 0 {
 			t.Errorf("a template changes into itself by %+v, want nothing", none)
 		}
-		change := ChangeInPlace(&from, &to)
+		change := ChangeInPlace(&from, &to, true)
 		if change.Prevented != "" {
 			return
 		}

@@ -114,6 +114,7 @@ const (
 	DeleteForOverride  DeleteReason = "override" // it was made with another override, or with none
 	DeleteAsked        DeleteReason = "replace"  // somebody has asked for it
 	DeleteUnrestarted  DeleteReason = "restart"  // its containers should have been restarted in place, and are not
+	DeleteUnresized    DeleteReason = "resize"   // its containers should have been resized in place, and are not
 )
 
 // AdoptPod makes the set the controller of a pod that has none.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	v1 "statefulset.dev/api/apps/v1"
 )
 
@@ -20,6 +22,9 @@ type UpdateInPlace struct {
 	// Images are those that containers are to have, Sidecars those of init containers, by
 	// the name of the container. Each of these is restarted.
 	Images, Sidecars map[string]string
+	// Resized are the containers that are noted to be given other resources, which is another
+	// write, by ResizePod.
+	Resized []string
 	// Labels and Annotations are the values that keys are to have, nil for one that is to
 	// go. The revision, and what the controller notes of the update, are among them.
 	Labels, Annotations map[string]*string
@@ -33,6 +38,17 @@ type UpdateInPlace struct {
 // restarts reports whether containers are restarted.
 func (a UpdateInPlace) restarts() bool { return len(a.Images)+len(a.Sidecars) > 0 }
 
+// ResizePod gives containers of a pod that is updated in place other cpu and memory.
+type ResizePod struct {
+	Ordinal int
+	Pod     Target
+	// Containers and Sidecars are what containers and init containers are to have, by the name
+	// of the container. What is not named stays.
+	Containers, Sidecars map[string]corev1.ResourceRequirements
+	// Otherwise is that of UpdateInPlace.
+	Otherwise *DeletePod
+}
+
 // EndInPlace removes from a pod what was noted of its update in place.
 type EndInPlace struct {
 	Ordinal int
@@ -42,23 +58,37 @@ type EndInPlace struct {
 }
 
 func (a UpdateInPlace) String() string {
-	return fmt.Sprintf("update pod %s in place (%s)", a.Pod.Name, join(a.restarted(), a.relabelled()...))
+	return fmt.Sprintf("update pod %s in place (%s)", a.Pod.Name, join(append(a.restarted(), a.resized()...), a.relabelled()...))
+}
+
+// resized says which containers get other resources.
+func (a UpdateInPlace) resized() (parts []string) {
+	if len(a.Resized) == 0 {
+		return nil
+	}
+	return []string{"resources of " + few(a.Resized)}
 }
 
 // restarted says which containers get another image.
 func (a UpdateInPlace) restarted() (parts []string) {
 	names := slices.Sorted(maps.Keys(a.Images))
 	names = append(names, slices.Sorted(maps.Keys(a.Sidecars))...)
-	switch more := len(names) - fewNames; {
-	case len(names) == 0:
+	switch len(names) {
+	case 0:
 		return nil
-	case more > 0:
-		return []string{fmt.Sprintf("images of %s and %d more", strings.Join(names[:fewNames], ", "), more)}
-	case len(names) > 1:
-		return []string{"images of " + strings.Join(names, ", ")}
-	default:
+	case 1:
 		return []string{"image of " + names[0]}
+	default:
+		return []string{"images of " + few(names)}
 	}
+}
+
+// few are the first of some names, and how many more there are.
+func few(names []string) string {
+	if more := len(names) - fewNames; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:fewNames], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
 
 // relabelled says whether more than the revision is changed of the metadata.
@@ -70,13 +100,23 @@ func (a UpdateInPlace) relabelled() (parts []string) {
 	if len(a.Annotations) > one(noted) {
 		parts = append(parts, "annotations")
 	}
-	if len(parts) == 0 && !a.restarts() {
+	if len(parts) == 0 && !a.restarts() && len(a.Resized) == 0 {
 		parts = append(parts, "revision")
 	}
 	return parts
 }
 
+func (a ResizePod) String() string {
+	return fmt.Sprintf("resize pod %s in place (%s)", a.Pod.Name, few(a.containers()))
+}
+
+// containers are those that are resized, by name.
+func (a ResizePod) containers() []string {
+	return slices.Sorted(maps.Keys(mergedResources(a.Containers, a.Sidecars)))
+}
+
 func (a EndInPlace) String() string { return "end the update in place of pod " + a.Pod.Name }
 
 func (UpdateInPlace) action() {}
+func (ResizePod) action()     {}
 func (EndInPlace) action()    {}

@@ -20,37 +20,39 @@ import (
 // errNoRecord is of a revision that the set has no record of any more.
 var errNoRecord = errors.New("there is no record any more")
 
-// goOnInPlace sees to the pods whose containers are being restarted, whatever the members
-// around them do: it ends what has been done, gives a pod that hangs to another revision if
-// the set has come to want that, and gives up a restart that does not come.
+// goOnInPlace sees to the pods whose containers are being restarted or resized, whatever the
+// members around them do: it ends what has been done, gives a pod that hangs to another
+// revision if the set has come to want that, resizes containers, and gives up what does not come.
 func goOnInPlace(f *facts, d *draft) verdict {
-	var given []member
+	var left []member
 	for m := range f.all() {
 		if !mayGoOn(m.pod) {
 			continue
 		}
 		note := noteOf(m.pod)
-		left := f.settlingFor(m.pod, note)
+		settles := f.settlingFor(m.pod, note)
 		overdue, _ := f.isOverdue(m.pod)
 		switch {
 		case f.asked(m) && isBroken(m.pod): // it goes, as asked
-		case note.isDone(m.pod) && left > 0:
-			d.again(left)
-			d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, clock(f.Now.Add(left)), f.Set.Spec.MinReadySeconds)
+		case note.isDone(m.pod) && settles > 0:
+			d.again(settles)
+			d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, clock(f.Now.Add(settles)), f.Set.Spec.MinReadySeconds)
 		case note.isDone(m.pod):
 			d.each(EndInPlace{Ordinal: m.ordinal, Pod: exact(m.pod), Revision: revisionOf(m.pod)})
 			d.wait("pod %s has been updated in place", m.pod.Name)
 		case note.mayChange(m.pod) && f.isOutdated(m) && !isHeld(f, d, m):
 			d.each(replaceMember(f, d, m)...)
 		case overdue:
-			given = append(given, m)
+			left = append(left, m)
 			continue
+		case len(note.ungiven(m.pod)) > 0:
+			left = append(left, m)
 		}
 		if f.roster.Contains(m.ordinal) {
 			d.wait("%s: %s", m.pod.Name, note.tell(m.pod))
 		}
 	}
-	giveUpRestarts(f, d, given)
+	resizeOrGiveUp(f, d, left)
 	return proceed
 }
 
@@ -106,7 +108,7 @@ func inPlaceOr(f *facts, d *draft, m member, removal DeletePod) []Action {
 	case change.Prevented != "":
 		d.warnOnce(v1.ReasonInPlaceFallback, "members are recreated at revision %s, because that is not possible in place: %s", f.goal(m).name, change.Prevented)
 		return remove(f, d, m, removal)
-	case !change.Restarts() && !isRestarting(m.pod):
+	case !change.Disturbs() && !isRestarting(m.pod):
 		return []Action{f.updateInPlace(m, change, removal)}
 	default:
 		if first, agree := askFirst(f, d, m, removal.Reason); !agree {
@@ -137,8 +139,8 @@ func (f *facts) updateInPlace(m member, change *identity.InPlaceChange, removal 
 	goal := f.goal(m).name
 	removal = f.addressed(m, removal)
 	update := UpdateInPlace{Ordinal: m.ordinal, Pod: removal.Pod, Images: change.Images, Sidecars: change.Sidecars, Turn: removal.Turn,
-		Revision: goal, Labels: with(change.Labels, identity.RevisionLabel, goal), Annotations: change.Annotations}
-	if change.Restarts() || isRestarting(m.pod) {
+		Resized: slices.Sorted(maps.Keys(change.Resources)), Revision: goal, Labels: with(change.Labels, identity.RevisionLabel, goal), Annotations: change.Annotations}
+	if change.Disturbs() || isRestarting(m.pod) {
 		update.Annotations = with(change.Annotations, v1.InPlaceAnnotation, nextNote(m.pod, goal, change, f.Now).text())
 	}
 	asked := removal.Reason == DeleteUnready || f.agreed(m)
@@ -156,14 +158,14 @@ func with(values map[string]*string, key, value string) map[string]*string {
 	return all
 }
 
-// isRelabelled reports whether a member gets to its revision by a change that restarts
-// nothing, so that it serves all the while.
+// isRelabelled reports whether a member gets to its revision by a change of labels and
+// annotations alone, so that it serves all the while.
 func (f *facts) isRelabelled(d *draft, m member) bool {
 	if f.inPlacePolicy() == "" {
 		return false
 	}
 	change := f.changeOf(d, m)
-	return change.Prevented == "" && !change.Restarts()
+	return change.Prevented == "" && !change.Disturbs()
 }
 
 // changeOf is the change that brings the pod of a member to the revision that the member is
@@ -208,7 +210,7 @@ func (f *facts) compareRevisions(ordinal int, from string, to *revision) *identi
 	if err != nil {
 		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", to.name, foreignText(err.Error()))}
 	}
-	change := identity.ChangeInPlace(f.overrides.Template(before, ordinal), f.overrides.Template(after, ordinal))
+	change := identity.ChangeInPlace(f.overrides.Template(before, ordinal), f.overrides.Template(after, ordinal), f.Resizes)
 	change.Prevented = foreignText(change.Prevented)
 	return &change
 }

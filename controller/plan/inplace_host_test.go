@@ -6,6 +6,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,7 +35,7 @@ func (h *host) templateSetting(key, value string) bool {
 	case "sidecar":
 		template.Spec.InitContainers = []corev1.Container{{Name: "proxy", Image: value, RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}}
 	default:
-		return false
+		return h.resourceSetting(key, value)
 	}
 	return true
 }
@@ -64,11 +65,9 @@ func (s *stage) restartCommand(name string, args []string) bool {
 	case "garble":
 		s.eachPod(args, func(pod *corev1.Pod) { pod.Annotations = map[string]string{v1.InPlaceAnnotation: "[]"} })
 	case "invalid":
-		for _, what := range args {
-			s.refuse[what] = apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "x", nil)
-		}
+		s.refuse[strings.Join(args, " ")] = apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "x", nil)
 	default:
-		return false
+		return s.resizeCommand(name, args)
 	}
 	return true
 }
@@ -79,7 +78,7 @@ func (h *host) run(pod *corev1.Pod, ready bool) {
 		pod.Generation = max(pod.Generation, 1)
 		pod.Status.ObservedGeneration = pod.Generation
 		c := &pod.Spec.Containers[0]
-		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: c.Name, Image: c.Image, ContainerID: h.newID()}}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: c.Name, Image: c.Image, ContainerID: h.newID(), Resources: c.Resources.DeepCopy()}}
 	}
 	if status := &pod.Status.ContainerStatuses[0]; ready && status.Image != "" {
 		status.State = corev1.ContainerState{}
@@ -178,6 +177,7 @@ func templateText(template *corev1.PodTemplateSpec) string {
 	if more := fmt.Sprint(template.Labels["tier"], template.Annotations, modes(template.Spec.Containers[0].Env)); more != " map[] []" {
 		text += " and " + more
 	}
+	text += resourcesText(&template.Spec.Containers[0].Resources)
 	for i := range template.Spec.InitContainers {
 		text += " and image " + template.Spec.InitContainers[i].Image
 	}

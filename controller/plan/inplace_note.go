@@ -28,9 +28,13 @@ type inPlaceNote struct {
 	// empty if it had none. Nothing else tells a container of the new image from one of the
 	// old: two tags may name the same image, and be shown under either name.
 	Containers map[string]string `json:"containers"`
+	// Resources are the cpu and the memory that containers are to have otherwise. They are
+	// given to the pod when this has been written, and are here as long as it cannot be said
+	// that the containers have them, so that no change of mind leaves any of them behind.
+	Resources map[string]corev1.ResourceRequirements `json:"resources,omitempty"`
 }
 
-// isRestarting reports whether containers of a pod are being restarted for an update. Such
+// isRestarting reports whether containers of a pod are being restarted or resized for an update. Such
 // a member pays for that from the first moment on, ready as its pod may be.
 func isRestarting(pod *corev1.Pod) bool {
 	if pod == nil {
@@ -68,20 +72,22 @@ func (n inPlaceNote) text() string {
 	return string(written)
 }
 
-// nextNote is the note of a pod that gets another revision, by a change that restarts
-// containers. Those that have yet to be restarted for an earlier one stay in it.
+// nextNote is the note of a pod that gets another revision, by a change that restarts or
+// resizes containers. Those that have yet to be for an earlier one stay in it.
 func nextNote(pod *corev1.Pod, to string, change *identity.InPlaceChange, now time.Time) inPlaceNote {
 	note := inPlaceNote{Revisions: []string{revisionOf(pod), to}, Since: clock(now), Containers: map[string]string{}}
 	if before := noteOf(pod); isRestarting(pod) {
 		for _, name := range before.awaited(pod) {
 			note.Containers[name] = before.Containers[name]
 		}
+		note.Resources = before.Resources
 	}
 	for _, images := range []map[string]string{change.Images, change.Sidecars} {
 		for name := range images {
 			note.Containers[name] = containerOf(pod, name).ContainerID
 		}
 	}
+	note.Resources = mergedResources(note.Resources, change.Resources)
 	return note
 }
 
@@ -95,14 +101,16 @@ func (n inPlaceNote) awaited(pod *corev1.Pod) (names []string) {
 	return names
 }
 
-// isDone reports whether all containers have been restarted. How they do is then told by
-// the pod's readiness, as of any other pod.
-func (n inPlaceNote) isDone(pod *corev1.Pod) bool { return isObserved(pod) && len(n.awaited(pod)) == 0 }
+// isDone reports whether all containers have been restarted and resized. How they do is then
+// told by the pod's readiness, as of any other pod.
+func (n inPlaceNote) isDone(pod *corev1.Pod) bool {
+	return isObserved(pod) && len(n.awaited(pod)) == 0 && n.isResized(pod)
+}
 
-// lastStart is when the last of the containers that were to be restarted was, zero if it is
-// not known of any.
+// lastStart is when the last of the containers that were changed was started, zero if it is
+// not known of any. One that is resized need not be started anew.
 func (n inPlaceNote) lastStart(pod *corev1.Pod) (last time.Time) {
-	for name := range n.Containers {
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(n.Containers)), slices.Collect(maps.Keys(n.Resources))) {
 		if running := containerOf(pod, name).State.Running; running != nil && running.StartedAt.After(last) {
 			last = running.StartedAt.Time
 		}
@@ -112,8 +120,12 @@ func (n inPlaceNote) lastStart(pod *corev1.Pod) (last time.Time) {
 
 // mayChange reports whether the pod may be given yet another revision: its node has ended
 // the containers of the one before last, or never started them. Before that it might find
-// an image that it runs already, and restart nothing.
+// an image that it runs already, and restart nothing. A resize is what it is whenever the node
+// comes to see it.
 func (n inPlaceNote) mayChange(pod *corev1.Pod) bool {
+	if len(n.Containers) == 0 {
+		return true
+	}
 	return isObserved(pod) && !slices.ContainsFunc(n.awaited(pod), func(name string) bool {
 		return n.Containers[name] != "" && containerOf(pod, name).State.Waiting == nil
 	})
@@ -138,11 +150,15 @@ func containerOf(pod *corev1.Pod, name string) corev1.ContainerStatus {
 	return corev1.ContainerStatus{}
 }
 
-// tell says which containers of a pod are restarted since when, and what is wrong with it.
+// tell says which containers of a pod are restarted or resized since when, and what is wrong
+// with it.
 func (n inPlaceNote) tell(pod *corev1.Pod) string {
 	what := "its containers restart"
 	switch names := n.awaitedWords(pod); len(names) {
 	case 0:
+		if len(n.Resources) > 0 && !n.isResized(pod) {
+			what = n.tellResize(pod)
+		}
 	case 1:
 		what = "container " + names[0] + " restarts"
 	default:
@@ -154,6 +170,9 @@ func (n inPlaceNote) tell(pod *corev1.Pod) string {
 	}
 	if wrong := symptom(pod); wrong != "" {
 		what += "; " + wrong
+	}
+	if len(n.Resources) > 0 {
+		what += nodeSays(pod)
 	}
 	return what
 }

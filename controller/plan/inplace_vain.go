@@ -16,17 +16,18 @@ import (
 // defaultGrace is what a pod that does not say so has to end in.
 const defaultGrace = 30 * time.Second
 
-// giveUpRestarts recreates members that wait for a restart that does not come. A container
-// that has ended by itself just as it was to be restarted is taken for the restarted one, and
-// if the change is then undone, its node finds that it runs what it is to run. No status tells
-// such a wait from one for a slow node, so it is given up after a time: to recreate the member
-// ends well in both cases.
+// resizeOrGiveUp tells the host to resize members, and recreates those that wait for a restart or
+// a resize that does not come. A container that has ended by itself just as it was to be restarted
+// is taken for the restarted one, and if the change is then undone, its node finds that it runs
+// what it is to run. No status tells such a wait from one for a slow node, so it is given up after
+// a time: to recreate the member ends well in both cases. Of a resize the node itself says why it
+// does not do it.
 //
 // The members go in the order of updates, one that serves only as long as no more than
 // maxUnavailable members are down, and in an ordered set when all others serve. They count as
 // serving here, or two of them would wait for each other.
-func giveUpRestarts(f *facts, d *draft, overdue []member) {
-	if len(overdue) == 0 {
+func resizeOrGiveUp(f *facts, d *draft, left []member) {
+	if len(left) == 0 {
 		return
 	}
 	down := 0
@@ -34,10 +35,16 @@ func giveUpRestarts(f *facts, d *draft, overdue []member) {
 		down += one(f.isDown(m))
 	}
 	for m := range f.inUpdateOrder() {
-		if !slices.ContainsFunc(overdue, func(other member) bool { return other.ordinal == m.ordinal }) {
+		if !slices.ContainsFunc(left, func(other member) bool { return other.ordinal == m.ordinal }) {
 			continue
 		}
-		if others := down - one(f.isDown(m)); f.giveUpRestart(d, m, others) {
+		others, goes := down-one(f.isDown(m)), false
+		if overdue, _ := f.isOverdue(m.pod); overdue {
+			goes = f.giveUpRestart(d, m, others)
+		} else {
+			goes = f.resizeNext(d, m, others)
+		}
+		if goes {
 			down = others + 1
 		}
 	}
@@ -48,7 +55,7 @@ func (f *facts) isDown(m member) bool {
 	if m.pod == nil || isTerminating(m.pod) {
 		return true
 	}
-	if overdue, _ := f.isOverdue(m.pod); isRestarting(m.pod) && !overdue {
+	if overdue, _ := f.isOverdue(m.pod); isRestarting(m.pod) && !overdue && !noteOf(m.pod).awaitsHost(m.pod) {
 		return true
 	}
 	at, ready := f.availableAt(m.pod)
@@ -56,31 +63,38 @@ func (f *facts) isDown(m member) bool {
 }
 
 // restartedUntil is the time until which containers of a pod should have been ended to be
-// restarted: they may take all the time that the pod gives them, and their node as much as
+// restarted, or should have been resized: they may take all the time that the pod gives them, and their node as much as
 // anything of the set may take.
 func (f *facts) restartedUntil(pod *corev1.Pod, note inPlaceNote) time.Time {
 	grace := defaultGrace
 	if seconds := pod.Spec.TerminationGracePeriodSeconds; seconds != nil {
 		grace = time.Duration(*seconds) * time.Second
 	}
-	return note.begun().Add(grace + f.progressDeadline())
+	return latest(note.begun(), resizingSince(pod)).Add(grace + f.progressDeadline())
 }
 
-// isOverdue reports whether containers of a pod should have been restarted by now. As long
+// isOverdue reports whether containers of a pod should have been restarted or resized by now, or
+// cannot be resized. As long
 // as that may still come, left is how long it takes.
 func (f *facts) isOverdue(pod *corev1.Pod) (overdue bool, left time.Duration) {
 	if !isRestarting(pod) || isTerminating(pod) || isFinished(pod) {
 		return false, 0
 	}
 	note := noteOf(pod)
-	if !isObserved(pod) || note.mayChange(pod) {
+	switch {
+	case !isObserved(pod):
+		return false, 0
+	case note.isInfeasible(pod):
+		return true, 0
+	case note.mayChange(pod) && !note.isBeingResized(pod):
 		return false, 0
 	}
 	left = max(f.restartedUntil(pod, note).Sub(f.Now), 0)
 	return left == 0, left
 }
 
-// servesInVain reports whether a member serves and waits for a restart that does not come.
+// servesInVain reports whether a member serves and waits for a restart that does not come, or for
+// the host to let it be resized.
 func (f *facts) servesInVain(m member) bool {
 	return m.pod != nil && isRestarting(m.pod) && !f.isDown(m)
 }
@@ -100,22 +114,32 @@ func (f *facts) nextOverdue() (next time.Duration) {
 // giveUpRestart recreates a member, if so many others may be down, and reports whether it
 // does.
 func (f *facts) giveUpRestart(d *draft, m member, others int) bool {
-	what := noteOf(m.pod).tellVain(m.pod)
+	note := noteOf(m.pod)
+	what, why := note.tellVain(m.pod), DeleteUnrestarted
+	if note.isBeingResized(m.pod) {
+		what, why = note.tellUnresized(m.pod), DeleteUnresized
+	}
 	switch {
 	case f.rests():
 		d.wait("pod %s is recreated when the update goes on: %s", m.pod.Name, what)
 	case f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType, f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
 		d.blocked(v1.ReasonInPlaceImpossible, "pod %s has to be recreated, which the update strategy leaves to you: %s; delete it", m.pod.Name, what)
 	case !returnable(f, d, m) || awaitsClaims(f, d, m):
-	case !isBroken(m.pod) && (others >= f.maxUnavailable() || f.ordered && others > 0):
+	case !f.affords(m, others):
 		d.wait("pod %s is recreated when %s: %s", m.pod.Name, f.whenFree(), what)
 	default:
 		d.warn(v1.ReasonInPlaceFallback, "pod %s is recreated at revision %s: %s", m.pod.Name, f.goal(m).name, what)
 		d.wait("pod %s is being recreated: %s", m.pod.Name, what)
-		d.each(remove(f, d, m, DeletePod{Reason: DeleteUnrestarted})...)
+		d.each(remove(f, d, m, DeletePod{Reason: why})...)
 		return true
 	}
 	return false
+}
+
+// affords reports whether a member may be recreated whose restart or resize is given up, if so
+// many others are down.
+func (f *facts) affords(m member, others int) bool {
+	return isBroken(m.pod) || others < f.maxUnavailable() && (!f.ordered || others == 0)
 }
 
 // whenFree says when a member that serves may be taken from service.

@@ -114,7 +114,7 @@ func (j *judged) disagrees(pod *corev1.Pod) (gate string, waits []time.Duration)
 func (j *judged) gated() {
 	for _, action := range planned[DeletePod](j) {
 		pod := j.pods[action.Pod.Name]
-		if pod == nil || action.Reason == DeleteFinished || action.Reason == DeleteUnready || action.Reason == DeleteUnrestarted {
+		if pod == nil || action.Reason == DeleteFinished || action.Reason == DeleteUnready || isGivenUp(action) {
 			continue
 		}
 		if gate, _ := j.disagrees(pod); gate != "" {
@@ -123,7 +123,7 @@ func (j *judged) gated() {
 	}
 	for _, action := range planned[UpdateInPlace](j) {
 		pod := j.pods[action.Pod.Name]
-		mayEnd := len(action.Images)+len(action.Sidecars) > 0 || action.Otherwise != nil
+		mayEnd := disturbs(action) || action.Otherwise != nil
 		if pod == nil || !mayEnd || action.Otherwise != nil && action.Otherwise.Reason == DeleteUnready {
 			continue
 		}
@@ -209,7 +209,7 @@ func (j *judged) takes() {
 		case DeletePod:
 			pod = j.pods[a.Pod.Name]
 		case UpdateInPlace:
-			if len(a.Images)+len(a.Sidecars) > 0 {
+			if disturbs(a) {
 				pod = j.pods[a.Pod.Name]
 			}
 		}

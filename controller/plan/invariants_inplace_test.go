@@ -57,7 +57,7 @@ func (j *judged) updatesBegun() (all []DeletePod) {
 			begun = a
 		case UpdateInPlace:
 			begun = DeletePod{Ordinal: a.Ordinal, Pod: a.Pod, Reason: DeleteForUpdate, Turn: a.Turn}
-			if pod := j.pods[a.Pod.Name]; len(a.Images)+len(a.Sidecars) == 0 || pod != nil && j.mayUnblock(pod, a.Ordinal) {
+			if pod := j.pods[a.Pod.Name]; !disturbs(a) || pod != nil && j.mayUnblock(pod, a.Ordinal) {
 				continue
 			}
 		default:
@@ -96,7 +96,7 @@ func (j *judged) inPlace() {
 		}
 	}
 	for _, action := range planned[DeletePod](j) {
-		if policy == v1.OnlyInPlaceUpdatePolicyType && (forUpdate(action) || action.Reason == DeleteUnready || action.Reason == DeleteUnrestarted) {
+		if policy == v1.OnlyInPlaceUpdatePolicyType && (forUpdate(action) || action.Reason == DeleteUnready || isGivenUp(action)) {
 			j.broke("only in place", "%s", action)
 		}
 	}
@@ -132,7 +132,7 @@ func (j *judged) changedRight(action UpdateInPlace, pod *corev1.Pod) {
 		before[name] = now[name]
 	}
 	containers, notes := noted(changed)
-	if len(action.Images) > 0 && (!notes || !maps.Equal(containers, before)) {
+	if disturbs(action) && !notes || len(action.Images) > 0 && !maps.Equal(containers, before) {
 		j.broke("noted restarts", "%s notes %v, want %v", action, containers, before)
 	}
 	if old, restarts := noted(pod); restarts && !j.hasActed(pod, old) {
@@ -142,6 +142,9 @@ func (j *judged) changedRight(action UpdateInPlace, pod *corev1.Pod) {
 
 // hasActed reports whether a node has ended the containers that are to be restarted.
 func (f evidence) hasActed(pod *corev1.Pod, before map[string]string) bool {
+	if len(before) == 0 {
+		return true
+	}
 	for _, c := range pod.Status.ContainerStatuses {
 		if id, awaited := before[c.Name]; awaited && id != "" && id == c.ContainerID && c.State.Waiting == nil {
 			return false

@@ -108,7 +108,7 @@ func (j *judged) updateOrder() {
 		}
 	}
 	for one := range taken {
-		if _, ok := ready(j.member(one)); !ok {
+		if _, ok := ready(j.member(one)); !ok || j.asked(j.member(one)) {
 			continue
 		}
 		if other := j.waitsFor(one); other >= 0 {

@@ -69,7 +69,7 @@ func (j *judged) createsInOrder() {
 	}
 	scaled := len(creates)
 	for _, action := range planned[DeletePod](j) {
-		if !forUpdate(action) && action.Reason != DeleteAsked && action.Reason != DeleteUnrestarted && action.Ordinal != j.named() {
+		if !forUpdate(action) && action.Reason != DeleteAsked && !isGivenUp(action) && action.Ordinal != j.named() {
 			scaled++
 		}
 	}
@@ -188,7 +188,7 @@ func (j *judged) deletes() {
 			ok = j.mayTake(pod, ordinal) && j.isOverridden(ordinal)
 		case DeleteAsked:
 			ok = j.wanted(ordinal) && j.asked(pod)
-		case DeleteUnrestarted:
+		case DeleteUnrestarted, DeleteUnresized:
 			ok = j.isVain(pod, ordinal)
 		case DeleteUnready:
 			ok = j.mayUnblock(pod, ordinal)
@@ -241,7 +241,7 @@ func (j *judged) deletesInOrder() {
 		return
 	}
 	removals := slices.DeleteFunc(planned[DeletePod](j), func(a DeletePod) bool {
-		return a.Ordinal == j.named() || a.Reason == DeleteAsked || a.Reason == DeleteUnrestarted
+		return a.Ordinal == j.named() || a.Reason == DeleteAsked || isGivenUp(a)
 	})
 	for i, action := range removals {
 		if forUpdate(action) {

@@ -54,6 +54,7 @@ var invariants = []func(*judged){
 	(*judged).growthTold,
 	(*judged).overridden,
 	(*judged).inPlace,
+	(*judged).resizes,
 	(*judged).labelsTell,
 	(*judged).revisionsKept,
 	(*judged).revisionsMade,
@@ -146,7 +147,7 @@ func (j *judged) sameName(names map[string]string) {
 }
 
 func deepCopy(world World) World {
-	return World{Set: world.Set.DeepCopy(), Revisions: copies(world.Revisions), Pods: copies(world.Pods), Claims: copies(world.Claims), Rivals: world.Rivals, Now: world.Now,
+	return World{Set: world.Set.DeepCopy(), Revisions: copies(world.Revisions), Pods: copies(world.Pods), Claims: copies(world.Claims), Rivals: world.Rivals, Resizes: world.Resizes, Now: world.Now,
 		Records: Records{digests: maps.Clone(world.Records.digests), templates: maps.Clone(world.Records.templates), set: world.Records.set, endings: maps.Clone(world.Records.endings)}}
 }
 
@@ -185,6 +186,8 @@ func targetOf(action Action) (kind string, at Target) {
 	case UpdateInPlace:
 		return "pod", a.Pod
 	case EndInPlace:
+		return "pod", a.Pod
+	case ResizePod:
 		return "pod", a.Pod
 	case AdoptPod:
 		return "pod", a.Pod

@@ -12,17 +12,29 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// vainFor is how long a pod waits for a restart that its node need not be about to make, and
-// false if it waits for none, or its node has yet to see the change, or has ended the
+// isGivenUp reports whether a pod is removed because its node does not restart or resize it.
+func isGivenUp(a DeletePod) bool { return a.Reason == DeleteUnrestarted || a.Reason == DeleteUnresized }
+
+// vainFor is how long a pod waits for a restart or a resize that its node need not be about to
+// make, and false if it waits for none, or its node has yet to see the change, or has ended the
 // containers.
 func (f evidence) vainFor(pod *corev1.Pod) (time.Duration, bool) {
 	before, restarts := noted(pod)
 	var note struct {
 		Since time.Time `json:"since"`
 	}
-	if !restarts || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || f.hasActed(pod, before) || json.Unmarshal([]byte(pod.Annotations[v1.InPlaceAnnotation]), &note) != nil ||
+	resizes, cannot := f.waitsForResize(pod)
+	if !restarts || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || f.hasActed(pod, before) && !resizes || json.Unmarshal([]byte(pod.Annotations[v1.InPlaceAnnotation]), &note) != nil ||
 		pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation {
 		return 0, false
+	}
+	if cannot {
+		return f.vainPatience(pod), true
+	}
+	for _, c := range pod.Status.Conditions {
+		if (c.Type == "PodResizePending" || c.Type == "PodResizeInProgress") && c.LastTransitionTime.After(note.Since) {
+			note.Since = c.LastTransitionTime.Time
+		}
 	}
 	return f.Now.Sub(note.Since), true
 }
@@ -53,7 +65,7 @@ func (j *judged) stays(ordinal int) bool {
 		return false
 	}
 	since, ok := ready(pod)
-	if waited, waits := j.vainFor(pod); waits && waited >= j.vainPatience(pod) {
+	if waited, waits := j.vainFor(pod); waits && waited >= j.vainPatience(pod) || j.awaitsResize(pod) {
 		return ok && j.Now.Sub(since) >= time.Duration(j.Set.Spec.MinReadySeconds)*time.Second
 	}
 	return j.serves(ordinal)
@@ -65,7 +77,15 @@ func (j *judged) stays(ordinal int) bool {
 func (j *judged) vainBudget() {
 	goes, serving := map[int]bool{}, 0
 	for _, action := range planned[DeletePod](j) {
-		if pod := j.pods[action.Pod.Name]; pod != nil && action.Reason == DeleteUnrestarted {
+		if pod := j.pods[action.Pod.Name]; pod != nil && isGivenUp(action) {
+			goes[action.Ordinal] = true
+			if _, broken := unreadySince(pod); !broken {
+				serving++
+			}
+		}
+	}
+	for _, action := range planned[ResizePod](j) {
+		if pod := j.pods[action.Pod.Name]; pod != nil && action.Otherwise != nil {
 			goes[action.Ordinal] = true
 			if _, broken := unreadySince(pod); !broken {
 				serving++

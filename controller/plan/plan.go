@@ -30,6 +30,9 @@ type World struct {
 	// Rivals names, by claim template, an older set whose members' claims have the
 	// same names as those made from that template.
 	Rivals map[string]string
+	// Resizes is true if the host changes the resources of pods that are there. It need not be
+	// known of a set that updates nothing in place.
+	Resizes bool
 	// Records are those of the last plan for the set, if there are any.
 	Records Records
 	// Now is the time at which the world was looked at.

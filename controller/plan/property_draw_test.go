@@ -29,6 +29,9 @@ var settings = map[string][]string{
 
 	"paused":        {"true", "false"},
 	"inPlace":       {"IfPossible", "Only", "none", "IfPossible"},
+	"cpu":           {"100m", "200m", "300m", "none"},
+	"memory":        {"1Gi", "2Gi", "none"},
+	"resizes":       {"yes", "no", "yes"},
 	"steps":         {"1", "1:bake=10/50%", "2:manual", "1:if=ok/3:bake=20:if=ok:manual", "none", "100%:if=ok"},
 	"failurePolicy": {"Rollback", "Wait"},
 
@@ -84,7 +87,7 @@ func drawSet() *rapid.Generator[[]string] {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		every := choice([]int{2, 4, 8}, number.Draw(t, "one field of"))
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy", "inPlace", "gates", "method", "readinessGate"} {
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy", "inPlace", "cpu", "memory", "gates", "method", "readinessGate"} {
 			if n := number.Draw(t, field); n%every == 1 {
 				args = append(args, field+"="+choice(settings[field], n/every))
 			}

@@ -34,7 +34,8 @@ var kinds = weighted([]kind{
 	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {2, "steps"}, {1, "failurePolicy"}, {1, "abort"}, {1, "promote"}, {1, "promoteall"}, {2, "true"}, {1, "false"}, {1, "policy"}, {1, "service"},
 	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"}, {3, "overrides"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
-	{1, "inPlace"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {1, "rerun"}, {2, "slip"}, {2, "swap"}, {1, "invalid"},
+	{1, "inPlace"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {1, "rerun"}, {3, "slip"}, {2, "swap"}, {1, "invalid"},
+	{2, "cpu"}, {1, "memory"}, {1, "resizes"}, {3, "outgrow"}, {1, "resized"}, {1, "defer"}, {3, "cramp"},
 	{1, "gates"}, {3, "answer"}, {1, "misanswer"}, {1, "busy"}, {1, "method"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
@@ -82,6 +83,16 @@ func (s *stage) commandFor(e event) []string {
 			return nil
 		}
 		return on(e, s.removable())
+	case "cramp":
+		if able := s.podCommand(e); able != nil {
+			return able
+		}
+		return []string{e.Kind}
+	case "outgrow": // more than the node of a member may have
+		if s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+			return nil
+		}
+		return []string{"set", "inPlace=IfPossible", "cpu=" + choice([]string{"200m", "300m", "100m"}, e.Value)}
 	case "abort", "promote", "promoteall":
 		return s.decisionFor(e)
 	case "true", "false":
@@ -96,13 +107,13 @@ func (s *stage) commandFor(e event) []string {
 	case "crash":
 		return []string{e.Kind, fmt.Sprint(e.Value % 4)}
 	case "refuse":
-		what := []string{"create pod", "delete pod", "evict pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0", "revision", "update pod"}
+		what := []string{"create pod", "delete pod", "evict pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0", "revision", "update pod", "resize pod"}
 		if what := choice(what, e.Value); what == "evict pod" {
 			return []string{e.Kind, what + ": " + choice([]string{"budget", "no", "budgets"}, e.Which)}
 		}
 		return []string{e.Kind, choice(what, e.Value) + ": no"}
 	case "invalid":
-		return []string{e.Kind, choice([]string{"in place (", "pod web-1 in place"}, e.Value)}
+		return []string{e.Kind, choice([]string{"in place (", "pod web-1 in place", "resize pod"}, e.Value)}
 	case "deleteset":
 		// A deleted set does nothing any more, so it should not happen often.
 		if s.set.DeletionTimestamp != nil || e.Value%4 != 0 {
@@ -157,6 +168,10 @@ func (s *stage) podCommand(e event) []string {
 			ok = s.canAsk(name)
 		case "restart", "crashloop":
 			ok = s.restartable(name)
+		case "resized":
+			ok = s.resizable(name)
+		case "defer", "cramp":
+			ok = s.resizable(name) && len(resizing(pod)) == 0
 		case "swap":
 			ok = s.restartable(name) && s.canRun(pod)
 		case "rerun", "slip":

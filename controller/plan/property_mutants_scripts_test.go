@@ -83,6 +83,14 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 			}
 			return p
 		}}},
+		"gives up resizes before their time": {"resize-deferred", mutant{"reason to delete", func(w World, p Plan) Plan {
+			w.Now = w.Now.Add(time.Second)
+			return doing(p, Compute(w))
+		}}},
+		"never gives up a resize":                        {"resize-infeasible", mutant{"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteUnresized) })}},
+		"removes what it may only resize":                {"resize-invalid-only", mutant{"resize or not", removesInstead}},
+		"removes more members than may be down":          {"resize-invalid", mutant{"vain restarts", removesInstead}},
+		"forgets what it has yet to undo":                {"resize-undone", mutant{"noted resize", forgetsResizes}},
 		"gives up restarts where nothing may be removed": {"inplace-rerun-undone-only", mutant{"only in place", withInPlace(func(u *v1.InPlaceUpdate) *v1.InPlaceUpdate { return nil })}},
 		"never frees the rate": {"rate-never-starts", mutant{"rate unused", func(w World, p Plan) Plan {
 			w.Set = w.Set.DeepCopy()

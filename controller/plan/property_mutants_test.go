@@ -91,6 +91,7 @@ func TestMutantsAreFound(t *testing.T) {
 	maps.Copy(all, gateMutants())
 	maps.Copy(all, overrideMutants())
 	maps.Copy(all, inPlaceMutants())
+	maps.Copy(all, resizeMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -208,9 +208,9 @@ func (c coverage) expect(t *testing.T) {
 		t.Logf("%9d %s", n, what)
 	}
 	for _, action := range []Action{CreateMember{}, CreateClaims{}, SetClaimOwners{}, UpdateClaim{}, RepairPod{}, PatchPod{}, SetPodConditions{}, AdoptPod{}, ReleasePod{},
-		DeletePod{Reason: DeleteForScaleDown}, DeletePod{Reason: DeleteForUpdate}, DeletePod{Reason: DeleteFinished}, DeletePod{Reason: DeleteUnready}, DeletePod{Reason: DeleteMisshapen}, DeletePod{Reason: DeleteForOverride}, DeletePod{Reason: DeleteAsked}, DeletePod{Reason: DeleteUnrestarted},
+		DeletePod{Reason: DeleteForScaleDown}, DeletePod{Reason: DeleteForUpdate}, DeletePod{Reason: DeleteFinished}, DeletePod{Reason: DeleteUnready}, DeletePod{Reason: DeleteMisshapen}, DeletePod{Reason: DeleteForOverride}, DeletePod{Reason: DeleteAsked}, DeletePod{Reason: DeleteUnrestarted}, DeletePod{Reason: DeleteUnresized},
 		DeletePod{Reason: DeleteForUpdate, Turn: "first"}, DeletePod{Reason: DeleteForUpdate, Turn: "last"},
-		UpdateInPlace{}, EndInPlace{},
+		UpdateInPlace{}, ResizePod{}, EndInPlace{},
 		CreateRevision{}, AdoptRevision{}, RaiseRevision{}, DeleteRevision{}} {
 		if c[nameOf(action)] == 0 {
 			t.Errorf("no sequence led to %s", nameOf(action))

@@ -155,6 +155,8 @@ func (s *stage) kubelet() (acted []string) {
 		case s.restartable(name):
 			s.restart(name, false)
 			acted = append(acted, "restart "+name)
+		case s.resizable(name):
+			acted = append(acted, s.resizeOrNot(name))
 		case pod.Status.Phase == corev1.PodRunning && pod.Status.ObservedGeneration < pod.Generation:
 			s.changePod(name, func(pod *corev1.Pod) { pod.Status.ObservedGeneration = pod.Generation })
 			acted = append(acted, "observe "+name)

@@ -24,7 +24,7 @@ func remove(f *facts, d *draft, m member, removal DeletePod) []Action {
 // They are not asked where a pod is useless: it has ended, or it keeps an update from going on.
 func askFirst(f *facts, d *draft, m member, why DeleteReason) (first []Action, agree bool) {
 	delete(d.given, m.pod.UID)
-	if why == DeleteUnready || why == DeleteUnrestarted {
+	if why == DeleteUnready || why == DeleteUnrestarted || why == DeleteUnresized {
 		return nil, true
 	}
 	return askGates(f, d, m)
@@ -79,6 +79,8 @@ func podOf(action Action) Target {
 	case UpdateInPlace:
 		return a.Pod
 	case EndInPlace:
+		return a.Pod
+	case ResizePod:
 		return a.Pod
 	case PatchPod:
 		return a.Pod

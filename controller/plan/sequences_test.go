@@ -269,6 +269,9 @@ func (s *stage) settle() {
 			case pod.Status.Phase == corev1.PodPending, s.lags(pod):
 				s.ready(name, corev1.ConditionTrue)
 				fmt.Fprintf(&s.log, "> ready %s\n", name)
+			case s.resizable(name):
+				s.resized(name)
+				fmt.Fprintf(&s.log, "> resized %s\n", name)
 			default:
 				continue
 			}

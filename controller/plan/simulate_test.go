@@ -43,6 +43,10 @@ type host struct {
 	rivals map[string]string
 	// records are what the last plan has read.
 	records Records
+	// cramps is for how many resizes nodes will have no room.
+	cramps int
+	// fixed is true if the resources of pods cannot be changed.
+	fixed bool
 }
 
 // tester is what the host needs of a test; it is ended by Fatalf.
@@ -160,7 +164,7 @@ func (h *host) configure(settings []string) {
 
 func (h *host) world() World {
 	return World{
-		Set: h.set, Now: h.now, Rivals: h.rivals, Records: h.records,
+		Set: h.set, Now: h.now, Rivals: h.rivals, Records: h.records, Resizes: !h.fixed,
 		Pods:      slices.Collect(maps.Values(h.pods)),
 		Claims:    slices.Collect(maps.Values(h.claims)),
 		Revisions: slices.Collect(maps.Values(h.revisions)),
@@ -245,8 +249,8 @@ func (h *host) do(action Action) error {
 		if !strings.Contains(action.String(), text) {
 			continue
 		}
-		if update, ok := action.(UpdateInPlace); ok && apierrors.IsInvalid(err) && update.Otherwise != nil {
-			return h.do(*update.Otherwise)
+		if otherwise := insteadOf(action); apierrors.IsInvalid(err) && otherwise != nil {
+			return h.do(*otherwise)
 		}
 		return err
 	}

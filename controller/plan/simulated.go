@@ -65,7 +65,7 @@ func (s *Simulated) Do(action Action) error { //nolint:gocyclo // a case for eac
 		return s.changePod(action)
 	case DeletePod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: s.Now} })
-	case UpdateInPlace, EndInPlace:
+	case UpdateInPlace, ResizePod, EndInPlace:
 		return s.inPlace(action)
 	case AdoptPod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.OwnerReferences = append(slices.Clip(pod.OwnerReferences), owner) })

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // inPlace carries out one of the actions of which updates in place are made.
@@ -17,19 +18,47 @@ func (s *Simulated) inPlace(action Action) error {
 	if end, ends := action.(EndInPlace); ends {
 		return hit(s, s.Pods, end.Pod, end.apply)
 	}
+	if resize, resizes := action.(ResizePod); resizes {
+		return hit(s, s.Pods, resize.Pod, resize.apply)
+	}
 	update, _ := action.(UpdateInPlace)
 	return hit(s, s.Pods, update.Pod, update.apply)
 }
 
 // apply makes a pod what the action tells it to be. Whoever plays the node restarts the
-// containers.
+// containers. Of a pod that is kept without its containers, those that are to be resized are
+// made up.
 func (a UpdateInPlace) apply(pod *corev1.Pod) {
 	pod.Labels, pod.Annotations = changed(pod.Labels, a.Labels), changed(pod.Annotations, a.Annotations)
 	pod.Spec.Containers = withImages(pod.Spec.Containers, a.Images)
 	pod.Spec.InitContainers = withImages(pod.Spec.InitContainers, a.Sidecars)
+	for _, name := range a.Resized {
+		isIt := func(c corev1.Container) bool { return c.Name == name }
+		if !slices.ContainsFunc(pod.Spec.Containers, isIt) && !slices.ContainsFunc(pod.Spec.InitContainers, isIt) {
+			pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: name})
+		}
+	}
 	if a.restarts() {
 		pod.Generation++
 	}
+}
+
+// apply gives the containers of a pod other resources. Whoever plays the node sees to it that
+// they have them.
+func (a ResizePod) apply(pod *corev1.Pod) {
+	pod.Spec.Containers = withResources(pod.Spec.Containers, a.Containers)
+	pod.Spec.InitContainers = withResources(pod.Spec.InitContainers, a.Sidecars)
+	pod.Generation++
+}
+
+func withResources(containers []corev1.Container, resources map[string]corev1.ResourceRequirements) []corev1.Container {
+	containers = slices.Clone(containers)
+	for i := range containers {
+		if others, changes := resources[containers[i].Name]; changes {
+			containers[i].Resources = identity.MergeResources(containers[i].Resources, others)
+		}
+	}
+	return containers
 }
 
 func (a EndInPlace) apply(pod *corev1.Pod) {
@@ -83,4 +112,42 @@ func (s *Simulated) Restart(name string) bool {
 	}
 	s.Pods[name] = &pod
 	return true
+}
+
+// Resize is what a willing node makes of a pod whose containers are to have other resources:
+// they have them. It reports false if there are none, or if the node has said that it cannot.
+func (s *Simulated) Resize(name string) bool {
+	stored := s.Pods[name]
+	if !isRestarting(stored) {
+		return false
+	}
+	note := noteOf(stored)
+	if !note.isBeingResized(stored) || note.isInfeasible(stored) {
+		return false
+	}
+	pod := *stored
+	pod.Status.Conditions = slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress
+	})
+	pod.Status.ContainerStatuses = resizedStatuses(pod.Status.ContainerStatuses, pod.Spec.Containers)
+	pod.Status.InitContainerStatuses = resizedStatuses(pod.Status.InitContainerStatuses, pod.Spec.InitContainers)
+	if len(note.awaited(stored)) == 0 {
+		pod.Status.ObservedGeneration = pod.Generation
+	}
+	s.Pods[name] = &pod
+	return true
+}
+
+// resizedStatuses are those of containers that have the resources that they are to have.
+func resizedStatuses(statuses []corev1.ContainerStatus, containers []corev1.Container) []corev1.ContainerStatus {
+	statuses = slices.Clone(statuses)
+	for i := range containers {
+		at := slices.IndexFunc(statuses, func(c corev1.ContainerStatus) bool { return c.Name == containers[i].Name })
+		if at < 0 {
+			at = len(statuses)
+			statuses = append(statuses, corev1.ContainerStatus{Name: containers[i].Name})
+		}
+		statuses[at].Resources = containers[i].Resources.DeepCopy()
+	}
+	return statuses
 }

@@ -29,7 +29,7 @@ func inPlaceImpossible(set, old *appsv1.StatefulSet) []string {
 	if rolling == nil || rolling.InPlace == nil || rolling.InPlace.Policy != appsv1.OnlyInPlaceUpdatePolicyType {
 		return nil
 	}
-	change := identity.ChangeInPlace(&old.Spec.Template, &set.Spec.Template)
+	change := identity.ChangeInPlace(&old.Spec.Template, &set.Spec.Template, true)
 	if change.Prevented == "" {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -62,6 +63,18 @@ func TestLifeOfTheExampleThatIsUpdatedInPlace(t *testing.T) {
 	waitReady(t, ns, "db", 3)
 	expectInPlace(t, ns, uids, "registry.k8s.io/nginx-slim:0.25", "gold")
 
+	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p", `[{"op":"replace","path":"/spec/template/spec/containers/0/resources/requests/memory","value":"32Mi"}]`)
+	waitReady(t, ns, "db", 3)
+	expectInPlace(t, ns, uids, "registry.k8s.io/nginx-slim:0.25", "gold")
+	if err := eachPod(t.Context(), ns, func(pod *corev1.Pod) error {
+		if got := pod.Spec.Containers[0].Resources.Requests.Memory().String(); got != "32Mi" {
+			return fmt.Errorf("pod %s requests %s of memory, want 32Mi", pod.Name, got)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+
 	kubectl(t, "patch", kind, "db", "-n", ns, "--type=merge", "-p", `{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":7}}}}`)
 	waitReady(t, ns, "db", 3)
 	if now := podUIDs(t, ns); now["db-0"] == uids["db-0"] || now["db-2"] == uids["db-2"] {
@@ -88,7 +101,7 @@ func expectInPlace(t *testing.T, ns string, uids map[string]string, image, tier 
 }
 
 // playContainers gives the containers of pods that are updated in place another ID, once for
-// each change.
+// each image, and the resources that they are to have.
 func playContainers(t *testing.T, ns string) {
 	t.Helper()
 	pods := suite.Host.CoreV1().Pods(ns)
@@ -103,11 +116,11 @@ func playContainers(t *testing.T, ns string) {
 			if !ok || pod.Annotations[v1.InPlaceAnnotation] == "" || len(pod.Status.ContainerStatuses) == 0 {
 				continue
 			}
-			status, id := &pod.Status.ContainerStatuses[0], "test://"+pod.Spec.Containers[0].Image
-			if status.ContainerID == id {
+			status, id, resources := &pod.Status.ContainerStatuses[0], "test://"+pod.Spec.Containers[0].Image, &pod.Spec.Containers[0].Resources
+			if status.ContainerID == id && pod.Status.ObservedGeneration == pod.Generation && equality.Semantic.DeepEqual(status.Resources, resources) {
 				continue
 			}
-			status.ContainerID = id
+			status.ContainerID, status.Resources = id, resources
 			pod.Status.ObservedGeneration = pod.Generation
 			if _, err := pods.UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) && t.Context().Err() == nil {
 				t.Errorf("restarting the container of %s: %v", pod.Name, err)

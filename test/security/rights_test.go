@@ -50,6 +50,7 @@ func unseen() map[string]string {
 		"/persistentvolumeclaims patch":                         "gives claims an owner when the retention policy says so; where OwnerReferencesPermissionEnforcement is on, as here, the host asks for delete on claims as well, which is not granted",
 		"/pods patch":                                           "adopts and releases pods",
 		"/pods/status patch":                                    "asks the gates of sets that have some, and withdraws what was asked",
+		"/pods/resize patch":                                    "gives members other cpu and memory, of sets that are updated in place",
 		"/pods/eviction create":                                 "removes members of sets that ask for evictions",
 		"/events patch":                                         "counts an event that comes again",
 	}

@@ -20,8 +20,11 @@ const (
 // possible.
 type InPlaceUpdate struct {
 	// policy is IfPossible or Only. Possible is a change of the images of containers and of
-	// sidecars (init containers with restartPolicy Always), and of labels and annotations of
-	// the template that no environment variable reads. If anything else has changed,
+	// sidecars (init containers with restartPolicy Always), of the cpu and the memory that
+	// these request and are limited to, where both templates say something of it, the QoS class
+	// of the pod stays and the host resizes pods, and of labels and annotations of the
+	// template. What an environment variable reads cannot be changed so, nor resources that a
+	// volume shows. If anything else has changed,
 	// IfPossible recreates the member, and Only leaves it as it is. A member that mounts
 	// other claims than the templates describe is never updated in place.
 	// +required

@@ -182,7 +182,9 @@ const (
 	PlanRepairPod PlanActionType = "RepairPod"
 	// PlanUpdateInPlace brings a pod to another revision without replacing it.
 	PlanUpdateInPlace PlanActionType = "UpdateInPlace"
-	// PlanEndInPlace notes at a pod that its containers have been restarted.
+	// PlanResizePod gives containers of a pod that is updated in place other cpu and memory.
+	PlanResizePod PlanActionType = "ResizePod"
+	// PlanEndInPlace notes at a pod that its containers have been restarted and resized.
 	PlanEndInPlace PlanActionType = "EndInPlace"
 	// PlanPatchPod changes labels and annotations of a pod.
 	PlanPatchPod PlanActionType = "PatchPod"

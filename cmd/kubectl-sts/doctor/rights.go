@@ -38,6 +38,7 @@ func neededRights() []right {
 	return []right{
 		{resource: "pods", verbs: []string{"get", "list", "watch", "create", "patch", "delete"}},
 		{resource: "pods/status", verbs: []string{"patch"}},
+		{resource: "pods/resize", verbs: []string{"patch"}},
 		{resource: "pods/eviction", verbs: []string{"create"}},
 		{resource: "persistentvolumeclaims", verbs: []string{"list", "watch", "create", "patch"}},
 		{group: "apps", resource: "controllerrevisions", verbs: []string{"get", "list", "watch", "create", "patch", "delete"}},

@@ -114,8 +114,10 @@ func describe(action plan.Action) v1.PlanAction { //nolint:gocyclo // a case for
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, inTurn(reasonToDelete(a), a.Turn)
 	case plan.UpdateInPlace:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanUpdateInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision, inTurn("it does not run the present revision", a.Turn)
+	case plan.ResizePod:
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanResizePod, ordinal(a.Ordinal), a.Pod.Name, "the revision that it has got gives its containers other resources"
 	case plan.EndInPlace:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanEndInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision, "its containers have been restarted"
+		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanEndInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision, "its containers have all that the revision gives them"
 	case plan.AdoptPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanAdoptPod, ordinal(a.Ordinal), a.Pod.Name, "nobody controls it, and it is a member by name and labels"
 	case plan.ReleasePod:
@@ -159,6 +161,8 @@ func reasonToDelete(a plan.DeletePod) string {
 		return "it is not ready, and not at the revision that it is to have"
 	case plan.DeleteAsked:
 		return "somebody has asked for its member to be replaced"
+	case plan.DeleteUnresized:
+		return "its containers should have been resized in place by now, and are not"
 	case plan.DeleteUnrestarted:
 		return "its containers should have been restarted in place by now, and are not"
 	default:

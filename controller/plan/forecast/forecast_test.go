@@ -176,6 +176,17 @@ func TestForecasts(t *testing.T) {
 				set.Spec.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: v1.IfPossibleInPlaceUpdatePolicyType}
 			}))
 		},
+		"resized-in-place": func(t *testing.T) *v1.StatefulSetPlan {
+			set := web()
+			set.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+			world := settled(t, set)
+			world.Resizes = true
+			return played(t, proposed(world, func(set *v1.StatefulSet) {
+				set.Spec.Replicas = new(int32(2))
+				set.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
+				set.Spec.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: v1.IfPossibleInPlaceUpdatePolicyType}
+			}))
+		},
 		"in-place-of-a-broken-pod": func(t *testing.T) *v1.StatefulSetPlan {
 			return played(t, proposed(breakPod(settled(t, web()), "web-2"), func(set *v1.StatefulSet) {
 				newImage(set)

@@ -23,6 +23,8 @@ type host struct {
 	*plan.Simulated
 
 	rivals map[string]string
+	// resizes is true if the host changes the resources of pods.
+	resizes bool
 	// records are what the last plan has read.
 	records plan.Records
 	writes  int
@@ -35,7 +37,7 @@ type host struct {
 }
 
 func newHost(world plan.World) *host {
-	h := &host{rivals: world.Rivals, broken: map[types.UID]bool{}, stuck: map[string]bool{}}
+	h := &host{rivals: world.Rivals, resizes: world.Resizes, broken: map[types.UID]bool{}, stuck: map[string]bool{}}
 	h.Simulated = &plan.Simulated{Set: world.Set.DeepCopy(), Now: world.Now, Write: h.write, Trim: pending,
 		Pods: byName(world.Pods), Claims: byName(world.Claims), Revisions: byName(world.Revisions)}
 	for _, pod := range world.Pods {
@@ -88,7 +90,7 @@ func byName[T metav1.Object](objects []T) map[string]T {
 }
 
 func (h *host) world() plan.World {
-	return plan.World{Set: h.Set, Rivals: h.rivals, Now: h.Now, Pods: values(h.Pods), Claims: values(h.Claims), Revisions: values(h.Revisions), Records: h.records}
+	return plan.World{Set: h.Set, Rivals: h.rivals, Resizes: h.resizes, Now: h.Now, Pods: values(h.Pods), Claims: values(h.Claims), Revisions: values(h.Revisions), Records: h.records}
 }
 
 // values are in the order of names, so that the same world always gives the same plan.
@@ -153,6 +155,8 @@ func (h *host) react(p plan.Plan) []string {
 		case pod.DeletionTimestamp != nil:
 			delete(h.Pods, name)
 			happened = append(happened, "pod "+name+" is gone")
+		case h.Resize(name):
+			happened = append(happened, "containers of pod "+name+" are resized")
 		case h.Restart(name):
 			happened = append(happened, "containers of pod "+name+" are restarted")
 		case h.startable(pod):

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -35,6 +36,9 @@ func Beyond() []Scenario {
 		{"members are updated in place, with an image that is corrected, and back", ordered(3), steps(
 			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible"}}}}}`), image(2), updated(1),
 			image(0), Wait{"a member does not become ready", notBroken}, image(2), Settled, image(1), updated(1), image(2), Settled)},
+		{"members are resized in place with another image, and back in the middle", ordered(3), steps(
+			sized(2, "100m"), Settled, Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible"}}}}}`),
+			sized(3, "200m"), updated(1), sized(2, "100m"), Settled, sized(1, "300m"), Settled)},
 		{"a claim template is added, and the other one removed", ordered(3), steps(
 			templates("data", "log"), Settled, templates("log"), updated(0), templates("data", "log"), Settled)},
 		{"a gate is asked, and does not answer in its time", ordered(3), steps(
@@ -46,6 +50,12 @@ func Beyond() []Scenario {
 
 func pause(paused bool) Patch {
 	return Patch(fmt.Sprintf(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":%t}}}}`, paused))
+}
+
+// sized is a container that requests so much cpu, of another image each time: by that the rules
+// tell the revisions of pods.
+func sized(version int, cpu string) Patch {
+	return Patch(fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"example.com/web:%d","resources":{"requests":{"cpu":%q}}}]}}}}`, version, cpu))
 }
 
 // templates are claim templates that members are to follow.
@@ -171,11 +181,11 @@ func notBroken(o Observed) string {
 }
 
 // RestartOf is what a node makes of a pod that is updated in place: its container runs the
-// image that it is to have, or, if that is Unlucky, waits for it. It reports false if that is
-// so already.
+// image that it is to have, with its resources, or, if that is Unlucky, waits for it. It reports
+// false if that is so already.
 func RestartOf(pod *corev1.Pod) (status corev1.ContainerStatus, ready corev1.ConditionStatus, needed bool) {
 	container, id := &pod.Spec.Containers[0], fmt.Sprintf("test://%d/%s", pod.Generation, pod.Spec.Containers[0].Image)
-	status, ready = corev1.ContainerStatus{Name: container.Name, ContainerID: id}, corev1.ConditionTrue
+	status, ready = corev1.ContainerStatus{Name: container.Name, ContainerID: id, Resources: container.Resources.DeepCopy()}, corev1.ConditionTrue
 	if container.Image == Unlucky {
 		status.ContainerID, ready = "", corev1.ConditionFalse
 		status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}
@@ -185,5 +195,5 @@ func RestartOf(pod *corev1.Pod) (status corev1.ContainerStatus, ready corev1.Con
 	if len(pod.Status.ContainerStatuses) > 0 {
 		now = pod.Status.ContainerStatuses[0]
 	}
-	return status, ready, noted && (now.ContainerID != status.ContainerID || (now.State.Waiting == nil) != (status.State.Waiting == nil))
+	return status, ready, noted && (now.ContainerID != status.ContainerID || !equality.Semantic.DeepEqual(now.Resources, status.Resources) || (now.State.Waiting == nil) != (status.State.Waiting == nil))
 }

@@ -1,0 +1,193 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// resizeNext gives containers the cpu and the memory that the note of their pod names. It is
+// another request than the one that wrote the note, because the host takes either resources or
+// anything else; and it names values, so that it does not matter how often it is made. If the
+// host finds it invalid, the pod is removed instead, where that is allowed, and so many others
+// being down lets it. It reports whether that may be.
+func (f *facts) resizeNext(d *draft, m member, others int) (goes bool) {
+	note, resize := noteOf(m.pod), ResizePod{Ordinal: m.ordinal, Pod: exact(m.pod)}
+	for _, name := range note.ungiven(m.pod) {
+		if slices.ContainsFunc(m.pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == name }) {
+			resize.Sidecars = mergedResources(resize.Sidecars, map[string]corev1.ResourceRequirements{name: note.Resources[name]})
+		} else {
+			resize.Containers = mergedResources(resize.Containers, map[string]corev1.ResourceRequirements{name: note.Resources[name]})
+		}
+	}
+	if f.affords(m, others) && f.mayRecreate(d, m) {
+		removal := f.addressed(m, DeletePod{Reason: DeleteUnresized})
+		resize.Otherwise = &removal
+	}
+	d.each(resize)
+	return resize.Otherwise != nil
+}
+
+// mayRecreate reports whether a member may be recreated whose containers cannot be resized.
+func (f *facts) mayRecreate(d *draft, m member) bool {
+	if f.rests() || f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType || f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType {
+		return false
+	}
+	told := &draft{reads: d.reads, pods: d.pods, changes: d.changes}
+	return returnable(f, told, m) && !awaitsClaims(f, told, m)
+}
+
+// mergedResources are resources of containers with others on top, nil if there are none.
+func mergedResources(all, others map[string]corev1.ResourceRequirements) map[string]corev1.ResourceRequirements {
+	if len(others) == 0 {
+		return all
+	}
+	merged := make(map[string]corev1.ResourceRequirements, len(all)+len(others))
+	maps.Copy(merged, all)
+	for name, resources := range others {
+		merged[name] = identity.MergeResources(merged[name], resources)
+	}
+	return merged
+}
+
+// ungiven are the containers whose spec has yet to be given the resources that are noted.
+func (n inPlaceNote) ungiven(pod *corev1.Pod) (names []string) {
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			if wanted, noted := n.Resources[containers[i].Name]; noted && !gives(&containers[i].Resources, wanted) {
+				names = append(names, containers[i].Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// awaitsHost reports whether nothing is waited for but that the host takes a resize. Until then
+// no container is restarted for it.
+func (n inPlaceNote) awaitsHost(pod *corev1.Pod) bool {
+	return len(n.ungiven(pod)) > 0 && len(n.awaited(pod)) == 0
+}
+
+// gives reports whether resources are the wanted ones, as far as anything is wanted.
+func gives(resources *corev1.ResourceRequirements, wanted corev1.ResourceRequirements) bool {
+	if resources == nil {
+		return false
+	}
+	for _, lists := range [][2]corev1.ResourceList{{resources.Requests, wanted.Requests}, {resources.Limits, wanted.Limits}} {
+		for name, want := range lists[1] {
+			if got, has := lists[0][name]; !has || got.Cmp(want) != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// unresized are the containers of which it cannot be said yet that they have what is noted, by
+// name. The status of a pod tells what containers have, and its conditions whether any of that
+// has yet to be done.
+func (n inPlaceNote) unresized(pod *corev1.Pod) (names []string) {
+	pending := len(resizing(pod)) > 0
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			name := containers[i].Name
+			wanted, noted := n.Resources[name]
+			if noted && (pending || !gives(&containers[i].Resources, wanted) || !gives(containerOf(pod, name).Resources, wanted)) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// isResized reports whether all containers have the resources that are noted.
+func (n inPlaceNote) isResized(pod *corev1.Pod) bool { return len(n.unresized(pod)) == 0 }
+
+// isBeingResized reports whether the node of a pod has been told to resize containers, and has
+// yet to do so. As long as the host does not take that, it is the host that is waited for.
+func (n inPlaceNote) isBeingResized(pod *corev1.Pod) bool {
+	return len(n.ungiven(pod)) == 0 && !n.isResized(pod)
+}
+
+// isInfeasible reports whether the node of a pod says that it cannot ever resize its containers.
+func (n inPlaceNote) isInfeasible(pod *corev1.Pod) bool {
+	return n.isBeingResized(pod) && slices.ContainsFunc(resizing(pod), func(c *corev1.PodCondition) bool {
+		return c.Reason == corev1.PodReasonInfeasible && (c.ObservedGeneration == 0 || c.ObservedGeneration >= pod.Generation)
+	})
+}
+
+// resizing are the conditions by which a node says that it has yet to resize containers.
+func resizing(pod *corev1.Pod) (all []*corev1.PodCondition) {
+	for _, kind := range []corev1.PodConditionType{corev1.PodResizePending, corev1.PodResizeInProgress} {
+		if c := conditionOf(pod, kind); c != nil && c.Status == corev1.ConditionTrue {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// resizingSince is since when the node of a pod has yet to resize containers, as far as it says
+// so.
+func resizingSince(pod *corev1.Pod) (since time.Time) {
+	for _, c := range resizing(pod) {
+		since = latest(since, c.LastTransitionTime.Time)
+	}
+	return since
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// tellResize says which containers have yet to be resized.
+func (n inPlaceNote) tellResize(pod *corev1.Pod) string {
+	return n.unresizedWords(pod, "is", "are") + " resized"
+}
+
+// tellUnresized says which containers should have been resized by now, and what their node says.
+func (n inPlaceNote) tellUnresized(pod *corev1.Pod) string {
+	return fmt.Sprintf("%s not been resized since %s%s", n.unresizedWords(pod, "has", "have"), clock(n.begun()), nodeSays(pod))
+}
+
+// unresizedWords are the containers that have yet to be resized, as a message names them, with a
+// verb.
+func (n inPlaceNote) unresizedWords(pod *corev1.Pod, verb, verbOfMany string) string {
+	names, what := n.unresized(pod), "container"
+	for i := range names {
+		names[i] = foreignWord(names[i])
+	}
+	if len(names) > 1 {
+		what, verb = "containers", verbOfMany
+	}
+	return what + " " + strings.Join(names[:min(len(names), fewNames)], ", ") + " " + verb
+}
+
+// nodeSays is what the node of a pod says of a resize that it has yet to do, empty if it says
+// nothing.
+func nodeSays(pod *corev1.Pod) string {
+	for _, c := range resizing(pod) {
+		if c.Reason == "" {
+			continue
+		}
+		if c.Message == "" {
+			return "; its node says " + foreignWord(c.Reason)
+		}
+		return fmt.Sprintf("; its node says %s: %s", foreignWord(c.Reason), foreignText(c.Message))
+	}
+	return ""
+}
