@@ -4,10 +4,12 @@
 package plan
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // restOfHeldSet: nothing is done for a set that is held, and it never says that it is
@@ -44,7 +46,7 @@ func (j *judged) waitsForRevisions() {
 func (f evidence) awaits() bool {
 	for _, revision := range f.Revisions {
 		controller := metav1.GetControllerOfNoCopy(revision)
-		if controller == nil || controller.UID == f.Set.UID || recordedImage(revision.Data.Raw) == f.Set.Spec.Template.Spec.Containers[0].Image {
+		if controller == nil || controller.UID == f.Set.UID || f.isOfTheTemplate(revision) {
 			continue
 		}
 		if revision.Name == f.Set.Status.CurrentRevision {
@@ -57,6 +59,12 @@ func (f evidence) awaits() bool {
 		}
 	}
 	return false
+}
+
+// isOfTheTemplate reports whether a revision records the present template.
+func (f evidence) isOfTheTemplate(revision *appsv1.ControllerRevision) bool {
+	recorded, err := identity.RecordedTemplate(revision.Data.Raw)
+	return err == nil && templateText(recorded) == templateText(&f.Set.Spec.Template)
 }
 
 // revisionsStay: the status names the revisions that it has named.

@@ -49,8 +49,7 @@ func orderMutants() map[string]mutant {
 			}
 			return p
 		}},
-		"never takes the leader":        {"converge", each(func(a DeletePod) []Action { return only(a, a.Turn == "" || a.Turn == "first") })},
-		"grows claims from the highest": {"growth order", inOrder(func(o *v1.UpdateOrder) { *o = v1.UpdateOrder{} })},
+		"never takes the leader": {"converge", each(func(a DeletePod) []Action { return only(a, a.Turn == "" || a.Turn == "first") })},
 		"brings members back as they were": {"revision of member", func(w World, p Plan) Plan {
 			f := gather(w)
 			return each(func(a CreateMember) []Action {

@@ -83,10 +83,10 @@ func (f *facts) lowestUnavailable() member {
 }
 
 // isHopeless reports whether a surplus pod will never be available: it has ended, or
-// it waits for a claim, which surplus members do not get any more, or for a restart that does
-// not come.
+// it waits for a claim or a resize, which surplus members do not get any more, or for a restart
+// that does not come.
 func (f *facts) isHopeless(m member) bool {
-	if overdue, _ := f.isOverdue(m.pod); overdue {
+	if overdue, _ := f.isOverdue(m.pod); overdue || isRestarting(m.pod) && noteOf(m.pod).awaitsHost(m.pod) {
 		return true
 	}
 	if m.pod.Status.Phase != corev1.PodPending {

@@ -25,10 +25,11 @@ func Held(set *StatefulSet) (why string, held bool) {
 // because somebody changes pods at admission is not recreated over and over.
 const ClaimTemplatesAnnotation = GroupName + "/claim-templates"
 
-// InPlaceAnnotation is on a pod whose containers are being restarted by an update in place.
-// Its value, in JSON, names the revision that the pod had and the one that it gets, since when
-// that is so, and of each container that is restarted the ID that it had before. It goes when
-// each of them has another.
+// InPlaceAnnotation is on a pod whose containers are being restarted or resized by an update in
+// place. Its value, in JSON, names the revision that the pod had and the one that it gets, since
+// when that is so, of each container that is restarted the ID that it had before, and of each that
+// is resized the resources that it gets. It goes when the former have other IDs and the latter
+// what is noted.
 const InPlaceAnnotation = GroupName + "/in-place"
 
 // DisruptionAnnotation is on a pod that the gates of its set are asked about. It is JSON with

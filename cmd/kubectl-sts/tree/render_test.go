@@ -149,9 +149,10 @@ func say(set *v1.StatefulSet, status corev1.ConditionStatus, reason, message str
 	set.Status.Conditions = []v1.StatefulSetCondition{{Type: v1.StatefulSetReady, Status: status, Reason: reason, Message: message}}
 }
 
-// restarting is a set of which one member is updated in place, and another is waiting for its gates.
+// restarting is a set of which a member is restarted in place, another is resized, and a third is waiting for its gates.
 func restarting() state {
 	s := ready(3)
+	s.pods[2].Annotations = map[string]string{v1.InPlaceAnnotation: `{"containers":{},"resources":{"main":{"limits":{"memory":"1Gi"}}}}`}
 	s.pods[1].Annotations = map[string]string{v1.InPlaceAnnotation: "{}"}
 	s.pods[0].Annotations = map[string]string{v1.DisruptionAnnotation: "{}"}
 	return s

@@ -5,6 +5,7 @@ package tree
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,8 +107,8 @@ func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
 	if isBroken(pod) {
 		row.health = broken
 	}
-	if _, restarts := pod.Annotations[v1.InPlaceAnnotation]; restarts {
-		row.readiness, row.health = "restarting", max(row.health, busy)
+	if note, changes := pod.Annotations[v1.InPlaceAnnotation]; changes {
+		row.readiness, row.health = inPlaceWord(note), max(row.health, busy)
 	}
 	if !wanted {
 		row.readiness, row.health = "not wanted", busy
@@ -123,6 +124,17 @@ func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
 		row.node = pod.Spec.NodeName
 	}
 	return row
+}
+
+// inPlaceWord says what the note of an update in place is about.
+func inPlaceWord(note string) string {
+	var about struct {
+		Containers, Resources map[string]any
+	}
+	if json.Unmarshal([]byte(note), &about) == nil && len(about.Containers) == 0 && len(about.Resources) > 0 {
+		return "resizing"
+	}
+	return "restarting"
 }
 
 // phaseOf is the phase of a pod, or what keeps it from running.
