@@ -65,7 +65,7 @@ func condemn(f *facts, d *draft, m member) {
 // many.
 func (f *facts) whyCondemned(m member) string {
 	ordinals := f.Set.Spec.Ordinals
-	if ordinals == nil || !slices.ContainsFunc(ordinals.Reserved, func(r v1.OrdinalRange) bool { return int(r.First) <= m.ordinal && m.ordinal <= int(r.End()) }) {
+	if ordinals == nil || !slices.ContainsFunc(ordinals.Reserved, func(r v1.OrdinalRange) bool { return r.Contains(m.ordinal) }) {
 		return ""
 	}
 	return fmt.Sprintf(", because ordinal %d is reserved", m.ordinal)

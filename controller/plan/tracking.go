@@ -99,15 +99,7 @@ func wasReached(before *v1.RolloutStatus, revision string, m member) bool {
 // wasReleased reports whether a member has no pod because it was being brought to an update
 // that this one has superseded.
 func wasReleased(before *v1.RolloutStatus, m member) bool {
-	if before == nil {
-		return false
-	}
-	for _, r := range before.Released {
-		if int(r.First) <= m.ordinal && m.ordinal <= int(r.End()) {
-			return true
-		}
-	}
-	return false
+	return before != nil && slices.ContainsFunc(before.Released, func(r v1.OrdinalRange) bool { return r.Contains(m.ordinal) })
 }
 
 // rests reports whether no member is changed for the update, whatever its target: it is

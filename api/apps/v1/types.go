@@ -233,6 +233,11 @@ func (r OrdinalRange) End() int32 {
 	return *r.Last
 }
 
+// Contains reports whether an ordinal is in the range.
+func (r OrdinalRange) Contains(ordinal int) bool {
+	return int(r.First) <= ordinal && ordinal <= int(r.End())
+}
+
 // PersistentVolumeClaimRetentionPolicyType says whether a claim outlives the
 // reason for it.
 // +enum

@@ -84,6 +84,16 @@ type StatefulSetStatus struct {
 	Replacements []MemberReplacement `json:"replacements,omitempty" protobuf:"bytes,1004,rep,name=replacements"`
 }
 
+// Condition is the condition of a type, the zero value if there is none.
+func (s *StatefulSetStatus) Condition(kind StatefulSetConditionType) StatefulSetCondition {
+	for _, condition := range s.Conditions {
+		if condition.Type == kind {
+			return condition
+		}
+	}
+	return StatefulSetCondition{}
+}
+
 // RolloutStatus is what an update rests on that the controller has decided earlier. It is
 // written before anything is done that follows from it, so that a controller that takes
 // over goes on in the same way. Only the controller writes it.

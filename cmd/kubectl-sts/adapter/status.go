@@ -42,7 +42,7 @@ func (v *rolloutViewer) Status(object runtime.Unstructured, revision int64) (str
 	if !isOnItsWay(set) {
 		return v.stock.Status(withoutOurBlock(object, set), revision)
 	}
-	ready := readyOf(set)
+	ready := set.Status.Condition(appsv1.StatefulSetReady)
 	switch {
 	case ready.Reason == appsv1.ReasonRolloutFailed, ready.Reason == appsv1.ReasonRolledBack:
 		return "", true, errors.New(ready.Message)
@@ -64,16 +64,6 @@ func isOnItsWay(set *appsv1.StatefulSet) bool {
 	default:
 		return rolling != nil && (rolling.IsPaused() || len(rolling.Steps) > 0 || rolling.FailurePolicy != nil)
 	}
-}
-
-// readyOf is the condition that says in words where a set stands. The controller writes it with the rest of the status.
-func readyOf(set *appsv1.StatefulSet) (ready appsv1.StatefulSetCondition) {
-	for _, condition := range set.Status.Conditions {
-		if condition.Type == appsv1.StatefulSetReady {
-			ready = condition
-		}
-	}
-	return ready
 }
 
 // withoutOurBlock is the set as kubectl has to see it. Of a block rollingUpdate without a partition it thinks that the

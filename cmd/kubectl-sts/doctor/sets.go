@@ -53,10 +53,8 @@ func diagnose(set *v1.StatefulSet) (f finding, ready bool) {
 
 // conditionOf is the set's condition of a type, or an empty one.
 func conditionOf(set *v1.StatefulSet, kind v1.StatefulSetConditionType) v1.StatefulSetCondition {
-	for _, c := range set.Status.Conditions {
-		if c.Type == kind {
-			return c
-		}
+	if c := set.Status.Condition(kind); c.Type != "" {
+		return c
 	}
 	return v1.StatefulSetCondition{Type: kind, Status: corev1.ConditionUnknown, Reason: "Unknown", Message: "the set has no such condition"}
 }

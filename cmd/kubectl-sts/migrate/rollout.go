@@ -5,6 +5,7 @@ package migrate
 
 import (
 	"fmt"
+	"slices"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
@@ -70,10 +71,5 @@ func partitionOf(set *v1.StatefulSet, rollout *v1.RolloutStatus) (partition int3
 }
 
 func isIn(ranges []v1.OrdinalRange, ordinal int) bool {
-	for _, r := range ranges {
-		if int(r.First) <= ordinal && ordinal <= int(r.End()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ranges, func(r v1.OrdinalRange) bool { return r.Contains(ordinal) })
 }

@@ -99,7 +99,7 @@ func (s *situation) strays() []*appsv1.ControllerRevision {
 		needed[s.pods[i].Labels[identity.RevisionLabel]] = true
 	}
 	var strays []*appsv1.ControllerRevision
-	held := readyOf(s.ours)
+	held := s.ours.Status.Condition(v1.StatefulSetReady)
 	for i := range s.revisions {
 		revision := &s.revisions[i]
 		if !needed[revision.Name] && metav1.GetControllerOfNoCopy(revision) == nil &&
@@ -162,23 +162,13 @@ func (s *situation) ready() int {
 // heldIsSeen reports whether our controller says that it has seen the hold. It works
 // on a set one look at a time, so from then on it does nothing for it.
 func (s *situation) heldIsSeen() bool {
-	ready := readyOf(s.ours)
-	return ready != nil && ready.Reason == v1.ReasonHeld && s.ours.Status.ObservedGeneration == s.ours.Generation
+	return s.ours.Status.Condition(v1.StatefulSetReady).Reason == v1.ReasonHeld && s.ours.Status.ObservedGeneration == s.ours.Generation
 }
 
 // inCharge reports whether our controller says that it looks after the set again.
 func (s *situation) inCharge() bool {
-	ready := readyOf(s.ours)
-	return ready != nil && ready.Reason != v1.ReasonHeld && ready.Reason != v1.ReasonPending && s.ours.Status.ObservedGeneration == s.ours.Generation
-}
-
-func readyOf(set *v1.StatefulSet) *v1.StatefulSetCondition {
-	for i := range set.Status.Conditions {
-		if set.Status.Conditions[i].Type == v1.StatefulSetReady {
-			return &set.Status.Conditions[i]
-		}
-	}
-	return nil
+	ready := s.ours.Status.Condition(v1.StatefulSetReady)
+	return ready.Type != "" && ready.Reason != v1.ReasonHeld && ready.Reason != v1.ReasonPending && s.ours.Status.ObservedGeneration == s.ours.Generation
 }
 
 // sameRevisions reports whether both sets name the same revisions in their status.

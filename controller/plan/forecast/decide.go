@@ -18,7 +18,7 @@ import (
 // decide does what an update waits for that goes by steps: what checkers write is True, and
 // somebody promotes the step.
 func (h *host) decide(p plan.Plan) []string {
-	switch waits := conditionOf(p.Status, v1.StatefulSetReady).Reason; {
+	switch waits := p.Status.Condition(v1.StatefulSetReady).Reason; {
 	case p.Status.Rollout == nil:
 		return nil
 	case waits == v1.ReasonWaitingForConditions:

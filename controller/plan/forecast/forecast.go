@@ -47,7 +47,7 @@ func Now(world plan.World) *v1.StatefulSetPlan {
 	l.notNext(world)
 	shown.Status = p.Status
 	switch {
-	case conditionOf(p.Status, v1.StatefulSetStalled).Status == corev1.ConditionTrue:
+	case p.Status.Condition(v1.StatefulSetStalled).Status == corev1.ConditionTrue:
 		end(shown, v1.PlanStuck, v1.StatefulSetStalled)
 	case len(p.All()) == 0:
 		conclude(shown, v1.PlanInProgress)
@@ -110,15 +110,15 @@ func begin(world plan.World) *v1.StatefulSetPlan {
 
 // conclude says how a plan ends after whose last round nothing is left to do.
 func conclude(shown *v1.StatefulSetPlan, otherwise v1.PlanOutcome) {
-	ready := conditionOf(shown.Status, v1.StatefulSetReady)
+	ready := shown.Status.Condition(v1.StatefulSetReady)
 	switch {
 	case ready.Reason == v1.ReasonHeld:
 		end(shown, v1.PlanHeld, v1.StatefulSetReady)
 	case ready.Status == corev1.ConditionTrue:
 		end(shown, v1.PlanConverged, v1.StatefulSetReady)
-	case conditionOf(shown.Status, v1.StatefulSetStalled).Reason == v1.ReasonRolledBack:
+	case shown.Status.Condition(v1.StatefulSetStalled).Reason == v1.ReasonRolledBack:
 		end(shown, v1.PlanConverged, v1.StatefulSetStalled) // that is what was wanted
-	case conditionOf(shown.Status, v1.StatefulSetStalled).Status == corev1.ConditionTrue:
+	case shown.Status.Condition(v1.StatefulSetStalled).Status == corev1.ConditionTrue:
 		end(shown, otherwise, v1.StatefulSetStalled)
 	default:
 		end(shown, otherwise, v1.StatefulSetReady)
@@ -127,15 +127,6 @@ func conclude(shown *v1.StatefulSetPlan, otherwise v1.PlanOutcome) {
 
 // end gives a plan its outcome, with the reason of a condition.
 func end(shown *v1.StatefulSetPlan, outcome v1.PlanOutcome, because v1.StatefulSetConditionType) {
-	condition := conditionOf(shown.Status, because)
+	condition := shown.Status.Condition(because)
 	shown.Outcome, shown.Reason, shown.Message = outcome, condition.Reason, condition.Message
-}
-
-func conditionOf(status v1.StatefulSetStatus, kind v1.StatefulSetConditionType) v1.StatefulSetCondition {
-	for _, condition := range status.Conditions {
-		if condition.Type == kind {
-			return condition
-		}
-	}
-	return v1.StatefulSetCondition{}
 }

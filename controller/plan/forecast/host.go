@@ -168,7 +168,7 @@ func (h *host) react(p plan.Plan) []string {
 	happened = append(happened, h.grow()...)
 	happened = append(happened, h.answer()...)
 	happened = append(happened, h.decide(p)...)
-	baking := conditionOf(p.Status, v1.StatefulSetReady).Reason == v1.ReasonBaking
+	baking := p.Status.Condition(v1.StatefulSetReady).Reason == v1.ReasonBaking
 	if len(p.All())+len(happened) == 0 && (p.PutOff || baking || p.Status.AvailableReplicas < p.Status.ReadyReplicas) && p.RequeueAfter > 0 {
 		h.Now = h.Now.Add(p.RequeueAfter)
 		happened = append(happened, p.RequeueAfter.String()+" pass")
