@@ -89,14 +89,14 @@ func (f *facts) gatesFor(operation v1.DisruptionOperationType) (gates []*v1.Disr
 	return gates
 }
 
-// gated are the gates that have to agree before a pod is removed. One that is broken is
+// gated is what a pod is to be removed for, and the gates that have to agree before that. One that is broken is
 // updated without asking: that may be what mends it.
-func (f *facts) gated(m member) []*v1.DisruptionGate {
-	operation := f.wants(m).Operation
-	if operation == v1.UpdateDisruptionOperationType && isBroken(m.pod) {
-		return nil
+func (f *facts) gated(m member) (wanted request, gates []*v1.DisruptionGate) {
+	wanted = f.wants(m)
+	if wanted.Operation == v1.UpdateDisruptionOperationType && isBroken(m.pod) {
+		return wanted, nil
 	}
-	return f.gatesFor(operation)
+	return wanted, f.gatesFor(wanted.Operation)
 }
 
 // standoff is how far the gates are that are asked about a pod.
@@ -108,10 +108,10 @@ type standoff struct {
 	until time.Time
 }
 
-// standoffOf says how far the gates are with a request that the pod has.
-func (f *facts) standoffOf(m member, asked request) (s standoff) {
-	for _, gate := range f.gated(m) {
-		c := conditionOf(m.pod, corev1.PodConditionType(gate.ConditionType))
+// standoffOf says how far gates are with a request that a pod has.
+func (f *facts) standoffOf(pod *corev1.Pod, gates []*v1.DisruptionGate, asked request) (s standoff) {
+	for _, gate := range gates {
+		c := conditionOf(pod, corev1.PodConditionType(gate.ConditionType))
 		switch {
 		case c != nil && c.Status == corev1.ConditionTrue && c.Reason == asked.answer():
 		case c == nil || c.Status != corev1.ConditionFalse:
@@ -120,11 +120,7 @@ func (f *facts) standoffOf(m member, asked request) (s standoff) {
 			s.awaited = append(s.awaited, gate.ConditionType)
 		default:
 			// It is asked since the later of the two.
-			begun := asked.Since.Time
-			if c.LastTransitionTime.After(begun) {
-				begun = c.LastTransitionTime.Time
-			}
-			end := begun.Add(time.Duration(*gate.TimeoutSeconds) * time.Second)
+			end := latest(asked.Since.Time, c.LastTransitionTime.Time).Add(time.Duration(*gate.TimeoutSeconds) * time.Second)
 			if !f.Now.Before(end) {
 				continue
 			}
@@ -139,23 +135,23 @@ func (f *facts) standoffOf(m member, asked request) (s standoff) {
 
 // agreed reports whether all gates of a member agree that its pod is removed.
 func (f *facts) agreed(m member) bool {
-	asked, _ := requestOf(m.pod)
-	if len(f.gated(m)) == 0 {
+	wanted, gates := f.gated(m)
+	if len(gates) == 0 {
 		return true
 	}
-	s := f.standoffOf(m, asked)
-	return asked.isFor(f.wants(m)) && len(s.unasked)+len(s.awaited) == 0
+	asked, _ := requestOf(m.pod)
+	s := f.standoffOf(m.pod, gates, asked)
+	return asked.isFor(wanted) && len(s.unasked)+len(s.awaited) == 0
 }
 
 // askGates asks the gates of a member, and reports whether all agree that its pod is removed;
 // if not, with what is to be done first. What is asked is written down first, and only a look
 // that reads it sets the conditions.
 func askGates(f *facts, d *draft, m member) (first []Action, agree bool) {
-	gates := f.gated(m)
+	wanted, gates := f.gated(m)
 	if len(gates) == 0 {
 		return nil, true
 	}
-	wanted := f.wants(m)
 	asked, open := requestOf(m.pod)
 	if !open || !asked.isFor(wanted) {
 		next := wanted
@@ -163,7 +159,7 @@ func askGates(f *facts, d *draft, m member) (first []Action, agree bool) {
 		f.tellAsked(d, m, next, typesOf(gates), time.Time{})
 		return []Action{ask(m, next)}, false
 	}
-	s := f.standoffOf(m, asked)
+	s := f.standoffOf(m.pod, gates, asked)
 	switch {
 	case len(s.unasked) > 0:
 		f.tellAsked(d, m, asked, append(s.unasked, s.awaited...), time.Time{})

@@ -79,7 +79,8 @@ func (f *facts) nextGate() (next time.Duration) {
 			continue
 		}
 		asked, _ := requestOf(m.pod)
-		if s := f.standoffOf(m, asked); asked.isFor(f.wants(m)) && !s.until.IsZero() {
+		wanted, gates := f.gated(m)
+		if s := f.standoffOf(m.pod, gates, asked); asked.isFor(wanted) && !s.until.IsZero() {
 			next = soonest(next, s.until.Sub(f.Now))
 		}
 	}

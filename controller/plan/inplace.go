@@ -24,7 +24,7 @@ var errNoRecord = errors.New("there is no record any more")
 // members around them do: it ends what has been done, gives a pod that hangs to another
 // revision if the set has come to want that, resizes containers, and gives up what does not come.
 func goOnInPlace(f *facts, d *draft) verdict {
-	var left []member
+	left := map[int]bool{}
 	for m := range f.all() {
 		if !mayGoOn(m.pod) {
 			continue
@@ -43,10 +43,10 @@ func goOnInPlace(f *facts, d *draft) verdict {
 		case note.mayChange(m.pod) && f.isOutdated(m) && !isHeld(f, d, m):
 			d.each(replaceMember(f, d, m)...)
 		case overdue:
-			left = append(left, m)
+			left[m.ordinal] = true
 			continue
 		case len(note.ungiven(m.pod)) > 0:
-			left = append(left, m)
+			left[m.ordinal] = true
 		}
 		if f.roster.Contains(m.ordinal) {
 			d.wait("%s: %s", m.pod.Name, note.tell(m.pod))

@@ -154,15 +154,10 @@ func containerOf(pod *corev1.Pod, name string) corev1.ContainerStatus {
 // with it.
 func (n inPlaceNote) tell(pod *corev1.Pod) string {
 	what := "its containers restart"
-	switch names := n.awaitedWords(pod); len(names) {
-	case 0:
-		if len(n.Resources) > 0 && !n.isResized(pod) {
-			what = n.tellResize(pod)
-		}
-	case 1:
-		what = "container " + names[0] + " restarts"
-	default:
-		what = "containers " + strings.Join(names[:min(len(names), fewNames)], ", ") + " restart"
+	if names := n.awaited(pod); len(names) > 0 {
+		what = containersText(names, "restarts", "restart")
+	} else if names := n.unresized(pod); len(names) > 0 {
+		what = containersText(names, "is", "are") + " resized"
 	}
 	what += " in place"
 	if at := n.begun(); !at.IsZero() {
@@ -179,19 +174,19 @@ func (n inPlaceNote) tell(pod *corev1.Pod) string {
 
 // tellVain says which containers of a pod should have been restarted by now.
 func (n inPlaceNote) tellVain(pod *corev1.Pod) string {
-	names, has := n.awaitedWords(pod), "has"
-	what := "container"
-	if len(names) > 1 {
-		what, has = "containers", "have"
-	}
-	return fmt.Sprintf("%s %s %s not been restarted since %s", what, strings.Join(names[:min(len(names), fewNames)], ", "), has, clock(n.begun()))
+	return fmt.Sprintf("%s not been restarted since %s", containersText(n.awaited(pod), "has", "have"), clock(n.begun()))
 }
 
-// awaitedWords are the containers that have yet to be restarted, as a message names them.
-func (n inPlaceNote) awaitedWords(pod *corev1.Pod) []string {
-	names := n.awaited(pod)
-	for i := range names {
-		names[i] = foreignWord(names[i])
+// containersText names containers in a message, with the verb that goes with one of them or with
+// many.
+func containersText(names []string, verb, verbOfMany string) string {
+	what := "container "
+	if len(names) > 1 {
+		what, verb = "containers ", verbOfMany
 	}
-	return names
+	var few []string
+	for _, name := range names[:min(len(names), fewNames)] {
+		few = append(few, foreignWord(name))
+	}
+	return what + strings.Join(few, ", ") + " " + verb
 }

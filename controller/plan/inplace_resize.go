@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,10 +60,20 @@ func mergedResources(all, others map[string]corev1.ResourceRequirements) map[str
 }
 
 // ungiven are the containers whose spec has yet to be given the resources that are noted.
-func (n inPlaceNote) ungiven(pod *corev1.Pod) (names []string) {
+func (n inPlaceNote) ungiven(pod *corev1.Pod) []string {
+	return n.lacking(pod, func(c *corev1.Container, wanted corev1.ResourceRequirements) bool {
+		return !gives(&c.Resources, wanted)
+	})
+}
+
+// lacking are the containers of which resources are noted that they lack in some way, by name.
+func (n inPlaceNote) lacking(pod *corev1.Pod, lacks func(c *corev1.Container, wanted corev1.ResourceRequirements) bool) (names []string) {
+	if len(n.Resources) == 0 {
+		return nil
+	}
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
-			if wanted, noted := n.Resources[containers[i].Name]; noted && !gives(&containers[i].Resources, wanted) {
+			if wanted, noted := n.Resources[containers[i].Name]; noted && lacks(&containers[i], wanted) {
 				names = append(names, containers[i].Name)
 			}
 		}
@@ -97,19 +106,11 @@ func gives(resources *corev1.ResourceRequirements, wanted corev1.ResourceRequire
 // unresized are the containers of which it cannot be said yet that they have what is noted, by
 // name. The status of a pod tells what containers have, and its conditions whether any of that
 // has yet to be done.
-func (n inPlaceNote) unresized(pod *corev1.Pod) (names []string) {
+func (n inPlaceNote) unresized(pod *corev1.Pod) []string {
 	pending := len(resizing(pod)) > 0
-	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
-		for i := range containers {
-			name := containers[i].Name
-			wanted, noted := n.Resources[name]
-			if noted && (pending || !gives(&containers[i].Resources, wanted) || !gives(containerOf(pod, name).Resources, wanted)) {
-				names = append(names, name)
-			}
-		}
-	}
-	slices.Sort(names)
-	return names
+	return n.lacking(pod, func(c *corev1.Container, wanted corev1.ResourceRequirements) bool {
+		return pending || !gives(&c.Resources, wanted) || !gives(containerOf(pod, c.Name).Resources, wanted)
+	})
 }
 
 // isResized reports whether all containers have the resources that are noted.
@@ -154,27 +155,9 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// tellResize says which containers have yet to be resized.
-func (n inPlaceNote) tellResize(pod *corev1.Pod) string {
-	return n.unresizedWords(pod, "is", "are") + " resized"
-}
-
 // tellUnresized says which containers should have been resized by now, and what their node says.
 func (n inPlaceNote) tellUnresized(pod *corev1.Pod) string {
-	return fmt.Sprintf("%s not been resized since %s%s", n.unresizedWords(pod, "has", "have"), clock(n.begun()), nodeSays(pod))
-}
-
-// unresizedWords are the containers that have yet to be resized, as a message names them, with a
-// verb.
-func (n inPlaceNote) unresizedWords(pod *corev1.Pod, verb, verbOfMany string) string {
-	names, what := n.unresized(pod), "container"
-	for i := range names {
-		names[i] = foreignWord(names[i])
-	}
-	if len(names) > 1 {
-		what, verb = "containers", verbOfMany
-	}
-	return what + " " + strings.Join(names[:min(len(names), fewNames)], ", ") + " " + verb
+	return fmt.Sprintf("%s not been resized since %s%s", containersText(n.unresized(pod), "has", "have"), clock(n.begun()), nodeSays(pod))
 }
 
 // nodeSays is what the node of a pod says of a resize that it has yet to do, empty if it says

@@ -5,7 +5,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,7 +25,7 @@ const defaultGrace = 30 * time.Second
 // The members go in the order of updates, one that serves only as long as no more than
 // maxUnavailable members are down, and in an ordered set when all others serve. They count as
 // serving here, or two of them would wait for each other.
-func resizeOrGiveUp(f *facts, d *draft, left []member) {
+func resizeOrGiveUp(f *facts, d *draft, left map[int]bool) {
 	if len(left) == 0 {
 		return
 	}
@@ -35,7 +34,7 @@ func resizeOrGiveUp(f *facts, d *draft, left []member) {
 		down += one(f.isDown(m))
 	}
 	for m := range f.inUpdateOrder() {
-		if !slices.ContainsFunc(left, func(other member) bool { return other.ordinal == m.ordinal }) {
+		if !left[m.ordinal] {
 			continue
 		}
 		others, goes := down-one(f.isDown(m)), false
@@ -63,8 +62,8 @@ func (f *facts) isDown(m member) bool {
 }
 
 // restartedUntil is the time until which containers of a pod should have been ended to be
-// restarted, or should have been resized: they may take all the time that the pod gives them, and their node as much as
-// anything of the set may take.
+// restarted, or should have been resized: they may take all the time that the pod gives them, and
+// their node as much as anything of the set may take.
 func (f *facts) restartedUntil(pod *corev1.Pod, note inPlaceNote) time.Time {
 	grace := defaultGrace
 	if seconds := pod.Spec.TerminationGracePeriodSeconds; seconds != nil {
@@ -74,8 +73,7 @@ func (f *facts) restartedUntil(pod *corev1.Pod, note inPlaceNote) time.Time {
 }
 
 // isOverdue reports whether containers of a pod should have been restarted or resized by now, or
-// cannot be resized. As long
-// as that may still come, left is how long it takes.
+// cannot be resized. As long as that may still come, left is how long it takes.
 func (f *facts) isOverdue(pod *corev1.Pod) (overdue bool, left time.Duration) {
 	if !isRestarting(pod) || isTerminating(pod) || isFinished(pod) {
 		return false, 0

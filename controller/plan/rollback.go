@@ -66,9 +66,7 @@ func (f *facts) windClock(p *progress) {
 // zero if there are none. Of one that is recreated, the clock stands as long as it has no pod.
 func lastChange(members []member) (last time.Time) {
 	for _, m := range members {
-		if at := noteOf(m.pod).begun(); at.After(last) {
-			last = at
-		}
+		last = latest(last, noteOf(m.pod).begun())
 	}
 	return last
 }
