@@ -43,9 +43,7 @@ var _ rest.NamedCreater = &ReplaceREST{}
 // NewReplaceREST serves requests to replace members of the sets whose status is served. Of
 // scheme it uses the generated validation of the API types.
 func NewReplaceREST(status *StatusREST, scheme *runtime.Scheme, members Members) *ReplaceREST {
-	store := *status.store
-	store.UpdateStrategy = requestStrategy{statusStrategy{newStrategy(scheme, nil)}}
-	return &ReplaceREST{&store, members, semaphore.NewWeighted(ReplacementsAtOnce)}
+	return &ReplaceREST{requestStore(status, scheme), members, semaphore.NewWeighted(ReplacementsAtOnce)}
 }
 
 // New is an empty request, to be decoded into.
@@ -80,18 +78,11 @@ func (r *ReplaceREST) Create(ctx context.Context, name string, obj runtime.Objec
 	if err != nil {
 		return nil, err
 	}
-	stored, _, err := r.store.Update(asWriteOfStatus(ctx), name, asked, rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{DryRun: options.DryRun})
+	about, err := noteRequest(ctx, r.store, name, asked, options)
 	if err != nil {
-		return nil, explainTooLarge(err)
+		return nil, err
 	}
-	set, ok := stored.(*appsv1.StatefulSet)
-	if !ok {
-		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
-	}
-	return &appsv1.StatefulSetReplacement{
-		ObjectMeta: metav1.ObjectMeta{Name: set.Name, Namespace: set.Namespace, UID: set.UID, ResourceVersion: set.ResourceVersion, CreationTimestamp: set.CreationTimestamp},
-		Ordinals:   request.Ordinals, Force: request.Force,
-	}, nil
+	return &appsv1.StatefulSetReplacement{ObjectMeta: about, Ordinals: request.Ordinals, Force: request.Force}, nil
 }
 
 // look reads the set, to refuse what needs no look at the host, and the pods of its members.

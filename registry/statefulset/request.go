@@ -5,13 +5,39 @@ package statefulset
 
 import (
 	"context"
+	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	genericrequest "k8s.io/apiserver/pkg/endpoints/request"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/registry/rest"
 
 	appsv1 "statefulset.dev/api/apps/v1"
 )
+
+// requestStore is the store of the sets whose status is served, for requests to a subresource.
+func requestStore(status *StatusREST, scheme *runtime.Scheme) *genericregistry.Store {
+	store := *status.store
+	store.UpdateStrategy = requestStrategy{statusStrategy{newStrategy(scheme, nil)}}
+	return &store
+}
+
+// noteRequest writes what becomes of the status of a set by a request, and returns what the
+// answer says of the set: its name, UID and version.
+func noteRequest(ctx context.Context, store *genericregistry.Store, name string, change rest.UpdatedObjectInfo, options *metav1.CreateOptions) (metav1.ObjectMeta, error) {
+	stored, _, err := store.Update(asWriteOfStatus(ctx), name, change, rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{DryRun: options.DryRun})
+	if err != nil {
+		return metav1.ObjectMeta{}, explainTooLarge(err)
+	}
+	set, ok := stored.(*appsv1.StatefulSet)
+	if !ok {
+		return metav1.ObjectMeta{}, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
+	}
+	return metav1.ObjectMeta{Name: set.Name, Namespace: set.Namespace, UID: set.UID, ResourceVersion: set.ResourceVersion, CreationTimestamp: set.CreationTimestamp}, nil
+}
 
 // asWriteOfStatus makes the rules apply to a request that a write of the status meets.
 func asWriteOfStatus(ctx context.Context) context.Context {

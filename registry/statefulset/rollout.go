@@ -28,9 +28,7 @@ var _ rest.NamedCreater = &RolloutREST{}
 // NewRolloutREST serves decisions about updates of the sets whose status is served. Of scheme
 // it uses the generated validation of the API types.
 func NewRolloutREST(status *StatusREST, scheme *runtime.Scheme) *RolloutREST {
-	store := *status.store
-	store.UpdateStrategy = requestStrategy{statusStrategy{newStrategy(scheme, nil)}}
-	return &RolloutREST{&store}
+	return &RolloutREST{requestStore(status, scheme)}
 }
 
 // New is an empty decision, to be decoded into.
@@ -56,16 +54,9 @@ func (r *RolloutREST) Create(ctx context.Context, name string, obj runtime.Objec
 			return nil, err
 		}
 	}
-	stored, _, err := r.store.Update(asWriteOfStatus(ctx), name, decided{decision}, rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{DryRun: options.DryRun})
+	about, err := noteRequest(ctx, r.store, name, decided{decision}, options)
 	if err != nil {
-		return nil, explainTooLarge(err)
+		return nil, err
 	}
-	set, ok := stored.(*appsv1.StatefulSet)
-	if !ok {
-		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
-	}
-	return &appsv1.StatefulSetRollout{
-		ObjectMeta: metav1.ObjectMeta{Name: set.Name, Namespace: set.Namespace, UID: set.UID, ResourceVersion: set.ResourceVersion, CreationTimestamp: set.CreationTimestamp},
-		Revision:   decision.Revision, Action: decision.Action, Step: decision.Step,
-	}, nil
+	return &appsv1.StatefulSetRollout{ObjectMeta: about, Revision: decision.Revision, Action: decision.Action, Step: decision.Step}, nil
 }
