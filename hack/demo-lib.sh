@@ -17,6 +17,23 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+# What a test that has a cluster of its own does in the end; the logs stay if it has failed.
+remove_cluster() {
+  local code=$?
+  trap '' INT TERM
+  finish
+  if ((code != 0)) && [[ -d $DIR/logs ]]; then
+    "$@"
+    rm -rf "$DIR-logs"
+    cp -r "$DIR/logs" "$DIR-logs"
+    echo "the cluster's logs are in $DIR-logs"
+  fi
+  bin/cluster down --dir "$DIR" --purge || code=1
+  rm -rf "$DIR"
+  exit "$code"
+}
+
+value() { kubectl get "$1" -o jsonpath="$2"; }
 section() { printf '\n== %s (%ds)\n' "$1" "$SECONDS"; }
 kubectl() { "$DIR/kubectl" --kubeconfig="$DIR/kubeconfig" "$@"; }
 sts() { KUBECONFIG=$DIR/kubeconfig bin/kubectl-sts "$@"; }

@@ -19,27 +19,17 @@ STORE=statefulset-apiserver-etcd
 
 . hack/demo-lib.sh
 
-remove() {
-  local code=$?
-  trap '' INT TERM
-  finish
-  if ((code != 0)) && [[ -d $DIR/logs ]]; then
-    for pod in $(system get pods -o name); do
-      system logs "$pod" --previous >"$DIR/logs/${pod#pod/}-previous.log" 2>/dev/null || true
-      system logs "$pod" >"$DIR/logs/${pod#pod/}.log" || true
-    done
-    rm -rf "$DIR-logs"
-    cp -r "$DIR/logs" "$DIR-logs"
-    echo "the cluster's logs are in $DIR-logs"
-  fi
-  bin/cluster down --dir "$DIR" --purge || code=1
-  rm -rf "$DIR"
-  exit "$code"
+# keep_logs adds those of the server and its store to the cluster's.
+keep_logs() {
+  local pod
+  for pod in $(system get pods -o name); do
+    system logs "$pod" --previous >"$DIR/logs/${pod#pod/}-previous.log" 2>/dev/null || true
+    system logs "$pod" >"$DIR/logs/${pod#pod/}.log" || true
+  done
 }
 
 helm() { KUBECONFIG=$DIR/kubeconfig bin/helm --namespace "$SYSTEM" "$@"; }
 system() { kubectl --namespace "$SYSTEM" "$@"; }
-value() { kubectl get "$1" -o jsonpath="$2"; }
 of_system() { system get "$1" -o jsonpath="$2"; }
 node() { bin/cluster node "$1" "$2" --dir "$DIR" "${@:3}"; }
 
@@ -93,7 +83,7 @@ store_pod() {
 }
 
 hack/node-packages.sh
-trap remove EXIT
+trap "remove_cluster keep_logs" EXIT
 bin/cluster down --dir "$DIR" --purge
 bin/cluster up --nodes=real --dir "$DIR" --images bin/images
 

@@ -17,27 +17,12 @@ MEMBERS=${MEMBERS:-1000}
 
 . hack/demo-lib.sh
 
-remove() {
-  local code=$?
-  trap '' INT TERM
-  finish
-  if ((code != 0)) && [[ -d $DIR/logs ]]; then
-    rm -rf "$DIR-logs"
-    cp -r "$DIR/logs" "$DIR-logs"
-    echo "the cluster's logs are in $DIR-logs"
-  fi
-  bin/cluster down --dir "$DIR" --purge || code=1
-  rm -rf "$DIR"
-  exit "$code"
-}
-
-value() { kubectl get "$1" -o jsonpath="$2"; }
 
 # nodes_of SELECTOR [FLAG...]: the nodes that pods are on, each once.
 nodes_of() { kubectl get pods -l "$1" "${@:2}" -o jsonpath='{range .items[*]}{.spec.nodeName}{"\n"}{end}' | sort -u | paste -sd ' '; }
 
 hack/node-packages.sh
-trap remove EXIT
+trap remove_cluster EXIT
 bin/cluster down --dir "$DIR" --purge
 section "A real node, and fake ones"
 bin/cluster up --nodes=mixed:1 --dir "$DIR" --images bin/images

@@ -38,25 +38,11 @@ traces() {
   pgrep --full --list-full "$DIR/" || true
 }
 
-remove() {
-  local code=$?
-  trap '' INT TERM
-  finish
-  if ((code != 0)) && [[ -d $DIR/logs ]]; then
-    rm -rf "$DIR-logs"
-    cp -r "$DIR/logs" "$DIR-logs"
-    echo "the cluster's logs are in $DIR-logs"
-  fi
-  bin/cluster down --dir "$DIR" --purge || code=1
-  rm -rf "$DIR"
-  exit "$code"
-}
-trap remove EXIT
+trap remove_cluster EXIT
 # A run that was killed has left its cluster.
 bin/cluster down --dir "$DIR" --purge
 before=$(traces)
 
-value() { kubectl get "$1" -o jsonpath="$2"; }
 starts() { kubectl exec "$1" -- cat /data/starts; }
 
 section "One node"
