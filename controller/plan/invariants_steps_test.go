@@ -173,7 +173,8 @@ func (j *judged) stepLooks() (all []time.Duration) {
 	return all
 }
 
-// rollsBack: members at an update that is rolled back are taken as soon as there is room.
+// rollsBack: members at an update that is rolled back are taken as soon as there is room, and
+// no gate is to agree first.
 func (j *judged) rollsBack() {
 	if !j.goesBack() || j.rests() || j.undecided() || j.Set.DeletionTimestamp != nil || j.changesMembership() || len(j.surplus()) > 0 || len(j.actions()) > 0 {
 		return
@@ -183,7 +184,12 @@ func (j *judged) rollsBack() {
 			return
 		}
 	}
-	if left := j.updatedMembers(); len(left) > 0 {
+	left := j.updatedMembers()
+	isHeldUp := func(ordinal int) bool {
+		gate, _ := j.disagrees(j.member(ordinal))
+		return gate != ""
+	}
+	if len(left) > 0 && !slices.ContainsFunc(left, isHeldUp) {
 		j.broke("rolls back", "the members %v stay at an update that is rolled back", left)
 	}
 }
