@@ -44,3 +44,19 @@ func (e *execution) setClaimOwners(ctx context.Context, action plan.SetClaimOwne
 	what := subject{part: "owners of ", kind: "claim", name: action.Claim.Name}
 	return e.change(ctx, claimsResource, what, action.Claim, change{owners: owners})
 }
+
+// markClaim notes what concerns nobody but the set: there is no event for it.
+func (e *execution) markClaim(ctx context.Context, action plan.MarkClaim) error {
+	what := subject{part: "annotations of ", kind: "claim", name: action.Claim.Name}
+	return e.change(ctx, claimsResource, what, action.Claim, change{annotations: action.Annotations})
+}
+
+// deleteClaim deletes a claim that the set asks to have deleted, and its data.
+func (e *execution) deleteClaim(ctx context.Context, action plan.DeleteClaim) error {
+	what := subject{kind: "claim", name: action.Claim.Name}
+	err := e.remove(ctx, claimsResource, what, action.Claim)
+	if err == nil {
+		e.tellSuccess(deletion, what)
+	}
+	return err
+}
