@@ -105,7 +105,7 @@ func (j *judged) reclaims() {
 			got[returns] = append(got[returns], action.Claim.Name)
 		case noted:
 			got[retires] = append(got[retires], action.Claim.Name)
-			if at, err := time.Parse(time.RFC3339, *value); err != nil || at.After(j.Now) || j.Now.Sub(at) >= time.Second {
+			if at, err := time.Parse(time.RFC3339, *value); err != nil || at.Before(j.Now) || at.Sub(j.Now) >= time.Second {
 				j.broke("retired since", "claim %s is noted to be retired at %s, and it is %s", action.Claim.Name, *value, j.Now)
 			}
 		default:

@@ -119,7 +119,7 @@ func mountsClaim(pod *corev1.Pod, claim string) bool {
 // does not know of it yet deletes nothing.
 func reclaim(f *facts, d *draft) verdict {
 	for _, left := range f.returned {
-		d.mark(f, left, ClaimKept, map[string]*string{v1.RetiredAtAnnotation: nil})
+		d.mark(left, ClaimKept, map[string]*string{v1.RetiredAtAnnotation: nil})
 	}
 	delay, _ := f.reclaimDelay()
 	deleted := 0
@@ -127,7 +127,9 @@ func reclaim(f *facts, d *draft) verdict {
 		due := left.retired.Add(delay)
 		switch {
 		case left.retired.IsZero():
-			d.mark(f, left, ClaimRetired, map[string]*string{v1.RetiredAtAnnotation: new(f.Now.UTC().Format(time.RFC3339))})
+			// Up to the next second: rather a claim stays for longer than the set says.
+			since := f.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
+			d.mark(left, ClaimRetired, map[string]*string{v1.RetiredAtAnnotation: new(since.Format(time.RFC3339))})
 		case f.Now.Before(due):
 			d.again(due.Sub(f.Now))
 		case deleted < mostReclaimed:
@@ -139,7 +141,7 @@ func reclaim(f *facts, d *draft) verdict {
 }
 
 // mark plans what is noted on a claim.
-func (d *draft) mark(f *facts, left leftover, as ClaimMark, annotations map[string]*string) {
+func (d *draft) mark(left leftover, as ClaimMark, annotations map[string]*string) {
 	if len(d.marked) == mostChanged || d.changed[left.claim.Name] {
 		return
 	}
