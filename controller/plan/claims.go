@@ -95,9 +95,20 @@ func ownClaims(f *facts, d *draft, m member) {
 			continue
 		}
 		if action := f.ownClaim(claim, m); action != nil {
-			d.each(action)
+			d.own(action)
 		}
 	}
+}
+
+// own plans what a claim lacks, as long as there are not too many marks in the plan.
+func (d *draft) own(action Action) {
+	if _, marks := action.(MarkClaim); marks {
+		if d.owned == mostChanged {
+			return
+		}
+		d.owned++
+	}
+	d.each(action)
 }
 
 // claimsOf are the claims that a member has. Those that an older set has too are left to it.

@@ -36,6 +36,8 @@ type draft struct {
 	// changed are the claims that are changed after their templates.
 	changed map[string]bool
 
+	// owned is how many claims are marked as the set's.
+	owned int
 	// marked are the claims whose retirement is noted or withdrawn.
 	marked map[string]bool
 

@@ -49,7 +49,7 @@ func claimsOfCondemned(f *facts, d *draft) []member {
 		lacking := false
 		for _, claim := range f.claimsOf(m) {
 			if action := f.ownClaim(claim, m); action != nil {
-				d.each(action)
+				d.own(action)
 				lacking = true
 			}
 		}
