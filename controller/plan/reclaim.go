@@ -156,16 +156,14 @@ func (d *draft) mark(left leftover, as ClaimMark, annotations map[string]*string
 func reclaims(f *facts) (all []v1.Reclaim) {
 	delay, _ := f.reclaimDelay()
 	for _, left := range slices.Backward(f.leftovers) {
-		due := metav1.NewTime(left.retired.Add(delay).UTC())
-		last := len(all) - 1
+		due, ordinal, last := metav1.NewTime(left.retired.Add(delay).UTC()), int32(left.ordinal), len(all)-1 //nolint:gosec // a name has no larger one
 		switch {
 		case left.retired.IsZero():
-		case last >= 0 && all[last].DueTime.Equal(&due) && all[last].End() >= left.ordinal-1:
-			if left.ordinal > all[last].End() {
-				all[last].Last = new(int32(left.ordinal))
-			}
+		case last >= 0 && all[last].DueTime.Equal(&due) && all[last].End() == left.ordinal-1:
+			all[last].Last = &ordinal
+		case last >= 0 && all[last].DueTime.Equal(&due) && all[last].End() == left.ordinal:
 		default:
-			all = append(all, v1.Reclaim{First: int32(left.ordinal), DueTime: due})
+			all = append(all, v1.Reclaim{First: ordinal, DueTime: due})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b v1.Reclaim) int { return a.DueTime.Compare(b.DueTime.Time) })

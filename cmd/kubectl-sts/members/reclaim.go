@@ -111,8 +111,8 @@ func parseOrdinals(text string) (ordinals []int32, err error) {
 		if int(last-first)+len(ordinals) >= mostReclaimed {
 			return nil, fmt.Errorf("--ordinals has more than %d ordinals", mostReclaimed)
 		}
-		for ordinal := first; ordinal <= last; ordinal++ {
-			ordinals = append(ordinals, int32(ordinal))
+		for ordinal := int32(first); int64(ordinal) <= last; ordinal++ {
+			ordinals = append(ordinals, ordinal)
 		}
 	}
 	slices.Sort(ordinals)
