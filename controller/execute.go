@@ -96,6 +96,10 @@ func (e *execution) carryOut(ctx context.Context, action plan.Action) error { //
 		return e.setClaimOwners(ctx, action)
 	case plan.UpdateClaim:
 		return e.updateClaim(ctx, action)
+	case plan.MarkClaim:
+		return e.markClaim(ctx, action)
+	case plan.DeleteClaim:
+		return e.deleteClaim(ctx, action)
 	case plan.RepairPod:
 		return e.repairPod(ctx, action)
 	case plan.PatchPod:

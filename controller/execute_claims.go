@@ -5,11 +5,15 @@ package controller
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
 )
 
 // createClaims creates the claims of one member at the same time. One that is
@@ -43,4 +47,49 @@ func (e *execution) setClaimOwners(ctx context.Context, action plan.SetClaimOwne
 	}
 	what := subject{part: "owners of ", kind: "claim", name: action.Claim.Name}
 	return e.change(ctx, claimsResource, what, action.Claim, change{owners: owners})
+}
+
+// markClaim notes what concerns nobody but the set: there is no event for it.
+func (e *execution) markClaim(ctx context.Context, action plan.MarkClaim) error {
+	what := subject{part: "annotations of ", kind: "claim", name: action.Claim.Name}
+	return e.change(ctx, claimsResource, what, action.Claim, change{annotations: action.Annotations})
+}
+
+// deleteClaim deletes a claim that the set asks to have deleted, and its data. Nothing brings
+// that back, so neither the caches nor the preconditions suffice: the set has to want it still,
+// and the member to have no pod, as our store and the host say now.
+func (e *execution) deleteClaim(ctx context.Context, action plan.DeleteClaim) error {
+	what := subject{kind: "claim", name: action.Claim.Name}
+	if err := e.confirmRemoved(ctx, action.Ordinal); err != nil {
+		return err
+	}
+	err := e.remove(ctx, claimsResource, what, action.Claim)
+	if err == nil {
+		e.tellSuccess(deletion, what)
+	}
+	return err
+}
+
+// confirmRemoved makes sure, past the caches, that the set is as it was planned for and that a
+// member of it has no pod.
+func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	live, err := e.Sets.AppsV1().StatefulSets(e.set.Namespace).Get(ctx, e.set.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return &staleRead{err}
+	case err != nil:
+		return fmt.Errorf("reading set before deleting a claim: %w", err)
+	case live.UID != e.set.UID || live.Generation != e.set.Generation || live.DeletionTimestamp != nil || held(live):
+		return &staleRead{errors.New("the set has changed")}
+	}
+	pod := identity.PodName(e.set.Name, ordinal)
+	switch _, err := e.Host.CoreV1().Pods(e.set.Namespace).Get(ctx, pod, metav1.GetOptions{}); {
+	case err == nil:
+		return &staleRead{fmt.Errorf("pod %s exists", pod)}
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("reading pod %s before deleting a claim of its member: %w", pod, err)
+	}
+	return nil
 }

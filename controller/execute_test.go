@@ -43,6 +43,8 @@ func TestEveryWriteNamesTheObjectThatWasDecidedOn(t *testing.T) {
 		"giving a claim an owner":     plan.SetClaimOwners{Claim: targetOf(claim), Owners: []metav1.OwnerReference{identity.Owner(set)}},
 		"taking a claim's last owner": plan.SetClaimOwners{Claim: targetOf(claim)},
 		"growing a claim":             plan.UpdateClaim{Claim: targetOf(claim), Size: new(quantity.MustParse("2Gi"))},
+		"marking a claim":             plan.MarkClaim{Claim: targetOf(claim), Annotations: map[string]*string{"a": new("b"), "c": nil}},
+		"deleting a claim":            plan.DeleteClaim{Ordinal: 5, Claim: targetOf(claim)},
 		"updating a pod in place":     plan.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}},
 		"resizing a pod":              plan.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {}}},
 		"ending that":                 plan.EndInPlace{Pod: targetOf(pod)},

@@ -17,10 +17,11 @@ import (
 
 // claimsKind are all claims: they have no label by which those of members could be
 // selected. Whose a claim is, its name says; who owns it is the retention policy's
-// business. The controller never removes one, and has no right to get one.
+// business. The controller removes one only if the set asks for that, and has no right to get
+// one.
 func claimsKind(host kubernetes.Interface) kind {
 	claims := through[*corev1.PersistentVolumeClaim, *corev1.PersistentVolumeClaimList](host.CoreV1().PersistentVolumeClaims)
-	claims.read, claims.remove = claims.readByList, nil
+	claims.read = claims.readByList
 	return kind{
 		resource: claimsResource,
 		noun:     "claim",

@@ -53,7 +53,7 @@ type kind struct {
 	// changed reports whether two states of an object are different for the planner.
 	changed func(memory *memory, before, after any) bool
 	// endpoint is how the host is asked for objects and told to change them. What it
-	// cannot do is never done: nothing removes claims but the host's garbage collector.
+	// cannot do is never done.
 	endpoint
 }
 

@@ -186,9 +186,3 @@ func TestAPreviewReadsAnotherKindOnceItHasARow(t *testing.T) {
 		t.Errorf("got config maps %v, want %v", got, want)
 	}
 }
-
-func TestTheControllerHasNoWayToRemoveAClaim(t *testing.T) {
-	if claims := claimsKind(fake.NewClientset()); claims.remove != nil {
-		t.Error("got a way to remove claims, want none")
-	}
-}

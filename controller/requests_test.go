@@ -149,6 +149,10 @@ func wantedTarget(action plan.Action) plan.Target {
 		return action.Claim
 	case plan.UpdateClaim:
 		return action.Claim
+	case plan.MarkClaim:
+		return action.Claim
+	case plan.DeleteClaim:
+		return action.Claim
 	case plan.RaiseRevision:
 		return action.Revision
 	case plan.AdoptRevision:

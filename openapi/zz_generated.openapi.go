@@ -357,6 +357,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.PlanRound{}.OpenAPIModelName():                                       schema_statefulsetdev_api_apps_v1_PlanRound(ref),
 		appsv1.PlanStep{}.OpenAPIModelName():                                        schema_statefulsetdev_api_apps_v1_PlanStep(ref),
 		appsv1.PlanWarning{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_PlanWarning(ref),
+		appsv1.Reclaim{}.OpenAPIModelName():                                         schema_statefulsetdev_api_apps_v1_Reclaim(ref),
 		appsv1.RollingUpdateStatefulSetStrategy{}.OpenAPIModelName():                schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref),
 		appsv1.RolloutFailure{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_RolloutFailure(ref),
 		appsv1.RolloutStatus{}.OpenAPIModelName():                                   schema_statefulsetdev_api_apps_v1_RolloutStatus(ref),
@@ -18676,11 +18677,11 @@ func schema_statefulsetdev_api_apps_v1_PlanAction(ref common.ReferenceCallback) 
 				Properties: map[string]spec.Schema{
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "type says what the action does.\n\nPossible enum values:\n - `\"AdoptPod\"` makes the set the controller of a pod that has none.\n - `\"AdoptRevision\"` makes the set the controller of a revision that has none.\n - `\"CreateClaims\"` creates claims that an existing pod waits for.\n - `\"CreateMember\"` creates the claims that a member lacks, and then its pod.\n - `\"CreateRevision\"` records the set's template.\n - `\"DeletePod\"` removes a pod gracefully.\n - `\"DeleteRevision\"` removes a revision that nothing needs any more.\n - `\"EndInPlace\"` notes at a pod that its containers have been restarted and resized.\n - `\"PatchPod\"` changes labels and annotations of a pod.\n - `\"RaiseRevision\"` makes an earlier revision the latest again.\n - `\"ReleasePod\"` gives up a pod that no longer matches the set.\n - `\"RepairPod\"` restores the labels of a pod's identity.\n - `\"ResizePod\"` gives containers of a pod that is updated in place other cpu and memory.\n - `\"SetClaimOwners\"` makes the owner references of a claim follow the retention policy.\n - `\"SetPodConditions\"` sets conditions in the status of a pod.\n - `\"UpdateClaim\"` makes a claim larger, or gives it the attributes, labels and annotations of its template.\n - `\"UpdateInPlace\"` brings a pod to another revision without replacing it.",
+							Description: "type says what the action does.\n\nPossible enum values:\n - `\"AdoptPod\"` makes the set the controller of a pod that has none.\n - `\"AdoptRevision\"` makes the set the controller of a revision that has none.\n - `\"CreateClaims\"` creates claims that an existing pod waits for.\n - `\"CreateMember\"` creates the claims that a member lacks, and then its pod.\n - `\"CreateRevision\"` records the set's template.\n - `\"DeleteClaim\"` deletes the claim of a member that was removed long enough ago, and its data.\n - `\"DeletePod\"` removes a pod gracefully.\n - `\"DeleteRevision\"` removes a revision that nothing needs any more.\n - `\"EndInPlace\"` notes at a pod that its containers have been restarted and resized.\n - `\"MarkClaim\"` notes on a claim what its deletion rests on: that a pod of the set mounts it, since when its member is removed, or that it is to stay.\n - `\"PatchPod\"` changes labels and annotations of a pod.\n - `\"RaiseRevision\"` makes an earlier revision the latest again.\n - `\"ReleasePod\"` gives up a pod that no longer matches the set.\n - `\"RepairPod\"` restores the labels of a pod's identity.\n - `\"ResizePod\"` gives containers of a pod that is updated in place other cpu and memory.\n - `\"SetClaimOwners\"` makes the owner references of a claim follow the retention policy.\n - `\"SetPodConditions\"` sets conditions in the status of a pod.\n - `\"UpdateClaim\"` makes a claim larger, or gives it the attributes, labels and annotations of its template.\n - `\"UpdateInPlace\"` brings a pod to another revision without replacing it.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
-							Enum:        []interface{}{"AdoptPod", "AdoptRevision", "CreateClaims", "CreateMember", "CreateRevision", "DeletePod", "DeleteRevision", "EndInPlace", "PatchPod", "RaiseRevision", "ReleasePod", "RepairPod", "ResizePod", "SetClaimOwners", "SetPodConditions", "UpdateClaim", "UpdateInPlace"},
+							Enum:        []interface{}{"AdoptPod", "AdoptRevision", "CreateClaims", "CreateMember", "CreateRevision", "DeleteClaim", "DeletePod", "DeleteRevision", "EndInPlace", "MarkClaim", "PatchPod", "RaiseRevision", "ReleasePod", "RepairPod", "ResizePod", "SetClaimOwners", "SetPodConditions", "UpdateClaim", "UpdateInPlace"},
 						},
 					},
 					"ordinal": {
@@ -18979,6 +18980,43 @@ func schema_statefulsetdev_api_apps_v1_PlanWarning(ref common.ReferenceCallback)
 				Required: []string{"reason", "message"},
 			},
 		},
+	}
+}
+
+func schema_statefulsetdev_api_apps_v1_Reclaim(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Reclaim says from when on the claims of removed members are deleted.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"first": {
+						SchemaProps: spec.SchemaProps{
+							Description: "first is the lowest ordinal of the members.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"last": {
+						SchemaProps: spec.SchemaProps{
+							Description: "last is the highest ordinal of the members. Absent, it is first.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"dueTime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "dueTime is when they are deleted.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"first", "dueTime"},
+			},
+		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -19562,6 +19600,13 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetPersistentVolumeClaimRetention
 							Enum:        []interface{}{"Delete", "Retain"},
 						},
 					},
+					"scaledAfterSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "scaledAfterSeconds is how many seconds after the end of a removed member's pod its claims are deleted, if whenScaled is Delete. Until then they are kept, and a member that comes back gets them back. Only claims are deleted that a pod of this set has mounted since the field was set. The controller needs the right to delete claims, which its installation does not include by itself. Absent, claims go with the pod.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
 				},
 			},
 		},
@@ -20119,12 +20164,30 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							},
 						},
 					},
+					"reclaims": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "reclaims tell whose claims are deleted when, if spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds is set. At most 32 are told, the first due ones. What is due stands on the claims; this only tells of it.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.Reclaim{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"replicas"},
 			},
 		},
 		Dependencies: []string{
-			metav1.Time{}.OpenAPIModelName(), appsv1.MemberReplacement{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName(), appsv1.VolumeClaimStatus{}.OpenAPIModelName()},
+			metav1.Time{}.OpenAPIModelName(), appsv1.MemberReplacement{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.Reclaim{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName(), appsv1.VolumeClaimStatus{}.OpenAPIModelName()},
 	}
 }
 

@@ -6,5 +6,6 @@
 //	admission.go  which plugins there are
 //	apply.go      what they follow of the host
 //	policies.go   mutating policies, which only hosts from 1.36 on serve
+//	reclaim.go    who has claims deleted later must be allowed to delete them
 //	quota.go      quota is charged last, after a set was tried on the host
 package admission

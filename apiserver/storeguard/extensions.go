@@ -63,12 +63,17 @@ func extensions() []extension {
 		{inRollingUpdate + "order", 2, rolling(func(r *appsv1.RollingUpdateStatefulSetStrategy) bool { return r.Order != nil })},
 		{inRollingUpdate + "inPlace", 2, rolling(func(r *appsv1.RollingUpdateStatefulSetStrategy) bool { return r.InPlace != nil })},
 		{"spec.volumeClaimUpdate", 2, func(s *appsv1.StatefulSet) bool { return s.Spec.VolumeClaimUpdate != nil }},
+		{"spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds", 2, func(s *appsv1.StatefulSet) bool {
+			policy := s.Spec.PersistentVolumeClaimRetentionPolicy
+			return policy != nil && policy.ScaledAfterSeconds != nil
+		}},
 		{"spec.overrides", 2, func(s *appsv1.StatefulSet) bool { return len(s.Spec.Overrides) > 0 }},
 		{"spec.scaleStrategy", 2, func(s *appsv1.StatefulSet) bool { return s.Spec.ScaleStrategy != nil }},
 		{"spec.disruption", 2, func(s *appsv1.StatefulSet) bool { return s.Spec.Disruption != nil }},
 		{"status.ordinals", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.Ordinals) > 0 }},
 		{"status.rollout", 2, func(s *appsv1.StatefulSet) bool { return s.Status.Rollout != nil }},
 		{"status.volumeClaims", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.VolumeClaims) > 0 }},
+		{"status.reclaims", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.Reclaims) > 0 }},
 		{"status.replacements", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.Replacements) > 0 }},
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/adapter"
 	"statefulset.dev/cmd/kubectl-sts/doctor"
 	"statefulset.dev/cmd/kubectl-sts/install"
+	"statefulset.dev/cmd/kubectl-sts/members"
 	"statefulset.dev/cmd/kubectl-sts/migrate"
 	"statefulset.dev/cmd/kubectl-sts/plan"
 	"statefulset.dev/cmd/kubectl-sts/terminal"
@@ -86,6 +87,7 @@ func ownCommands(cluster genericclioptions.RESTClientGetter, streams genericioop
 			plan.NewCommand(cluster, guarded),
 			tree.NewCommand(cluster, streams),
 			doctor.NewCommand(cluster, guarded),
+			members.NewReclaimCommand(cluster, guarded),
 			migrate.NewCommand(cluster, guarded),
 			install.NewCommand(cluster, guarded),
 			uninstall.NewCommand(cluster, guarded),

@@ -34,6 +34,9 @@ func lackingClaims(f *facts, d *draft, m member) (lacking []*corev1.PersistentVo
 		case f.ofFormerOwner(existing, m):
 			d.wait("claim %s of member %d belongs to an earlier pod or set and is deleted with it; the member is created after that", existing.Name, m.ordinal)
 			return nil, false
+		case isRetired(existing):
+			d.wait("claim %s of member %d was to be deleted; the member is created when the claim does not say so any more", existing.Name, m.ordinal)
+			return nil, false
 		case f.conflicts(existing, m):
 			d.warn("ConflictingController", "claim %s has another controller; the retention policy is not applied to it", existing.Name)
 		}
@@ -87,27 +90,47 @@ func (f *facts) isFormer(ref metav1.OwnerReference, m member) bool {
 // ownClaims plans the owner references of the claims of a wanted member, but for those that
 // are changed otherwise before.
 func ownClaims(f *facts, d *draft, m member) {
-	for _, action := range f.ownClaims(m) {
-		if owners, ok := action.(SetClaimOwners); !ok || !d.changed[owners.Claim.Name] {
-			d.each(action)
+	for _, claim := range f.claimsOf(m) {
+		if d.changed[claim.Name] {
+			continue
+		}
+		if action := f.ownClaim(claim, m); action != nil {
+			d.own(action)
 		}
 	}
 }
 
-// ownClaims plans the owner references that the retention policy asks for on the
-// claims of a member. Those that an older set has too are left to it.
-func (f *facts) ownClaims(m member) []Action {
-	var actions []Action
-	for i := range f.Set.Spec.VolumeClaimTemplates {
-		claim := f.claimOf(m, i)
-		if claim == nil || f.Rivals[f.Set.Spec.VolumeClaimTemplates[i].Name] != "" {
-			continue
+// own plans what a claim lacks, as long as there are not too many marks in the plan.
+func (d *draft) own(action Action) {
+	if _, marks := action.(MarkClaim); marks {
+		if d.owned == mostChanged {
+			return
 		}
-		if owners, change := f.claimOwners(claim, m); change {
-			actions = append(actions, SetClaimOwners{Ordinal: m.ordinal, Claim: exact(claim), Owners: owners})
+		d.owned++
+	}
+	d.each(action)
+}
+
+// claimsOf are the claims that a member has. Those that an older set has too are left to it.
+func (f *facts) claimsOf(m member) (claims []*corev1.PersistentVolumeClaim) {
+	for i := range f.Set.Spec.VolumeClaimTemplates {
+		if claim := f.claimOf(m, i); claim != nil && f.Rivals[f.Set.Spec.VolumeClaimTemplates[i].Name] == "" {
+			claims = append(claims, claim)
 		}
 	}
-	return actions
+	return claims
+}
+
+// ownClaim plans what a claim of a member lacks of the owner references that the retention
+// policy asks for, and of the mark; nil if it lacks nothing.
+func (f *facts) ownClaim(claim *corev1.PersistentVolumeClaim, m member) Action {
+	if owners, change := f.claimOwners(claim, m); change {
+		return SetClaimOwners{Ordinal: m.ordinal, Claim: exact(claim), Owners: owners}
+	}
+	if f.lacksMark(claim, m) {
+		return MarkClaim{Ordinal: m.ordinal, Claim: exact(claim), As: ClaimOwned, Annotations: map[string]*string{v1.ClaimOwnerAnnotation: new(f.claimMark())}}
+	}
+	return nil
 }
 
 // claimOwners says which owner references the claim should have, and whether
@@ -144,13 +167,17 @@ func (f *facts) claimOwners(claim *corev1.PersistentVolumeClaim, m member) ([]me
 //	Retain      Delete       the set        the set
 //	Delete      Retain       nobody         its pod
 //	Delete      Delete       the set        its pod
+//
+// If claims of removed members are deleted after a delay, the pod does not own them: they
+// outlive it.
 func (f *facts) wantedOwners(m member) []metav1.OwnerReference {
 	const remove = v1.DeletePersistentVolumeClaimRetentionPolicyType
 	policy, wanted := f.retention(), f.roster.Contains(m.ordinal)
+	withPod := policy.WhenScaled == remove && policy.ScaledAfterSeconds == nil
 	switch {
-	case !wanted && policy.WhenScaled == remove && m.pod != nil:
+	case !wanted && withPod && m.pod != nil:
 		return []metav1.OwnerReference{*metav1.NewControllerRef(m.pod, corev1.SchemeGroupVersion.WithKind("Pod"))}
-	case (wanted || policy.WhenScaled != remove) && policy.WhenDeleted == remove:
+	case (wanted || !withPod) && policy.WhenDeleted == remove:
 		return []metav1.OwnerReference{identity.Owner(f.Set)}
 	default:
 		return nil

@@ -40,6 +40,55 @@ func TestAPlanChangesABoundedNumberOfClaims(t *testing.T) {
 	}
 }
 
+// TestAPlanMarksAndDeletesABoundedNumberOfClaims is about thousands of members that serve, or that
+// were removed.
+func TestAPlanMarksAndDeletesABoundedNumberOfClaims(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		replicas, retired    string
+		marks, deletes, told int
+	}{
+		"that serve":                       {replicas: "2000", marks: mostChanged},
+		"that were removed just now":       {replicas: "0", marks: mostChanged},
+		"that were removed long ago":       {replicas: "0", retired: "2025-01-01T00:00:00Z", deletes: mostReclaimed, told: v1.MostReclaims},
+		"that come back before that":       {replicas: "2000", retired: "2025-01-01T00:00:00Z", marks: 2 * mostChanged},
+		"that were removed, and not dated": {replicas: "0", retired: "yesterday", marks: mostChanged},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			h := newHost(t, Compute)
+			h.configure([]string{"replicas=" + test.replicas, "policy=Parallel", "claims=www", "scaledAfterSeconds=60"})
+			world := World{Set: h.set, Now: h.now}
+			for ordinal := range 2000 {
+				claim := identity.Claim(h.set, 0, ordinal)
+				if test.replicas == "0" {
+					claim.Annotations = map[string]string{v1.ClaimOwnerAnnotation: "web/set-uid"}
+				} else {
+					world.Pods = append(world.Pods, identity.Pod(h.set, &h.set.Spec.Template, "web-a", ordinal))
+				}
+				if test.retired != "" && ordinal%2 == 0 {
+					claim.Annotations = merged(claim.Annotations, map[string]string{v1.RetiredAtAnnotation: test.retired})
+				}
+				if ordinal%2 == 1 && test.told > 0 {
+					continue
+				}
+				world.Claims = append(world.Claims, claim)
+			}
+			p, marks, deletes := Compute(world), 0, 0
+			for _, action := range p.All() {
+				switch action.(type) {
+				case MarkClaim:
+					marks++
+				case DeleteClaim:
+					deletes++
+				default:
+				}
+			}
+			if marks != test.marks || deletes != test.deletes || len(p.Status.Reclaims) != test.told {
+				t.Errorf("got %d marks, %d deletions and %d dates told, want %d, %d and %d", marks, deletes, len(p.Status.Reclaims), test.marks, test.deletes, test.told)
+			}
+		})
+	}
+}
+
 // TestAnUpdateOfEverySecondMemberFitsIntoTheStatus is about the most that the status can have to
 // keep of whom an update has reached, and of whom all conditions have been True.
 func TestAnUpdateOfEverySecondMemberFitsIntoTheStatus(t *testing.T) {

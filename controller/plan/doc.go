@@ -44,6 +44,7 @@
 //	shape       tell of members that keep the claims of earlier templates, or an earlier
 //	            override
 //	service     tell of members that have the DNS name of an earlier service
+//	reclaim     delete the claims of members that were removed long enough ago, if asked for
 //	history     delete revisions that nobody runs beyond the limit, whatever else the
 //	            host refuses
 //

@@ -36,6 +36,11 @@ type draft struct {
 	// changed are the claims that are changed after their templates.
 	changed map[string]bool
 
+	// owned is how many claims are marked as the set's.
+	owned int
+	// marked are the claims whose retirement is noted or withdrawn.
+	marked map[string]bool
+
 	// purse is what is left of the members that may be unavailable.
 	purse purse
 	// given are the pods whose gates were asked, and that are not removed for now.

@@ -123,7 +123,7 @@ func (f evidence) wantedOwners(claim *corev1.PersistentVolumeClaim, condemned *c
 	}
 	policy := f.retention()
 	switch {
-	case condemned != nil && policy.WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType:
+	case condemned != nil && policy.WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType && policy.ScaledAfterSeconds == nil:
 		return []owner{{condemned.UID, true}}
 	case policy.WhenDeleted == v1.DeletePersistentVolumeClaimRetentionPolicyType:
 		return []owner{{f.Set.UID, true}}

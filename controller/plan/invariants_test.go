@@ -43,6 +43,7 @@ var invariants = []func(*judged){
 	(*judged).waitsForGate,
 	(*judged).createdClaims,
 	(*judged).claimOwners,
+	(*judged).reclaims,
 	(*judged).tracking,
 	(*judged).stepping,
 	(*judged).decisions,
@@ -174,6 +175,10 @@ func targetOf(action Action) (kind string, at Target) {
 	case UpdateClaim:
 		return "claim", a.Claim
 	case SetClaimOwners:
+		return "claim", a.Claim
+	case MarkClaim:
+		return "claim", a.Claim
+	case DeleteClaim:
 		return "claim", a.Claim
 	case RepairPod:
 		return "pod", a.Pod

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -20,10 +21,33 @@ import (
 // TestMutantsAreFoundByScripts is TestMutantsAreFound for what random events lead to too
 // seldom: the script of a sequence below testdata/sequences shows it each time.
 func TestMutantsAreFoundByScripts(t *testing.T) {
-	for name, m := range map[string]struct {
-		script string
-		mutant
-	}{
+	all := scriptedMutants()
+	maps.Copy(all, reclaimMutants())
+	for name, m := range all {
+		t.Run(name, func(t *testing.T) {
+			content, err := os.ReadFile("testdata/sequences/" + m.script + ".txt")
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, _, _ := strings.Cut(string(content), separator)
+			got := complaintAbout(func(c *complaint) {
+				play(c, func(world World) Plan { return m.corrupt(world, Compute(world)) }, script)
+			})
+			if !strings.Contains(got, "["+m.rule+"]") {
+				t.Errorf("the script %s says of a planner that %s %q, want a broken rule %q", m.script, name, got, m.rule)
+			}
+		})
+	}
+}
+
+// scripted is a mutant, and the script that shows it.
+type scripted struct {
+	script string
+	mutant
+}
+
+func scriptedMutants() map[string]scripted {
+	return map[string]scripted{
 		"keeps history when a member is refused": {"history-limit-refused", mutant{"history", func(_ World, p Plan) Plan {
 			p.First, p.Chains, p.Aside = slices.Concat(p.First, slices.Concat(p.Chains...), slices.Concat(p.Aside...)), nil, nil
 			return p
@@ -102,20 +126,6 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
 		"takes the leader before its standbys":                {"order-classes", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { slices.Reverse(o.Last) })}},
 		"does not say whom the leader awaits":                 {"order-leader", mutant{"order told", func(_ World, p Plan) Plan { p.Waiting = ""; return p }}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			content, err := os.ReadFile("testdata/sequences/" + m.script + ".txt")
-			if err != nil {
-				t.Fatal(err)
-			}
-			script, _, _ := strings.Cut(string(content), separator)
-			got := complaintAbout(func(c *complaint) {
-				play(c, func(world World) Plan { return m.corrupt(world, Compute(world)) }, script)
-			})
-			if !strings.Contains(got, "["+m.rule+"]") {
-				t.Errorf("the script %s says of a planner that %s %q, want a broken rule %q", m.script, name, got, m.rule)
-			}
-		})
 	}
 }
 

@@ -226,6 +226,9 @@ func shortcomings(world World) (lacks []string) {
 				lack("claim %s is missing", name)
 				continue
 			}
+			if f.lacksNote(claim, f.member(ordinal)) {
+				lack("claim %s does not say whose it is: %v", name, claim.Annotations)
+			}
 			// A claim that goes as soon as its pod does keeps the owners that it had.
 			if got, want := ownersOf(f, claim), f.wantedOwners(claim, nil); claim.DeletionTimestamp == nil && !slices.Equal(got, want) {
 				lack("claim %s is owned by %v, not %v", name, got, want)

@@ -46,9 +46,14 @@ func scaleDown(f *facts, d *draft) verdict {
 func claimsOfCondemned(f *facts, d *draft) []member {
 	var ready []member
 	for _, m := range f.condemned {
-		actions := f.ownClaims(m)
-		d.each(actions...)
-		if len(actions) == 0 {
+		lacking := false
+		for _, claim := range f.claimsOf(m) {
+			if action := f.ownClaim(claim, m); action != nil {
+				d.own(action)
+				lacking = true
+			}
+		}
+		if !lacking {
 			ready = append(ready, m)
 		}
 	}

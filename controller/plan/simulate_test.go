@@ -150,6 +150,15 @@ func (h *host) configure(settings []string) {
 			h.retention().WhenDeleted = v1.PersistentVolumeClaimRetentionPolicyType(value)
 		case "whenScaled":
 			h.retention().WhenScaled = v1.PersistentVolumeClaimRetentionPolicyType(value)
+			if value == "Retain" {
+				h.retention().ScaledAfterSeconds = nil
+			}
+		case "scaledAfterSeconds":
+			h.retention().ScaledAfterSeconds = nil
+			if value != "none" {
+				h.retention().WhenScaled = v1.DeletePersistentVolumeClaimRetentionPolicyType
+				h.retention().ScaledAfterSeconds = new(int32(h.number(value)))
+			}
 		default:
 			if !h.order(key, value) && !h.disrupt(key, value) && !h.templateSetting(key, value) {
 				h.t.Fatalf("unknown setting %q", setting)

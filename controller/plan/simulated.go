@@ -57,6 +57,10 @@ func (s *Simulated) Do(action Action) error { //nolint:gocyclo // a case for eac
 		return hit(s, s.Claims, a.Claim, func(claim *corev1.PersistentVolumeClaim) { claim.OwnerReferences = a.Owners })
 	case UpdateClaim:
 		return hit(s, s.Claims, a.Claim, a.apply)
+	case MarkClaim:
+		return hit(s, s.Claims, a.Claim, a.apply)
+	case DeleteClaim:
+		return s.deleteClaim(a)
 	case RepairPod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) {
 			pod.Labels = merged(pod.Labels, a.Labels)
@@ -125,6 +129,15 @@ func (s *Simulated) createClaims(claims []*corev1.PersistentVolumeClaim) error {
 		}
 	}
 	return nil
+}
+
+// deleteClaim deletes a claim unless its member has a pod, whoever controls that: the executor
+// asks the host before.
+func (s *Simulated) deleteClaim(a DeleteClaim) error {
+	if pod := identity.PodName(s.Set.Name, a.Ordinal); s.Pods[pod] != nil {
+		return apierrors.NewConflict(schema.GroupResource{}, a.Claim.Name, fmt.Errorf("pod %s exists", pod))
+	}
+	return hit(s, s.Claims, a.Claim, func(claim *corev1.PersistentVolumeClaim) { claim.DeletionTimestamp = &metav1.Time{Time: s.Now} })
 }
 
 func (s *Simulated) deleteRevision(at Target) error {

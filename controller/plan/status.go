@@ -45,6 +45,7 @@ func counted(f *facts, d *draft) v1.StatefulSetStatus {
 		Rollout:            rolloutOf(f, d),
 		VolumeClaims:       volumeClaims(f),
 		Replacements:       replacementsOf(f),
+		Reclaims:           reclaims(f),
 	}
 	if ordinals := f.Set.Spec.Ordinals; ordinals != nil && len(ordinals.Reserved) > 0 {
 		status.Ordinals = f.roster.Ranges()

@@ -44,6 +44,9 @@ type facts struct {
 	available int
 	carried   map[string]int
 	claims    map[string]*corev1.PersistentVolumeClaim
+	// leftovers are the claims of removed members that are deleted some time after that, and
+	// returned those that are marked for it and are to stay.
+	leftovers, returned []leftover
 	// overrides are what single members are to have otherwise than the templates.
 	overrides *identity.Overrides
 
@@ -97,6 +100,7 @@ func survey(world World, reads *reader) *facts {
 		f.claimTemplates = identity.ClaimTemplates(world.Set)
 	}
 	f.sortMembers(selector)
+	f.findLeftovers()
 	f.lineUp()
 	f.findRevisions(selector, reads)
 	f.freezeRevisions()

@@ -16,6 +16,8 @@ const (
 	header = "# Rendered from artifacts/chart by make generate.\n"
 	// guard is the folder of the templates that can be applied alone.
 	guard = "protect"
+	// reclaim is the folder of what is applied beside a base by those who want it.
+	reclaim = "reclaim"
 )
 
 // kustomization is a folder of manifests, and the values that they are rendered with.
@@ -32,6 +34,25 @@ func kustomizations() []kustomization {
 		{"base", "# One server with an embedded etcd, and all that it needs.\n", with("embedded")},
 		{"ha", "# Three servers, of which all serve and one controls, and three members of their store.\n", with("members")},
 	}
+}
+
+// writeReclaim writes the right to delete claims, for those who have applied a base.
+func writeReclaim(artifacts string) error {
+	values := kustomizations()[0].values
+	values["reclaim"] = map[string]any{"claims": true}
+	files, err := render(filepath.Join(artifacts, "chart"), values)
+	if err != nil {
+		return err
+	}
+	wanted := map[string]string{"kustomization.yaml": "# The right of the controller to delete claims of removed members, for sets that ask for it.\n" +
+		"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- rbac.yaml\n"}
+	wanted["rbac.yaml"] = files[reclaim+"/rbac.yaml"]
+	for name, text := range wanted {
+		if err := os.WriteFile(filepath.Join(artifacts, reclaim, name), []byte(header+text), 0o644); err != nil {
+			return fmt.Errorf("writing what was rendered: %w", err)
+		}
+	}
+	return nil
 }
 
 // order is that in which files can be applied one by one.

@@ -34,5 +34,5 @@ func run(artifacts string) error {
 			return err
 		}
 	}
-	return nil
+	return writeReclaim(artifacts)
 }

@@ -118,7 +118,16 @@ func validateRetention(policy *appsv1.StatefulSetPersistentVolumeClaimRetentionP
 		return nil
 	}
 	errs := validateRetentionType(policy.WhenDeleted, path.Child("whenDeleted"))
-	return append(errs, validateRetentionType(policy.WhenScaled, path.Child("whenScaled"))...)
+	errs = append(errs, validateRetentionType(policy.WhenScaled, path.Child("whenScaled"))...)
+	if seconds, at := policy.ScaledAfterSeconds, path.Child("scaledAfterSeconds"); seconds != nil {
+		if *seconds < 1 {
+			errs = append(errs, field.Invalid(at, *seconds, "must be at least 1"))
+		}
+		if policy.WhenScaled != appsv1.DeletePersistentVolumeClaimRetentionPolicyType {
+			errs = append(errs, field.Forbidden(at, fmt.Sprintf("only with whenScaled %q", appsv1.DeletePersistentVolumeClaimRetentionPolicyType)))
+		}
+	}
+	return errs
 }
 
 func validateRetentionType(value appsv1.PersistentVolumeClaimRetentionPolicyType, path *field.Path) field.ErrorList {

@@ -74,3 +74,13 @@ func ExplainProtection(set metav1.Object) string {
 	}
 	return fmt.Sprintf("set %s/%s is protected%s: remove annotation %s first", set.GetNamespace(), set.GetName(), reason, ProtectAnnotation)
 }
+
+// ClaimOwnerAnnotation is on a claim. It names the set whose member has last mounted it, as
+// "<name>/<UID>". The controller sets it while a pod of the member mounts the claim, if the set
+// has claims of removed members deleted after a delay, and deletes no claim without it. Who
+// removes it from a claim of a removed member keeps that claim.
+const ClaimOwnerAnnotation = GroupName + "/owner"
+
+// RetiredAtAnnotation is on a claim. It is when its member was found to be removed, in RFC 3339. The
+// delay after which the claim is deleted counts from it. It goes when the member comes back.
+const RetiredAtAnnotation = GroupName + "/retired-at"

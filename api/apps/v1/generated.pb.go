@@ -47,6 +47,8 @@ func (m *PlanStep) Reset() { *m = PlanStep{} }
 
 func (m *PlanWarning) Reset() { *m = PlanWarning{} }
 
+func (m *Reclaim) Reset() { *m = Reclaim{} }
+
 func (m *RollingUpdateStatefulSetStrategy) Reset() { *m = RollingUpdateStatefulSetStrategy{} }
 
 func (m *RolloutFailure) Reset() { *m = RolloutFailure{} }
@@ -706,6 +708,47 @@ func (m *PlanWarning) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	return len(dAtA) - i, nil
 }
 
+func (m *Reclaim) Marshal() (dAtA []byte, err error) {
+	size := m.Size()
+	dAtA = make([]byte, size)
+	n, err := m.MarshalToSizedBuffer(dAtA[:size])
+	if err != nil {
+		return nil, err
+	}
+	return dAtA[:n], nil
+}
+
+func (m *Reclaim) MarshalTo(dAtA []byte) (int, error) {
+	size := m.Size()
+	return m.MarshalToSizedBuffer(dAtA[:size])
+}
+
+func (m *Reclaim) MarshalToSizedBuffer(dAtA []byte) (int, error) {
+	i := len(dAtA)
+	_ = i
+	var l int
+	_ = l
+	{
+		size, err := m.DueTime.MarshalToSizedBuffer(dAtA[:i])
+		if err != nil {
+			return 0, err
+		}
+		i -= size
+		i = encodeVarintGenerated(dAtA, i, uint64(size))
+	}
+	i--
+	dAtA[i] = 0x1a
+	if m.Last != nil {
+		i = encodeVarintGenerated(dAtA, i, uint64(*m.Last))
+		i--
+		dAtA[i] = 0x10
+	}
+	i = encodeVarintGenerated(dAtA, i, uint64(m.First))
+	i--
+	dAtA[i] = 0x8
+	return len(dAtA) - i, nil
+}
+
 func (m *RollingUpdateStatefulSetStrategy) Marshal() (dAtA []byte, err error) {
 	size := m.Size()
 	dAtA = make([]byte, size)
@@ -1312,6 +1355,13 @@ func (m *StatefulSetPersistentVolumeClaimRetentionPolicy) MarshalToSizedBuffer(d
 	_ = i
 	var l int
 	_ = l
+	if m.ScaledAfterSeconds != nil {
+		i = encodeVarintGenerated(dAtA, i, uint64(*m.ScaledAfterSeconds))
+		i--
+		dAtA[i] = 0x3e
+		i--
+		dAtA[i] = 0xc0
+	}
 	i -= len(m.WhenScaled)
 	copy(dAtA[i:], m.WhenScaled)
 	i = encodeVarintGenerated(dAtA, i, uint64(len(m.WhenScaled)))
@@ -1742,6 +1792,22 @@ func (m *StatefulSetStatus) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if len(m.Reclaims) > 0 {
+		for iNdEx := len(m.Reclaims) - 1; iNdEx >= 0; iNdEx-- {
+			{
+				size, err := m.Reclaims[iNdEx].MarshalToSizedBuffer(dAtA[:i])
+				if err != nil {
+					return 0, err
+				}
+				i -= size
+				i = encodeVarintGenerated(dAtA, i, uint64(size))
+			}
+			i--
+			dAtA[i] = 0x41
+			i--
+			dAtA[i] = 0x8a
+		}
+	}
 	if len(m.Replacements) > 0 {
 		for iNdEx := len(m.Replacements) - 1; iNdEx >= 0; iNdEx-- {
 			{
@@ -2360,6 +2426,21 @@ func (m *PlanWarning) Size() (n int) {
 	return n
 }
 
+func (m *Reclaim) Size() (n int) {
+	if m == nil {
+		return 0
+	}
+	var l int
+	_ = l
+	n += 1 + sovGenerated(uint64(m.First))
+	if m.Last != nil {
+		n += 1 + sovGenerated(uint64(*m.Last))
+	}
+	l = m.DueTime.Size()
+	n += 1 + l + sovGenerated(uint64(l))
+	return n
+}
+
 func (m *RollingUpdateStatefulSetStrategy) Size() (n int) {
 	if m == nil {
 		return 0
@@ -2579,6 +2660,9 @@ func (m *StatefulSetPersistentVolumeClaimRetentionPolicy) Size() (n int) {
 	n += 1 + l + sovGenerated(uint64(l))
 	l = len(m.WhenScaled)
 	n += 1 + l + sovGenerated(uint64(l))
+	if m.ScaledAfterSeconds != nil {
+		n += 2 + sovGenerated(uint64(*m.ScaledAfterSeconds))
+	}
 	return n
 }
 
@@ -2765,6 +2849,12 @@ func (m *StatefulSetStatus) Size() (n int) {
 	}
 	if len(m.Replacements) > 0 {
 		for _, e := range m.Replacements {
+			l = e.Size()
+			n += 2 + l + sovGenerated(uint64(l))
+		}
+	}
+	if len(m.Reclaims) > 0 {
+		for _, e := range m.Reclaims {
 			l = e.Size()
 			n += 2 + l + sovGenerated(uint64(l))
 		}
@@ -3086,6 +3176,18 @@ func (this *PlanWarning) String() string {
 	}, "")
 	return s
 }
+func (this *Reclaim) String() string {
+	if this == nil {
+		return "nil"
+	}
+	s := strings.Join([]string{`&Reclaim{`,
+		`First:` + fmt.Sprintf("%v", this.First) + `,`,
+		`Last:` + valueToStringGenerated(this.Last) + `,`,
+		`DueTime:` + strings.Replace(strings.Replace(fmt.Sprintf("%v", this.DueTime), "Time", "v11.Time", 1), `&`, ``, 1) + `,`,
+		`}`,
+	}, "")
+	return s
+}
 func (this *RollingUpdateStatefulSetStrategy) String() string {
 	if this == nil {
 		return "nil"
@@ -3252,6 +3354,7 @@ func (this *StatefulSetPersistentVolumeClaimRetentionPolicy) String() string {
 	s := strings.Join([]string{`&StatefulSetPersistentVolumeClaimRetentionPolicy{`,
 		`WhenDeleted:` + fmt.Sprintf("%v", this.WhenDeleted) + `,`,
 		`WhenScaled:` + fmt.Sprintf("%v", this.WhenScaled) + `,`,
+		`ScaledAfterSeconds:` + valueToStringGenerated(this.ScaledAfterSeconds) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -3376,6 +3479,11 @@ func (this *StatefulSetStatus) String() string {
 		repeatedStringForReplacements += strings.Replace(strings.Replace(f.String(), "MemberReplacement", "MemberReplacement", 1), `&`, ``, 1) + ","
 	}
 	repeatedStringForReplacements += "}"
+	repeatedStringForReclaims := "[]Reclaim{"
+	for _, f := range this.Reclaims {
+		repeatedStringForReclaims += strings.Replace(strings.Replace(f.String(), "Reclaim", "Reclaim", 1), `&`, ``, 1) + ","
+	}
+	repeatedStringForReclaims += "}"
 	s := strings.Join([]string{`&StatefulSetStatus{`,
 		`ObservedGeneration:` + fmt.Sprintf("%v", this.ObservedGeneration) + `,`,
 		`Replicas:` + fmt.Sprintf("%v", this.Replicas) + `,`,
@@ -3392,6 +3500,7 @@ func (this *StatefulSetStatus) String() string {
 		`VolumeClaims:` + repeatedStringForVolumeClaims + `,`,
 		`Ordinals:` + repeatedStringForOrdinals + `,`,
 		`Replacements:` + repeatedStringForReplacements + `,`,
+		`Reclaims:` + repeatedStringForReclaims + `,`,
 		`}`,
 	}, "")
 	return s
@@ -5597,6 +5706,128 @@ func (m *PlanWarning) Unmarshal(dAtA []byte) error {
 	}
 	return nil
 }
+func (m *Reclaim) Unmarshal(dAtA []byte) error {
+	l := len(dAtA)
+	iNdEx := 0
+	for iNdEx < l {
+		preIndex := iNdEx
+		var wire uint64
+		for shift := uint(0); ; shift += 7 {
+			if shift >= 64 {
+				return ErrIntOverflowGenerated
+			}
+			if iNdEx >= l {
+				return io.ErrUnexpectedEOF
+			}
+			b := dAtA[iNdEx]
+			iNdEx++
+			wire |= uint64(b&0x7F) << shift
+			if b < 0x80 {
+				break
+			}
+		}
+		fieldNum := int32(wire >> 3)
+		wireType := int(wire & 0x7)
+		if wireType == 4 {
+			return fmt.Errorf("proto: Reclaim: wiretype end group for non-group")
+		}
+		if fieldNum <= 0 {
+			return fmt.Errorf("proto: Reclaim: illegal tag %d (wire type %d)", fieldNum, wire)
+		}
+		switch fieldNum {
+		case 1:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field First", wireType)
+			}
+			m.First = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.First |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 2:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Last", wireType)
+			}
+			var v int32
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Last = &v
+		case 3:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field DueTime", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			if err := m.DueTime.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
+		default:
+			iNdEx = preIndex
+			skippy, err := skipGenerated(dAtA[iNdEx:])
+			if err != nil {
+				return err
+			}
+			if (skippy < 0) || (iNdEx+skippy) < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if (iNdEx + skippy) > l {
+				return io.ErrUnexpectedEOF
+			}
+			iNdEx += skippy
+		}
+	}
+
+	if iNdEx > l {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
 func (m *RollingUpdateStatefulSetStrategy) Unmarshal(dAtA []byte) error {
 	l := len(dAtA)
 	iNdEx := 0
@@ -7414,6 +7645,26 @@ func (m *StatefulSetPersistentVolumeClaimRetentionPolicy) Unmarshal(dAtA []byte)
 			}
 			m.WhenScaled = PersistentVolumeClaimRetentionPolicyType(dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
+		case 1000:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field ScaledAfterSeconds", wireType)
+			}
+			var v int32
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.ScaledAfterSeconds = &v
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])
@@ -9065,6 +9316,40 @@ func (m *StatefulSetStatus) Unmarshal(dAtA []byte) error {
 			}
 			m.Replacements = append(m.Replacements, MemberReplacement{})
 			if err := m.Replacements[len(m.Replacements)-1].Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
+		case 1041:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Reclaims", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Reclaims = append(m.Reclaims, Reclaim{})
+			if err := m.Reclaims[len(m.Reclaims)-1].Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
 				return err
 			}
 			iNdEx = postIndex

@@ -263,4 +263,12 @@ type StatefulSetPersistentVolumeClaimRetentionPolicy struct {
 	// member: Retain, the default, or Delete.
 	// +optional
 	WhenScaled PersistentVolumeClaimRetentionPolicyType `json:"whenScaled,omitempty" protobuf:"bytes,2,opt,name=whenScaled,casttype=PersistentVolumeClaimRetentionPolicyType"`
+
+	// scaledAfterSeconds is how many seconds after the end of a removed member's pod its claims
+	// are deleted, if whenScaled is Delete. Until then they are kept, and a member that comes back
+	// gets them back. Only claims are deleted that a pod of this set has mounted since the field
+	// was set. The controller needs the right to delete claims, which its installation does not
+	// include by itself. Absent, claims go with the pod.
+	// +optional
+	ScaledAfterSeconds *int32 `json:"scaledAfterSeconds,omitempty" protobuf:"varint,1000,opt,name=scaledAfterSeconds"`
 }

@@ -3,6 +3,8 @@
 
 package v1
 
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 // VolumeClaimUpdatePolicyType says what a change of spec.volumeClaimTemplates does to the
 // claims that exist.
 // +enum
@@ -55,4 +57,27 @@ type VolumeClaimStatus struct {
 	// message names a claim that is infeasible or differs, and says how.
 	// +optional
 	Message string `json:"message,omitempty" protobuf:"bytes,8,opt,name=message"`
+}
+
+// MostReclaims is how many entries status.reclaims has at most.
+const MostReclaims = 32
+
+// Reclaim says from when on the claims of removed members are deleted.
+type Reclaim struct {
+	// first is the lowest ordinal of the members.
+	First int32 `json:"first" protobuf:"varint,1,opt,name=first"`
+	// last is the highest ordinal of the members. Absent, it is first.
+	// +optional
+	Last *int32 `json:"last,omitempty" protobuf:"varint,2,opt,name=last"`
+	// dueTime is when they are deleted.
+	// +k8s:opaqueType
+	DueTime metav1.Time `json:"dueTime" protobuf:"bytes,3,opt,name=dueTime"`
+}
+
+// End is the last ordinal of the members, which is first if last is not set.
+func (r Reclaim) End() int {
+	if r.Last == nil {
+		return int(r.First)
+	}
+	return int(*r.Last)
 }

@@ -178,6 +178,11 @@ const (
 	// PlanUpdateClaim makes a claim larger, or gives it the attributes, labels and annotations
 	// of its template.
 	PlanUpdateClaim PlanActionType = "UpdateClaim"
+	// PlanMarkClaim notes on a claim what its deletion rests on: that a pod of the set mounts it,
+	// since when its member is removed, or that it is to stay.
+	PlanMarkClaim PlanActionType = "MarkClaim"
+	// PlanDeleteClaim deletes the claim of a member that was removed long enough ago, and its data.
+	PlanDeleteClaim PlanActionType = "DeleteClaim"
 	// PlanRepairPod restores the labels of a pod's identity.
 	PlanRepairPod PlanActionType = "RepairPod"
 	// PlanUpdateInPlace brings a pod to another revision without replacing it.

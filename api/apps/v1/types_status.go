@@ -82,6 +82,13 @@ type StatefulSetStatus struct {
 	// +listType=map
 	// +listMapKey=ordinal
 	Replacements []MemberReplacement `json:"replacements,omitempty" protobuf:"bytes,1004,rep,name=replacements"`
+
+	// reclaims tell whose claims are deleted when, if
+	// spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds is set. At most 32 are told,
+	// the first due ones. What is due stands on the claims; this only tells of it.
+	// +optional
+	// +listType=atomic
+	Reclaims []Reclaim `json:"reclaims,omitempty" protobuf:"bytes,1041,rep,name=reclaims"`
 }
 
 // Condition is the condition of a type, the zero value if there is none.

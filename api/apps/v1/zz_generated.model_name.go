@@ -64,6 +64,11 @@ func (in PlanWarning) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Reclaim) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.Reclaim"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in RollingUpdateStatefulSetStrategy) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.RollingUpdateStatefulSetStrategy"
 }

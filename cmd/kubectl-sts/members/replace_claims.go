@@ -30,8 +30,10 @@ func (r *replacement) renewClaims(ctx context.Context, set *v1.StatefulSet) (los
 			return 0, false, err
 		}
 	}
-	goOn, err = r.giveUp(ctx, claims)
-	return len(claims), goOn, err
+	if goOn, err = r.giveUp(ctx, claims); err != nil {
+		return 0, false, fmt.Errorf("no member was replaced: %w", err)
+	}
+	return len(claims), goOn, nil
 }
 
 // claims are those that the members have, but for those that are being deleted already.
@@ -83,7 +85,7 @@ func (r *replacement) giveUp(ctx context.Context, claims []*corev1.PersistentVol
 		options.Preconditions = &metav1.Preconditions{UID: &claim.UID}
 		err := r.host.CoreV1().PersistentVolumeClaims(r.namespace).Delete(ctx, claim.Name, options)
 		if err != nil && !apierrors.IsNotFound(err) {
-			return false, fmt.Errorf("deleting claim %s, the %d before it are being deleted, and no member was replaced: %w", claim.Name, i, err)
+			return false, fmt.Errorf("deleting claim %s, the %d before it are being deleted: %w", claim.Name, i, err)
 		}
 	}
 	return true, nil

@@ -47,19 +47,24 @@ func WithMembers(command *cobra.Command, getter genericclioptions.RESTClientGett
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		r.confirm = func(question string) (bool, error) {
-			fmt.Fprint(streams.Out, question)
-			answer, err := bufio.NewReader(streams.In).ReadString('\n')
-			if err != nil && answer == "" {
-				return false, errors.New("nobody answers; give --yes to go on without a question")
-			}
-			return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))), nil
-		}
+		r.confirm = asking(streams)
 		cmdutil.CheckErr(r.complete(cmd, args))
 		cmdutil.CheckErr(r.connect(getter))
 		cmdutil.CheckErr(r.run(ctx))
 	}
 	return command
+}
+
+// asking asks the user, and reports whether the answer is yes.
+func asking(streams genericiooptions.IOStreams) func(question string) (bool, error) {
+	return func(question string) (bool, error) {
+		fmt.Fprint(streams.Out, question)
+		answer, err := bufio.NewReader(streams.In).ReadString('\n')
+		if err != nil && answer == "" {
+			return false, errors.New("nobody answers; give --yes to go on without a question")
+		}
+		return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))), nil
+	}
 }
 
 // complete reads the command line.

@@ -31,7 +31,8 @@ func toOurs(theirs *appsv1.StatefulSet) (*v1.StatefulSet, error) {
 // toTheirs makes a set of apps/v1 of one of ours, to be created. Fields that apps/v1
 // does not have are dropped, and with them a block of the rolling update that has no
 // others: apps/v1 would fill it in. Members that an update by steps has not reached yet are kept
-// from it by a partition.
+// from it by a partition. Claims that are deleted some time after a scale-down are retained: without
+// the delay they would go with it.
 func toTheirs(ours *v1.StatefulSet) (*appsv1.StatefulSet, error) {
 	theirs := &appsv1.StatefulSet{}
 	if err := recode(ours.Spec, &theirs.Spec); err != nil {
@@ -39,6 +40,9 @@ func toTheirs(ours *v1.StatefulSet) (*appsv1.StatefulSet, error) {
 	}
 	if rolling := ours.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.IsExtension() {
 		theirs.Spec.UpdateStrategy.RollingUpdate = nil
+	}
+	if policy := ours.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil && policy.ScaledAfterSeconds != nil {
+		theirs.Spec.PersistentVolumeClaimRetentionPolicy.WhenScaled = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
 	}
 	if rollout := heldBackBySteps(ours); rollout != nil {
 		if partition, ok := partitionOf(ours, rollout); ok {

@@ -149,6 +149,9 @@ func TestExtraFields(t *testing.T) {
 		"one in a block that apps/v1 has": {func(spec map[string]any) {
 			spec["updateStrategy"].(map[string]any)["rollingUpdate"].(map[string]any)["order"] = map[string]any{"direction": "Ascending", "last": []any{map[string]any{"matchLabels": map[string]any{"role": "leader"}}}}
 		}, []string{"spec.updateStrategy.rollingUpdate.order"}},
+		"a delay after which claims are deleted, which are retained then": {func(spec map[string]any) {
+			spec["persistentVolumeClaimRetentionPolicy"] = map[string]any{"whenDeleted": "Retain", "whenScaled": "Delete", "scaledAfterSeconds": 60}
+		}, []string{"spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds", "spec.persistentVolumeClaimRetentionPolicy.whenScaled"}},
 		"two of them, in the order of their name": {func(spec map[string]any) { spec["z"], spec["a"] = 1, 1 }, []string{"spec.a", "spec.z"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {

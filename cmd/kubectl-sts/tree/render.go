@@ -55,14 +55,21 @@ func header(s state, width int) []string {
 	if s.trouble != "" {
 		lines = append(lines, colour(broken, "not up to date: "+terminal.Line(s.trouble)))
 	}
-	lines = append(lines, "├─ revisions")
-	history := s.history()
-	for i, line := range history {
-		branch := "│  ├─ "
-		if i == len(history)-1 {
-			branch = "│  └─ "
+	if due := s.reclaims(); len(due) > 0 {
+		lines = append(lines, branch("claims of removed members", due)...)
+	}
+	return append(lines, branch("revisions", s.history())...)
+}
+
+// branch lists what is below a title.
+func branch(title string, below []string) []string {
+	lines := []string{"├─ " + title}
+	for i, line := range below {
+		twig := "│  ├─ "
+		if i == len(below)-1 {
+			twig = "│  └─ "
 		}
-		lines = append(lines, branch+terminal.Line(line))
+		lines = append(lines, twig+terminal.Line(line))
 	}
 	return lines
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -39,6 +40,7 @@ func TestGoldenFrames(t *testing.T) {
 		"missing-80":      {missing(), frame{width: 80, height: 24, top: 1000}},
 		"deleted-80":      {deleted(), frame{width: 80, height: 24}},
 		"disconnected-80": {disconnected(), frame{width: 80, height: 24}},
+		"reclaims-80":     {reclaiming(), frame{width: 80, height: 24}},
 		"empty-80":        {ready(0), frame{width: 80, height: 24}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -194,5 +196,18 @@ func deleted() state {
 func disconnected() state {
 	s := ready(2)
 	s.trouble = "Get \"https://localhost:6443/api/v1/namespaces/shop/pods\": dial tcp 127.0.0.1:6443: connect: connection refused"
+	return s
+}
+
+// reclaiming is a set of which members were removed at several times.
+func reclaiming() state {
+	s := ready(2)
+	for i := range int32(7) {
+		r := v1.Reclaim{First: 2 * i, DueTime: metav1.Date(2026, 11, 24, 12, int(i), 0, 0, time.UTC)}
+		if i == 0 {
+			r.First, r.Last = 20, new(int32(29))
+		}
+		s.set.Status.Reclaims = append(s.set.Status.Reclaims, r)
+	}
 	return s
 }

@@ -104,6 +104,12 @@ func describe(action plan.Action) v1.PlanAction { //nolint:gocyclo // a case for
 	case plan.UpdateClaim:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanUpdateClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
 		shown.Message = "its template describes it so"
+	case plan.MarkClaim:
+		shown.Type, shown.Ordinal, shown.Claims = v1.PlanMarkClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
+		shown.Message = "whether it is deleted, and when, rests on that"
+	case plan.DeleteClaim:
+		shown.Type, shown.Ordinal, shown.Claims = v1.PlanDeleteClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
+		shown.Message = "its member was removed long enough ago"
 	case plan.RepairPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
 	case plan.PatchPod:

@@ -6,6 +6,7 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,6 +51,35 @@ func mounts(pod *corev1.Pod, volume, claim string) bool {
 	})
 }
 
+// deletesDueClaims: the set asks for it, does not want the member, which has no pod, and the
+// claim tells that all this has been so for long enough.
+func deletesDueClaims(_ *judge, i *intent, s scene) string {
+	if i.Resource != model.Claims || i.Verb != "delete" || i.target == nil {
+		return ""
+	}
+	ordinal := ordinalOf(i.Name)
+	since, err := time.Parse(time.RFC3339, i.target.GetAnnotations()[v1.RetiredAtAnnotation])
+	switch {
+	case s.set == nil || !isDelayed(s.set):
+		return "the set does not ask for it"
+	case isWanted(s.set, ordinal):
+		return fmt.Sprintf("the set wants member %d", ordinal)
+	case s.pods[fmt.Sprintf("%s-%d", scenarios.Name, ordinal)] != nil:
+		return fmt.Sprintf("member %d has a pod", ordinal)
+	case err != nil || i.target.GetAnnotations()[v1.ClaimOwnerAnnotation] != scenarios.Name+"/"+string(s.set.UID):
+		return fmt.Sprintf("its annotations are %v", i.target.GetAnnotations())
+	case i.by.now().Sub(since) < time.Duration(*s.set.Spec.PersistentVolumeClaimRetentionPolicy.ScaledAfterSeconds)*time.Second:
+		return fmt.Sprintf("it is to stay for longer than from %s to %s", since, i.by.now())
+	}
+	return ""
+}
+
+// isDelayed reports whether claims of removed members are deleted some time later.
+func isDelayed(set *v1.StatefulSet) bool {
+	policy := set.Spec.PersistentVolumeClaimRetentionPolicy
+	return policy != nil && policy.ScaledAfterSeconds != nil
+}
+
 func deletesWith(set *v1.StatefulSet) (whenDeleted, whenScaled bool) {
 	policy := set.Spec.PersistentVolumeClaimRetentionPolicy
 	if policy == nil {
@@ -80,7 +110,7 @@ func ownsAsPolicySays(_ *judge, i *intent, s scene) string {
 		switch {
 		case owner.Kind == v1.Kind && owner.UID == s.set.UID && whenDeleted:
 			ofSet = true
-		case owner.Kind == "Pod" && whenScaled && pod != nil && pod.UID == owner.UID && !isWanted(s.set, ordinalOf(name)):
+		case owner.Kind == "Pod" && whenScaled && !isDelayed(s.set) && pod != nil && pod.UID == owner.UID && !isWanted(s.set, ordinalOf(name)):
 		default:
 			return fmt.Sprintf("the claim gets the owner %s %s", owner.Kind, owner.Name)
 		}
@@ -95,6 +125,9 @@ func ownsAsPolicySays(_ *judge, i *intent, s scene) string {
 func (j *judge) claimGoes(claim *corev1.PersistentVolumeClaim) {
 	if j.given[claim.Name] {
 		return
+	}
+	if pod := fmt.Sprintf("%s-%d", scenarios.Name, ordinalOf(claim.Name)); len(claim.OwnerReferences) == 0 && j.world.present().pods[pod] != nil {
+		j.broke("no claim is deleted under a pod", "claim %s goes, and nobody owns it, while pod %s is there", claim.Name, pod)
 	}
 	for _, set := range j.sets {
 		whenDeleted, whenScaled := deletesWith(set)

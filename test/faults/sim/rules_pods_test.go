@@ -35,6 +35,7 @@ var decisionRules = []decisionRule{
 	{"an update goes from the highest ordinal down", updatesInOrder},
 	{"an update keeps within maxUnavailable", updatesWithinBudget},
 	{"a pod is created only with all its claims, which stay", createsWithClaims},
+	{"a claim is deleted only when the set says so", deletesDueClaims},
 	{"a claim is owned only as the retention policy says", ownsAsPolicySays},
 	{"no revision is removed that a pod or the status needs", keepsRevisions},
 	{"nothing is adopted without asking the API for the set first", asksBeforeAdopting},

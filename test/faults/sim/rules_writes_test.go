@@ -21,7 +21,7 @@ type shapeRule struct {
 
 var shapeRules = []shapeRule{
 	{"every change and every delete names the UID and the version that was decided on", namesTarget},
-	{"nothing is removed by force, and no claim and no set at all", removesGently},
+	{"nothing is removed by force, and no set at all", removesGently},
 	{"a controller decides on no view that is older than its own writes", knowsOwnWrites},
 	{"a former leader begins no write", leads},
 	{"objects are created under the names that they are known by", ownNames},
@@ -44,7 +44,7 @@ func removesGently(_ *judge, i *intent) string {
 	switch {
 	case i.Verb != "delete":
 		return ""
-	case i.Resource != model.Pods && i.Resource != model.Revisions:
+	case i.Resource != model.Pods && i.Resource != model.Revisions && i.Resource != model.Claims:
 		return "that is not for a controller to delete"
 	case i.Resource == model.Pods && i.options.GracePeriodSeconds != nil:
 		return fmt.Sprintf("the pod gets only %d seconds to go", *i.options.GracePeriodSeconds)

@@ -41,6 +41,9 @@ func Beyond() []Scenario {
 			sized(3, "200m"), updated(1), sized(2, "100m"), Settled, sized(1, "300m"), Settled)},
 		{"a claim template is added, and the other one removed", ordered(3), steps(
 			templates("data", "log"), Settled, templates("log"), updated(0), templates("data", "log"), Settled)},
+		{"members are removed and come back, before their claims are deleted and while they are", ordered(3), steps(
+			Patch(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete","scaledAfterSeconds":1}}}`),
+			scale(1), Settled, scale(3), Settled, scale(2), Settled, scale(3), scale(1), Settled, scale(3), Settled)},
 		{"a gate is asked, and does not answer in its time", ordered(3), steps(
 			Patch(`{"spec":{"disruption":{"gates":[{"conditionType":"example.com/handed-over","timeoutSeconds":1}]}}}`), image(2), Settled, image(3), updated(1), image(2), Settled, scale(2), Settled)},
 		{"overrides come, change in the middle of an update, and go", ordered(3), steps(

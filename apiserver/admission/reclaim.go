@@ -1,0 +1,83 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/initializer"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/utils/ptr"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+)
+
+// reclaimPluginName is the plugin's for flags.
+const reclaimPluginName = "ReclaimRights"
+
+// reclaimRights lets a set have claims deleted some time after a scale-down only if whoever asks
+// for it may delete claims: the controller does it later, with a right that the user need not
+// have. What is unchanged is not looked at, so that a right that was lost locks no other field.
+type reclaimRights struct {
+	*admission.Handler
+	rights authorizer.Authorizer
+}
+
+var (
+	_ admission.ValidationInterface = &reclaimRights{}
+	_ initializer.WantsAuthorizer   = &reclaimRights{}
+)
+
+func newReclaimRights(io.Reader) (admission.Interface, error) {
+	return &reclaimRights{Handler: admission.NewHandler(admission.Create, admission.Update)}, nil
+}
+
+// SetAuthorizer tells the plugin whom to ask: the host, as for every request.
+func (p *reclaimRights) SetAuthorizer(rights authorizer.Authorizer) { p.rights = rights }
+
+// ValidateInitialization returns an error if there is nobody to ask.
+func (p *reclaimRights) ValidateInitialization() error {
+	if p.rights == nil {
+		return errors.New("missing authorizer")
+	}
+	return nil
+}
+
+// Validate asks whether the user may delete claims, dry runs too.
+func (p *reclaimRights) Validate(ctx context.Context, request admission.Attributes, _ admission.ObjectInterfaces) error {
+	set, ok := request.GetObject().(*appsv1.StatefulSet)
+	if !ok || request.GetSubresource() != "" {
+		return nil
+	}
+	old, _ := request.GetOldObject().(*appsv1.StatefulSet)
+	after := reclaimAfter(set)
+	if after == nil || old != nil && ptr.Equal(after, reclaimAfter(old)) {
+		return nil
+	}
+	decision, _, err := p.rights.Authorize(ctx, authorizer.AttributesRecord{
+		User: request.GetUserInfo(), Verb: "delete", Namespace: request.GetNamespace(),
+		APIGroup: corev1.GroupName, APIVersion: "v1", Resource: "persistentvolumeclaims", ResourceRequest: true,
+	})
+	if decision == authorizer.DecisionAllow {
+		return nil
+	}
+	why := fmt.Errorf("spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds: Forbidden: user %q may not delete \"persistentvolumeclaims\" in namespace %q, which the set would do for them",
+		request.GetUserInfo().GetName(), request.GetNamespace())
+	if err != nil {
+		why = fmt.Errorf("%w: %w", why, err)
+	}
+	return admission.NewForbidden(request, why)
+}
+
+func reclaimAfter(set *appsv1.StatefulSet) *int32 {
+	if policy := set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil {
+		return policy.ScaledAfterSeconds
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tree
+
+import (
+	"fmt"
+	"time"
+
+	"statefulset.dev/identity"
+)
+
+// mostReclaims bounds how many dates are shown.
+const mostReclaims = 5
+
+// reclaims say whose claims are deleted when.
+func (s state) reclaims() (lines []string) {
+	for i, r := range s.set.Status.Reclaims {
+		if i == mostReclaims {
+			return append(lines, fmt.Sprintf("and %d more", len(s.set.Status.Reclaims)-i))
+		}
+		who := identity.PodName(s.set.Name, int(r.First))
+		if r.End() != int(r.First) {
+			who += " to " + identity.PodName(s.set.Name, r.End())
+		}
+		lines = append(lines, fmt.Sprintf("%s  deleted at %s", who, r.DueTime.UTC().Format(time.RFC3339)))
+	}
+	return lines
+}

@@ -1,0 +1,60 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// ClaimMark says what is noted on a claim.
+type ClaimMark string
+
+// What is noted on claims.
+const (
+	ClaimOwned   ClaimMark = "owned"   // a pod of the set mounts it
+	ClaimRetired ClaimMark = "retired" // its member was removed: the delay begins
+	ClaimKept    ClaimMark = "kept"    // its member is back, or claims are not deleted any more
+)
+
+// MarkClaim notes on a claim what its deletion rests on.
+type MarkClaim struct {
+	Ordinal int
+	Claim   Target
+	As      ClaimMark
+	// Annotations are set; one that is nil is removed.
+	Annotations map[string]*string
+}
+
+// DeleteClaim deletes the claim of a member that was removed long enough ago, and its data.
+type DeleteClaim struct {
+	Ordinal int
+	Claim   Target
+	// Retired is when the member was found to be removed.
+	Retired time.Time
+}
+
+func (a MarkClaim) String() string { return fmt.Sprintf("mark claim %s as %s", a.Claim.Name, a.As) }
+
+func (a DeleteClaim) String() string {
+	return fmt.Sprintf("delete claim %s (member removed by %s)", a.Claim.Name, clock(a.Retired))
+}
+
+func (MarkClaim) action()   {}
+func (DeleteClaim) action() {}
+
+// apply makes a claim what the action tells it to be.
+func (a MarkClaim) apply(claim *corev1.PersistentVolumeClaim) {
+	claim.Annotations = maps.Clone(claim.Annotations)
+	for key, value := range a.Annotations {
+		if value == nil {
+			delete(claim.Annotations, key)
+			continue
+		}
+		claim.Annotations = merged(claim.Annotations, map[string]string{key: *value})
+	}
+}

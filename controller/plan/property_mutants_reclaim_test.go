@@ -1,0 +1,92 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// reclaimMutants are wrong in which claims of removed members are deleted, and when.
+func reclaimMutants() map[string]scripted {
+	seen := func(see func(World, *corev1.PersistentVolumeClaim)) func(World, Plan) Plan {
+		return func(w World, p Plan) Plan {
+			w.Claims = copies(w.Claims)
+			for _, claim := range w.Claims {
+				see(w, claim)
+			}
+			return deleting(p, Compute(w))
+		}
+	}
+	marked := func(note string) func(World, Plan) Plan {
+		return each(func(a MarkClaim) []Action {
+			_, is := a.Annotations[note]
+			return only(a, !is)
+		})
+	}
+	return map[string]scripted{
+		"deletes claims before they are due": {"reclaim-scaled", mutant{"reclaim", func(w World, p Plan) Plan {
+			w.Now = w.Now.Add(15 * time.Second)
+			return deleting(p, Compute(w))
+		}}},
+		"deletes claims that no pod of the set has mounted": {"reclaim-unmarked", mutant{"reclaim", seen(func(w World, claim *corev1.PersistentVolumeClaim) {
+			if claim.Annotations[retiredNote] == "" {
+				claim.Annotations = map[string]string{ownerNote: "web/" + string(w.Set.UID), retiredNote: "2025-01-01T00:00:00Z"}
+			}
+		})}},
+		"deletes claims of an earlier set": {"reclaim-recreated-set", mutant{"reclaim", seen(func(w World, claim *corev1.PersistentVolumeClaim) {
+			if claim.Annotations[ownerNote] != "" {
+				claim.Annotations = merged(claim.Annotations, map[string]string{ownerNote: "web/" + string(w.Set.UID)})
+			}
+		})}},
+		"deletes claims that others control": {"reclaim-stolen", mutant{"reclaim", seen(func(_ World, claim *corev1.PersistentVolumeClaim) {
+			if claim.Annotations[retiredNote] != "" {
+				claim.OwnerReferences = nil
+			}
+		})}},
+		"deletes no claims":                  {"reclaim-scaled", mutant{"reclaim", each(func(DeleteClaim) []Action { return nil })}},
+		"deletes claims without a version":   {"reclaim-scaled", mutant{"exact", each(func(a DeleteClaim) []Action { a.Claim.ResourceVersion = ""; return []Action{a} })}},
+		"forgets to note the set on claims":  {"reclaim-scaled", mutant{"converge", marked(ownerNote)}},
+		"forgets to date and to keep claims": {"reclaim-scaled", mutant{"retires", marked(retiredNote)}},
+		"creates members whose claims are dated": {"reclaim-returns-first", mutant{"returns first", func(w World, p Plan) Plan {
+			w.Claims = copies(w.Claims)
+			for _, claim := range w.Claims {
+				claim.Annotations = map[string]string{ownerNote: claim.Annotations[ownerNote]}
+			}
+			return doing(p, Compute(w))
+		}}},
+		"dates claims in the future": {"reclaim-scaled", mutant{"retired since", each(func(a MarkClaim) []Action {
+			if value := a.Annotations[retiredNote]; value != nil {
+				a.Annotations = map[string]*string{retiredNote: new("2026-12-31T00:00:00Z")}
+			}
+			return []Action{a}
+		})}},
+		"tells nothing of what is due": {"reclaim-scaled", mutant{"due", func(_ World, p Plan) Plan { p.Status.Reclaims = nil; return p }}},
+		"removes members whose claims do not name the set": {"reclaim-unmarked-yet", mutant{"owned first", func(w World, p Plan) Plan {
+			w.Set = w.Set.DeepCopy()
+			w.Set.Spec.PersistentVolumeClaimRetentionPolicy.WhenScaled = v1.RetainPersistentVolumeClaimRetentionPolicyType
+			return doing(p, Compute(w))
+		}}},
+		"does not look when claims are due": {"reclaim-scaled", mutant{"next look", func(w World, p Plan) Plan {
+			if j := (&judged{evidence: gather(w), plan: p}); len(j.reclaimLooks()) > 0 {
+				p.RequeueAfter = 0
+			}
+			return p
+		}}},
+	}
+}
+
+// deleting is the plan with the claims deleted that another deletes.
+func deleting(p, other Plan) Plan {
+	for _, action := range other.All() {
+		if a, ok := action.(DeleteClaim); ok && !slices.Contains(p.All(), action) {
+			p = also(p, a)
+		}
+	}
+	return p
+}

@@ -1,0 +1,171 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// mostReclaimed is how many claims one plan deletes.
+const mostReclaimed = 16
+
+// leftover is a claim of a member that is not wanted and has no pod.
+type leftover struct {
+	claim   *corev1.PersistentVolumeClaim
+	ordinal int
+	// retired is when the member was found to be removed, zero if that is yet to be noted.
+	retired time.Time
+}
+
+// reclaimDelay is how long the claims of removed members are kept, and whether they are deleted
+// at all after a delay.
+func (f *facts) reclaimDelay() (time.Duration, bool) {
+	policy := f.retention()
+	if policy.WhenScaled != v1.DeletePersistentVolumeClaimRetentionPolicyType || policy.ScaledAfterSeconds == nil {
+		return 0, false
+	}
+	return time.Duration(*policy.ScaledAfterSeconds) * time.Second, true
+}
+
+// findLeftovers finds the claims that may be deleted at some time, those of the highest
+// ordinal first, and those that are marked to be and are not to be any more.
+func (f *facts) findLeftovers() {
+	_, reclaims := f.reclaimDelay()
+	if !reclaims && !slices.ContainsFunc(f.Claims, isRetired) {
+		return
+	}
+	templates := make(map[string]string, len(f.Set.Spec.VolumeClaimTemplates))
+	for i := range f.Set.Spec.VolumeClaimTemplates {
+		name := f.Set.Spec.VolumeClaimTemplates[i].Name
+		templates[name+"-"+f.Set.Name] = name
+	}
+	present := make(map[string]bool, len(f.Pods))
+	for _, pod := range f.Pods {
+		present[pod.Name] = true
+	}
+	for _, claim := range f.Claims {
+		base, ordinal, _ := identity.ParsePodName(claim.Name)
+		template, ours := templates[base]
+		switch left := (leftover{claim, ordinal, retiredAt(claim)}); {
+		case !ours:
+		case !reclaims, f.roster.Contains(ordinal), present[identity.PodName(f.Set.Name, ordinal)]: // whoever controls it
+			if isRetired(claim) {
+				f.returned = append(f.returned, left)
+			}
+		case f.Rivals[template] == "" && f.isReclaimable(left):
+			f.leftovers = append(f.leftovers, left)
+		}
+	}
+	highestFirst := func(a, b leftover) int {
+		return cmp.Or(cmp.Compare(b.ordinal, a.ordinal), strings.Compare(a.claim.Name, b.claim.Name))
+	}
+	slices.SortFunc(f.leftovers, highestFirst)
+	slices.SortFunc(f.returned, highestFirst)
+}
+
+// isReclaimable reports whether a claim is the set's to delete: a pod of this very set has
+// mounted it last, and nobody else controls or deletes it.
+func (f *facts) isReclaimable(left leftover) bool {
+	m := member{ordinal: left.ordinal}
+	return left.claim.DeletionTimestamp == nil && left.claim.Annotations[v1.ClaimOwnerAnnotation] == f.claimMark() &&
+		!f.ofFormerOwner(left.claim, m) && !f.hasOtherController(left.claim, m)
+}
+
+// claimMark is how a claim names this very set.
+func (f *facts) claimMark() string { return f.Set.Name + "/" + string(f.Set.UID) }
+
+func isRetired(claim *corev1.PersistentVolumeClaim) bool {
+	_, is := claim.Annotations[v1.RetiredAtAnnotation]
+	return is
+}
+
+// retiredAt is when the member of a claim was found to be removed, zero if the claim does not
+// tell.
+func retiredAt(claim *corev1.PersistentVolumeClaim) time.Time {
+	at, err := time.Parse(time.RFC3339, claim.Annotations[v1.RetiredAtAnnotation])
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// lacksMark reports whether a claim is yet to name the set: a pod of its member mounts it, and
+// it is to be deleted some time after the member is removed.
+func (f *facts) lacksMark(claim *corev1.PersistentVolumeClaim, m member) bool {
+	_, reclaims := f.reclaimDelay()
+	return reclaims && m.pod != nil && claim.DeletionTimestamp == nil && claim.Annotations[v1.ClaimOwnerAnnotation] != f.claimMark() &&
+		mountsClaim(m.pod, claim.Name) && !f.ofFormerOwner(claim, m) && !f.hasOtherController(claim, m)
+}
+
+func mountsClaim(pod *corev1.Pod, claim string) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
+	})
+}
+
+// reclaim deletes the claims of members that were removed long enough ago, if the set asks for
+// it. Since when they are stands on the claims themselves, and a claim is deleted only as it was
+// read with that: whoever brings the member back takes it off before, so that a controller that
+// does not know of it yet deletes nothing.
+func reclaim(f *facts, d *draft) verdict {
+	for _, left := range f.returned {
+		d.mark(left, ClaimKept, map[string]*string{v1.RetiredAtAnnotation: nil})
+	}
+	delay, _ := f.reclaimDelay()
+	deleted := 0
+	for _, left := range f.leftovers {
+		due := left.retired.Add(delay)
+		switch {
+		case left.retired.IsZero():
+			// Up to the next second: rather a claim stays for longer than the set says.
+			since := f.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
+			d.mark(left, ClaimRetired, map[string]*string{v1.RetiredAtAnnotation: new(since.Format(time.RFC3339))})
+		case f.Now.Before(due):
+			d.again(due.Sub(f.Now))
+		case deleted < mostReclaimed:
+			deleted++
+			d.aside = append(d.aside, Chain{DeleteClaim{Ordinal: left.ordinal, Claim: exact(left.claim), Retired: left.retired}})
+		}
+	}
+	return proceed
+}
+
+// mark plans what is noted on a claim.
+func (d *draft) mark(left leftover, as ClaimMark, annotations map[string]*string) {
+	if len(d.marked) == mostChanged || d.changed[left.claim.Name] {
+		return
+	}
+	if d.marked == nil {
+		d.marked = map[string]bool{}
+	}
+	d.marked[left.claim.Name] = true
+	d.aside = append(d.aside, Chain{MarkClaim{Ordinal: left.ordinal, Claim: exact(left.claim), As: as, Annotations: annotations}})
+}
+
+// reclaims tell whose claims are deleted when, the first due ones first.
+func reclaims(f *facts) (all []v1.Reclaim) {
+	delay, _ := f.reclaimDelay()
+	for _, left := range slices.Backward(f.leftovers) {
+		due, ordinal, last := metav1.NewTime(left.retired.Add(delay).UTC()), int32(left.ordinal), len(all)-1 //nolint:gosec // a name has no larger one
+		switch {
+		case left.retired.IsZero():
+		case last >= 0 && all[last].DueTime.Equal(&due) && all[last].End() == left.ordinal-1:
+			all[last].Last = &ordinal
+		case last >= 0 && all[last].DueTime.Equal(&due) && all[last].End() == left.ordinal:
+		default:
+			all = append(all, v1.Reclaim{First: ordinal, DueTime: due})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b v1.Reclaim) int { return a.DueTime.Compare(b.DueTime.Time) })
+	return all[:min(len(all), v1.MostReclaims)]
+}
