@@ -19,7 +19,7 @@ import (
 func (e *execution) updateInPlace(ctx context.Context, action plan.UpdateInPlace) error {
 	what := subject{kind: "pod", name: action.Pod.Name, why: " in place"}
 	err := e.change(ctx, podsResource, what, action.Pod, change{
-		setLabels: action.Labels, setAnnotations: action.Annotations, images: action.Images, sidecars: action.Sidecars,
+		labels: action.Labels, annotations: action.Annotations, images: action.Images, sidecars: action.Sidecars,
 	})
 	switch {
 	case err == nil:
@@ -66,7 +66,7 @@ func (e *execution) recreate(ctx context.Context, removal plan.DeletePod) error 
 // endInPlace removes from a pod what was noted of its update.
 func (e *execution) endInPlace(ctx context.Context, action plan.EndInPlace) error {
 	what := subject{part: "annotation of ", kind: "pod", name: action.Pod.Name}
-	err := e.change(ctx, podsResource, what, action.Pod, change{setAnnotations: map[string]*string{v1.InPlaceAnnotation: nil}})
+	err := e.change(ctx, podsResource, what, action.Pod, change{annotations: map[string]*string{v1.InPlaceAnnotation: nil}})
 	if err == nil {
 		e.tellUpdated(action.Pod.Name, action.Revision)
 	}

@@ -181,8 +181,6 @@ type change struct {
 	addOwner  *metav1.OwnerReference
 	dropOwner types.UID
 	revision  *int64
-	// setLabels and setAnnotations are like labels and annotations, and nil removes a key.
-	setLabels, setAnnotations map[string]*string
 	// images and sidecars are those of containers and init containers of a pod, by name.
 	images, sidecars map[string]string
 	// resources and sidecarResources are those of containers and init containers of a pod, by
@@ -230,12 +228,6 @@ func (c change) patch(object plan.Target) (types.PatchType, []byte, error) {
 	}
 	if c.annotations != nil {
 		metadata["annotations"] = c.annotations
-	}
-	if c.setLabels != nil {
-		metadata["labels"] = c.setLabels
-	}
-	if c.setAnnotations != nil {
-		metadata["annotations"] = c.setAnnotations
 	}
 	switch {
 	case c.owners != nil:
