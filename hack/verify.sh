@@ -11,7 +11,8 @@ ROOT=$PWD
 VULNERABILITIES=https://vuln.go.dev/index/modules.json
 failed=()
 report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+published=$(mktemp)
+trap 'rm -f "$report" "$published"' EXIT
 
 # step NAME COMMAND...: exit code 0 is ok, 75 is skipped with the command's last line as the reason.
 step() {
@@ -62,6 +63,19 @@ generated() {
   fi
 }
 
+# What was published is what the last release has. Before the first one, it is what the document was in the beginning, as far as
+# this clone goes back.
+compatible() {
+  local document=openapi/v3/apps.statefulset.dev_v1.json base
+  base=$(git tag --list 'v*' --merged HEAD --sort=-creatordate | head -n 1)
+  [[ -n $base ]] || base=$(git log --diff-filter=A --format=%H -- "$document" | tail -n 1)
+  if [[ -z $base ]] || ! git show "$base:$document" >"$published" 2>/dev/null; then
+    echo "there is no earlier document to compare with"
+    return 75
+  fi
+  (cd hack/sdk && go run . breaking --document "../../$document" --before "$published" --changelog ../../CHANGELOG.md)
+}
+
 formatted() {
   local unformatted
   unformatted=$(git ls-files --cached --others --exclude-standard -z -- '*.go' | xargs -0 gofmt -l)
@@ -83,6 +97,7 @@ vulnerabilities() {
 }
 
 step "generated files" generated
+step "API compatibility" compatible
 step "go mod tidy" each modules go mod tidy -diff
 step "go mod verify" each modules go mod verify
 step "gofmt" formatted
