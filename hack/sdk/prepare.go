@@ -50,6 +50,7 @@ func (d document) prepare(language string) error {
 	d.letPlansTakeAnyBody()
 	d.shortenOperations()
 	d.dropDefaults()
+	d.nameToken()
 	d.inline(own, language != "typescript")
 	if language != "typescript" {
 		d.collapse()
@@ -94,6 +95,12 @@ func (d document) shortenOperations() {
 		operation["operationId"] = strings.Replace(id, "AppsStatefulsetDevV1", "", 1)
 		operation["tags"] = []any{"StatefulSets"}
 	})
+}
+
+// nameToken says, in the words of Kubernetes' clients, that requests carry a token.
+func (d document) nameToken() {
+	at(object(d), "components")["securitySchemes"] = object{"BearerToken": object{"type": "apiKey", "in": "header", "name": "authorization"}}
+	d["security"] = []any{object{"BearerToken": []any{}}}
 }
 
 // dropDefaults leaves defaults to the server: those of a client would be those of its version, and {} makes
