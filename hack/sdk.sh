@@ -39,13 +39,15 @@ packages() {
 # prepared LANGUAGE writes the document that the generator of a language can read.
 prepared() { (cd hack/sdk && go run . prepare --document ../../openapi/v3/apps.statefulset.dev_v1.json --for "$1" --out "$DIST/$1.json"); }
 
+# generator ARGUMENT... runs openapi-generator. PARTS are the parts of a client that it writes, all of them by default.
+PARTS=()
 generator() {
   local jar=$DIST/generator/package/bin/openapi-generator.jar
   if [[ ! -e $jar ]]; then
     mkdir -p "$DIST/generator"
     (cd "$DIST/generator" && npm pack --silent "$GENERATOR" >/dev/null 2>&1 && sha256sum --quiet --check <<<"$GENERATOR_SUM  $(ls ./*.tgz)" && tar xzf ./*.tgz)
   fi
-  java -jar "$jar" generate "$@" >"$DIST/generator/log" 2>&1 || { cat "$DIST/generator/log" >&2; exit 1; }
+  command java "${PARTS[@]}" -jar "$jar" generate "$@" >"$DIST/generator/log" 2>&1 || { cat "$DIST/generator/log" >&2; exit 1; }
 }
 
 # begin LANGUAGE empties the directory of a client, but keeps what npm has installed.
@@ -87,6 +89,27 @@ python() {
     -e 's/^from statefulset_client\.exceptions import/from kubernetes.client.exceptions import/' {} +
   sed -i "s/^__version__ = .*/__version__ = \"${NUMBER/-/+}\"/" "$package/__init__.py"
   (cd "$DIST/python" && /usr/bin/python3 -c 'import setuptools; setuptools.setup()' --quiet sdist --dist-dir "$DIST" 2>/dev/null)
+}
+
+java() {
+  packages libjackson2-core-java libjackson2-annotations-java libjackson2-databind-java libyaml-snake-java
+  begin java
+  prepared java
+  local dir=$DIST/java made=$DIST/generator/java
+  rm -rf "$made"
+  PARTS=(-Dmodels -DmodelTests=false -DmodelDocs=false)
+  generator -g java --library native -i "$DIST/java.json" -o "$made" -t "$dir/templates" --model-package dev.statefulset.client.model \
+    --type-mappings int-or-string=IntOrString,quantity=Quantity -p dateLibrary=java8 \
+    --import-mappings IntOrString=dev.statefulset.client.IntOrString,Quantity=dev.statefulset.client.Quantity
+  PARTS=()
+  cp -r "$made/src/main/java/dev" "$dir/src/main/java"
+  sed -i "s|<version>0.0.0</version>|<version>$NUMBER</version>|" "$dir/pom.xml"
+  mkdir -p "$dir"/{classes,test,lib}
+  cp "${JACKSON[@]}" "$dir/lib"
+  find "$dir/src/main/java" -name '*.java' | xargs javac --release 17 -Xlint:all,-processing -Werror -d "$dir/classes" -cp "$dir/lib/*"
+  (cd "$dir" && jar --create --file "$DIST/statefulset-client-$NUMBER.jar" -C classes . LICENSE README.md pom.xml)
+  (cd "$dir" && jar --create --file "$DIST/statefulset-client-$NUMBER-sources.jar" -C src/main/java . LICENSE)
+  javac --release 17 -d "$dir/test" -cp "$dir/classes:$dir/lib/*" test/sdk/java/*.java sdk/java/example/*.java
 }
 
 mkdir -p "$DIST"
