@@ -6,6 +6,7 @@
 package sdk
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"testing"
 
@@ -48,17 +49,70 @@ func token(t *testing.T, namespace string) string {
 	return made.Status.Token
 }
 
-// kubeconfig writes the way to the cluster for the account.
-func kubeconfig(t *testing.T, namespace string, b *between) string {
-	t.Helper()
+// way is a kubeconfig of the account.
+func way(namespace, token string, b *between) *clientcmdapi.Config {
 	config := clientcmdapi.NewConfig()
 	config.Clusters["c"] = &clientcmdapi.Cluster{Server: b.URL, CertificateAuthorityData: b.authority()}
-	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: token(t, namespace)}
+	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: token}
 	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u", Namespace: namespace}
 	config.CurrentContext = "x"
+	return config
+}
+
+// write writes a kubeconfig after a change, and returns a variable with its path.
+func write(t *testing.T, variable string, config *clientcmdapi.Config, change func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo)) string {
+	t.Helper()
+	config = config.DeepCopy()
+	change(config.Clusters["c"], config.AuthInfos["u"])
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := clientcmd.WriteToFile(*config, path); err != nil {
 		t.Fatalf("writing a kubeconfig: %v", err)
 	}
-	return path
+	return variable + "=" + path
+}
+
+// ways are the variables of the scenarios: the way to the cluster, and some that are wrong.
+func ways(t *testing.T, namespace string, b *between) []string {
+	t.Helper()
+	right := way(namespace, token(t, namespace), b)
+	return []string{
+		write(t, "KUBECONFIG", right, func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo) {}),
+		write(t, "WRONG_TOKEN", right, func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.Token = "wrong" }),
+		write(t, "WRONG_HOST", right, func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.Server = "https://127.0.0.1:1" }),
+		// Good certificates, of somebody else.
+		write(t, "WRONG_AUTHORITY", right, func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
+			c.CertificateAuthorityData = suite.Config.CAData
+		}),
+	}
+}
+
+// plugin is the way to the cluster for an account whose token a program prints.
+func plugin(t *testing.T, namespace string, b *between) []string {
+	t.Helper()
+	credential, err := json.Marshal(map[string]any{
+		"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": map[string]string{"token": token(t, namespace)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{write(t, "KUBECONFIG", way(namespace, "", b), func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) {
+		u.Exec = &clientcmdapi.ExecConfig{
+			APIVersion: "client.authentication.k8s.io/v1", Command: "echo", Args: []string{string(credential)}, InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+		}
+	})}
+}
+
+// administrator is the way to the cluster of one who has a certificate.
+func administrator(t *testing.T, namespace string) []string {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(suite.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Contexts[config.CurrentContext].Namespace = namespace
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"KUBECONFIG=" + path}
 }

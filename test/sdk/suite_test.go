@@ -112,7 +112,7 @@ func (l language) play(t *testing.T) map[string]string {
 	t.Helper()
 	b := stand(t)
 	namespace := suite.Namespace(t, "sdk")
-	output, err := l.run(t, l.scenarios, kubeconfig(t, namespace, b))
+	output, err := l.run(t, l.scenarios, ways(t, namespace, b))
 	results := map[string]string{}
 	for line := range strings.Lines(output) {
 		var told struct{ Scenario, Error string }
@@ -135,13 +135,13 @@ func (l language) play(t *testing.T) map[string]string {
 }
 
 // run runs a program as the account. The error has what it printed.
-func (l language) run(t *testing.T, program []string, config string) (output string, err error) {
+func (l language) run(t *testing.T, program, variables []string) (output string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patient)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program[0], program[1:]...)
 	cmd.Dir = root
-	cmd.Env = append(append(os.Environ(), l.env...), "KUBECONFIG="+config)
+	cmd.Env = slices.Concat(os.Environ(), l.env, variables)
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	if err = cmd.Run(); err != nil {
@@ -150,18 +150,22 @@ func (l language) run(t *testing.T, program []string, config string) (output str
 	return out.String(), err
 }
 
-// TestExamples runs the program that each client's README shows.
+// TestExamples runs the program that each client's README shows, with a token that a plugin prints, and with a certificate.
 func TestExamples(t *testing.T) {
 	for _, l := range languages(t) {
 		t.Run(l.name, func(t *testing.T) {
-			namespace := suite.Namespace(t, "sdk")
-			output, err := l.run(t, l.sample, kubeconfig(t, namespace, stand(t)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, word := range []string{"created", "ready", "scaled", "plan", "merge", "strategic", "json", "apply", "conflict", "deleted"} {
-				if !strings.Contains(output, word) {
-					t.Errorf("it printed\n%s\nwant the word %q", output, word)
+			for what, variables := range map[string]func(namespace string) []string{
+				"a plugin":      func(namespace string) []string { return plugin(t, namespace, stand(t)) },
+				"a certificate": func(namespace string) []string { return administrator(t, namespace) },
+			} {
+				output, err := l.run(t, l.sample, variables(suite.Namespace(t, "sdk")))
+				if err != nil {
+					t.Fatalf("with %s: %v", what, err)
+				}
+				for _, word := range []string{"created", "ready", "scaled", "plan", "merge", "strategic", "json", "apply", "conflict", "deleted"} {
+					if !strings.Contains(output, word) {
+						t.Errorf("with %s it printed\n%s\nwant the word %q", what, output, word)
+					}
 				}
 			}
 		})

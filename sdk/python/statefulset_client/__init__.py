@@ -16,6 +16,7 @@ from statefulset_client.errors import (
     NotFound,
     RefusedLocally,
     TooManyRequests,
+    Unauthorized,
 )
 from statefulset_client.models import *  # noqa: F401,F403
 from statefulset_client.patch import PATCH_KINDS
@@ -40,6 +41,7 @@ __all__ = [
     "StatefulSets",
     "StatefulSetsApi",
     "TooManyRequests",
+    "Unauthorized",
     "check",
     "connect",
 ]

@@ -23,6 +23,10 @@ class ApiError(ApiException):
         return self.message
 
 
+class Unauthorized(ApiError):
+    """401: the cluster does not know who asks, as with a token that is wrong or has expired."""
+
+
 class Forbidden(ApiError):
     """403: the account may not do that."""
 
@@ -55,7 +59,15 @@ class RefusedLocally(ValueError):
     """A request that cannot work, and that was not sent."""
 
 
-KINDS = {403: Forbidden, 404: NotFound, 409: Conflict, 410: Gone, 422: Invalid, 429: TooManyRequests}
+KINDS = {
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: Gone,
+    422: Invalid,
+    429: TooManyRequests,
+}
 
 
 def error_of(code, answer, retry_after=None):

@@ -24,6 +24,8 @@ export class ApiError extends Error {
   }
 }
 
+/** 401: the cluster does not know who asks, as with a token that is wrong or has expired. */
+export class Unauthorized extends ApiError {}
 /** 403: the account may not do that. */
 export class Forbidden extends ApiError {}
 /** 404: there is no such object. */
@@ -57,6 +59,6 @@ export function errorOf(code: number, body: unknown, retryAfter?: string | null)
   const kind =
     code === 409 && status.reason === "AlreadyExists"
       ? AlreadyExists
-      : ({ 403: Forbidden, 404: NotFound, 409: Conflict, 410: Gone, 422: Invalid, 429: TooManyRequests }[code] ?? ApiError);
+      : ({ 401: Unauthorized, 403: Forbidden, 404: NotFound, 409: Conflict, 410: Gone, 422: Invalid, 429: TooManyRequests }[code] ?? ApiError);
   return new kind(code, status, Number.isFinite(seconds) ? seconds : undefined);
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -60,8 +61,21 @@ func throttled(p play) error {
 	return want("waited", time.Since(begun) >= 2*time.Second, true)
 }
 
-// bad is what has to be refused before anything is sent.
+// wrong asks for sets by a way that leads nowhere, or as nobody.
+func wrong(p play, variable string) error {
+	clients, namespace, err := client.Connect(os.Getenv(variable))
+	if err != nil {
+		return err
+	}
+	_, err = clients.AppsV1().StatefulSets(namespace).List(p, metav1.ListOptions{})
+	return err
+}
+
+// bad is what has to be refused before anything is sent, or with the reason.
 func bad(p play) error {
+	if err := wrong(p, "WRONG_TOKEN"); !apierrors.IsUnauthorized(err) {
+		return fmt.Errorf("with a wrong token: got error %w, want that it is unauthorized", err)
+	}
 	config := func(change func(*rest.Config)) error {
 		c := &rest.Config{Host: "https://127.0.0.1:1", BearerToken: "token"}
 		change(c)
@@ -77,6 +91,8 @@ func bad(p play) error {
 		"client certificate":    config(func(c *rest.Config) { c.CertData = []byte("none") }),
 		"patch kind":            patched,
 		"field manager":         applied,
+		"connection refused":    wrong(p, "WRONG_HOST"),
+		"certificate":           wrong(p, "WRONG_AUTHORITY"),
 	} {
 		if err == nil || !strings.Contains(err.Error(), word) {
 			return fmt.Errorf("got error %w, want one about the %s", err, word)

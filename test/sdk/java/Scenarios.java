@@ -1,18 +1,13 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.sun.net.httpserver.HttpServer;
 import dev.statefulset.client.ApiError;
 import dev.statefulset.client.Change;
 import dev.statefulset.client.Changes;
 import dev.statefulset.client.Client;
-import dev.statefulset.client.Cluster;
 import dev.statefulset.client.IntOrString;
 import dev.statefulset.client.Json;
-import dev.statefulset.client.PatchKind;
 import dev.statefulset.client.Quantity;
-import dev.statefulset.client.RefusedLocally;
 import dev.statefulset.client.StatefulSets;
 import dev.statefulset.client.model.V1Container;
 import dev.statefulset.client.model.V1LabelSelector;
@@ -28,9 +23,6 @@ import dev.statefulset.client.model.V1StatefulSetSpec;
 import dev.statefulset.client.model.V1StatefulSetUpdateStrategy;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -44,12 +36,12 @@ import java.util.concurrent.TimeUnit;
 
 /** Plays the scenarios with the Java client, and prints a line for each. */
 public final class Scenarios {
-  private interface Play {
+  interface Play {
     void run() throws Exception;
   }
 
   private static final Client CLIENT = Client.connect();
-  private static final StatefulSets SETS = CLIENT.statefulSets();
+  static final StatefulSets SETS = CLIENT.statefulSets();
   private static final Duration LIMIT = Duration.ofSeconds(100);
 
   private Scenarios() {}
@@ -63,17 +55,17 @@ public final class Scenarios {
     return new V1StatefulSet().metadata(new V1ObjectMeta().name(name).labels(Map.of("play", name))).spec(spec);
   }
 
-  private static V1StatefulSet create(String name) {
+  static V1StatefulSet create(String name) {
     return SETS.create(set(name));
   }
 
-  private static void equal(Object got, Object want) {
+  static void equal(Object got, Object want) {
     if (!Objects.equals(got, want)) {
       throw new AssertionError("got " + got + ", want " + want);
     }
   }
 
-  private static <T extends Exception> T raises(Class<T> kind, String word, Play attempt) throws Exception {
+  static <T extends Exception> T raises(Class<T> kind, String word, Play attempt) throws Exception {
     try {
       attempt.run();
     } catch (Exception e) {
@@ -262,60 +254,6 @@ public final class Scenarios {
     raises(ApiError.Conflict.class, "stale", () -> SETS.update(old));
   }
 
-  private static void throttled() throws Exception {
-    create("throttled");
-    for (int turn = 0; turn < 2; turn++) {
-      ApiError.TooManyRequests error = raises(ApiError.TooManyRequests.class, "too many", () -> SETS.get("throttled"));
-      equal(error.retryAfterSeconds().orElse(-1), 1);
-      Thread.sleep(1000L * error.retryAfterSeconds().orElseThrow());
-    }
-    equal(SETS.get("throttled").getMetadata().getName(), "throttled");
-  }
-
-  /** What has to be refused before anything is sent. */
-  private static void badInput() throws Exception {
-    byte[] none = "none".getBytes(StandardCharsets.UTF_8);
-    String good = "https://127.0.0.1:1";
-    new Cluster(good, "default", null, null, null, () -> "good");
-    raises(RefusedLocally.class, "host", () -> new Cluster("ftp://example.org", "default", null, null, null, null));
-    raises(RefusedLocally.class, "host", () -> new Cluster("no address", "default", null, null, null, null));
-    raises(RefusedLocally.class, "token", () -> new Cluster(good, "default", null, null, null, () -> "two words"));
-    raises(RefusedLocally.class, "certificate authority", () -> new Cluster(good, "default", none, null, null, null));
-    raises(RefusedLocally.class, "client certificate", () -> new Cluster(good, "default", null, none, none, null));
-    raises(RefusedLocally.class, "kubeconfig", () -> Client.connect(Path.of("/does/not/exist"), null));
-    raises(RefusedLocally.class, "patch kind", () -> PatchKind.of("toml"));
-    raises(RefusedLocally.class, "list of operations", () -> SETS.patch(PatchKind.JSON, "a", Map.of(), null));
-    raises(RefusedLocally.class, "an object", () -> SETS.patch(PatchKind.MERGE, "a", List.of(), null));
-    raises(RefusedLocally.class, "field manager", () -> SETS.patch(PatchKind.APPLY, "a", Map.of(), null));
-  }
-
-  /** A later version's fields and values survive being read and written. */
-  private static void unknown() throws Exception {
-    ObjectMapper mapper = new ObjectMapper();
-    String future =
-        "{\"apiVersion\":\"apps.statefulset.dev/v1\",\"kind\":\"StatefulSet\",\"later\":{\"a\":[1]},"
-            + "\"metadata\":{\"name\":\"future\",\"creationTimestamp\":\"2026-01-02T03:04:05Z\"},"
-            + "\"spec\":{\"laterToo\":1,\"podManagementPolicy\":\"Later\",\"selector\":{},\"serviceName\":\"\",\"template\":{\"spec\":{"
-            + "\"containers\":[],\"volumes\":[{\"name\":\"v\",\"emptyDir\":{},\"later\":1.50}]}}}}";
-    StringBuilder sent = new StringBuilder();
-    HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
-    server.createContext(
-        "/",
-        exchange -> {
-          sent.append(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
-          byte[] answer = future.getBytes(StandardCharsets.UTF_8);
-          exchange.sendResponseHeaders(200, answer.length);
-          exchange.getResponseBody().write(answer);
-          exchange.close();
-        });
-    server.start();
-    Cluster cluster = new Cluster("http://127.0.0.1:" + server.getAddress().getPort(), "default", null, null, null, null);
-    StatefulSets there = Client.connect(cluster).statefulSets();
-    there.update(there.get("future"));
-    server.stop(0);
-    equal(mapper.readTree(sent.toString()), mapper.readTree(future));
-  }
-
   private static Map<String, Play> scenarios() {
     Map<String, Play> all = new LinkedHashMap<>();
     all.put("CRUD", Scenarios::crud);
@@ -331,9 +269,9 @@ public final class Scenarios {
     all.put("403", () -> raises(ApiError.Forbidden.class, "forbidden", () -> CLIENT.statefulSets("default").list(Map.of())));
     all.put("404", () -> raises(ApiError.NotFound.class, "nobody", () -> SETS.get("nobody")));
     all.put("409", Scenarios::stale);
-    all.put("429", Scenarios::throttled);
-    all.put("bad input", Scenarios::badInput);
-    all.put("unknown", Scenarios::unknown);
+    all.put("429", Refusals::throttled);
+    all.put("bad input", Refusals::badInput);
+    all.put("unknown", Refusals::unknown);
     return all;
   }
 

@@ -5,12 +5,14 @@
 
 import http.server
 import json
+import os
 import sys
 import threading
 import time
 import traceback
 
 import statefulset_client as sdk
+import urllib3
 from kubernetes.client import Configuration
 from statefulset_client.connect import new_api_client
 
@@ -181,7 +183,7 @@ def throttled():
 
 
 def bad_input():
-    """What has to be refused before anything is sent."""
+    """What has to be refused before anything is sent, or with the reason."""
 
     def way(**given):
         configuration = Configuration()
@@ -204,6 +206,13 @@ def bad_input():
         ("field manager", lambda: SETS.patch("apply", "a", {})),
     ]:
         raises(sdk.RefusedLocally, word, attempt)
+
+    def wrong(variable):
+        return lambda: sdk.connect(os.environ[variable]).stateful_sets().list()
+
+    raises(sdk.Unauthorized, "", wrong("WRONG_TOKEN"))
+    raises(urllib3.exceptions.HTTPError, "refused", wrong("WRONG_HOST"))
+    raises(urllib3.exceptions.HTTPError, "certificate", wrong("WRONG_AUTHORITY"))
 
 
 def unknown():

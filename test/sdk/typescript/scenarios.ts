@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 
 import { KubeConfig } from "@kubernetes/client-node";
 import {
-  AlreadyExists, type ApiError, check, Client, Conflict, connect, Forbidden, Gone, NotFound, RefusedLocally, type StatefulSet, TooManyRequests,
+  AlreadyExists, type ApiError, check, Client, Conflict, connect, Forbidden, Gone, NotFound, RefusedLocally, type StatefulSet, TooManyRequests, Unauthorized,
 } from "@statefulset/client";
 
 const client = await connect();
@@ -151,7 +151,7 @@ const scenarios: Record<string, () => Promise<void>> = {
       }
     }
   },
-  // What has to be refused before anything is sent.
+  // What has to be refused before anything is sent, or with the reason.
   async "bad input"() {
     const base = { server: "https://127.0.0.1:1", caData: undefined as string | undefined };
     const none = Buffer.from("none").toString("base64");
@@ -169,6 +169,10 @@ const scenarios: Record<string, () => Promise<void>> = {
     await refused(way({ caData: none }), "certificate authority");
     await refused(way({}, { certData: none, keyData: none }), "client certificate");
     await refused(connect({ kubeconfig: "/does/not/exist" }), "kubeconfig");
+    const wrong = async (variable: string) => (await connect({ kubeconfig: process.env[variable]! })).statefulSets().list();
+    await rejects(wrong("WRONG_TOKEN"), Unauthorized);
+    await rejects(wrong("WRONG_HOST"), /ECONNREFUSED/);
+    await rejects(wrong("WRONG_AUTHORITY"), /certificate/);
     await refused(sets.patchAs("toml" as never, "a", {}), "patch kind");
     await refused(sets.patchAs("json", "a", {}), "list of operations");
     await refused(sets.patchAs("merge", "a", []), "an object");

@@ -46,6 +46,15 @@ public class ApiError extends RuntimeException {
     return code == 429 || code >= 500;
   }
 
+  /** 401: the cluster does not know who asks, as with a token that is wrong or has expired. */
+  public static final class Unauthorized extends ApiError {
+    private static final long serialVersionUID = 1;
+
+    Unauthorized(V1Status status) {
+      super(401, status, -1);
+    }
+  }
+
   /** 403: the account may not do that. */
   public static final class Forbidden extends ApiError {
     private static final long serialVersionUID = 1;
@@ -124,6 +133,8 @@ public class ApiError extends RuntimeException {
       after = status.getDetails().getRetryAfterSeconds();
     }
     switch (code) {
+      case 401:
+        return new Unauthorized(status);
       case 403:
         return new Forbidden(status);
       case 404:

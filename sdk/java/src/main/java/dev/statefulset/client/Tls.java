@@ -11,6 +11,7 @@ import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.KeyStore;
 import java.security.PrivateKey;
+import java.security.Signature;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
 import java.security.spec.PKCS8EncodedKeySpec;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.net.ssl.KeyManagerFactory;
@@ -65,6 +67,7 @@ final class Tls {
     KeyStore store = KeyStore.getInstance("PKCS12");
     store.load(null, NONE);
     if (key != null) {
+      match(certificates.get(0), key);
       store.setKeyEntry("client", key, NONE, certificates.toArray(Certificate[]::new));
       return store;
     }
@@ -72,6 +75,17 @@ final class Tls {
       store.setCertificateEntry("authority-" + i, certificates.get(i));
     }
     return store;
+  }
+
+  private static void match(Certificate certificate, PrivateKey key) throws GeneralSecurityException {
+    String algorithm = Map.of("EC", "SHA256withECDSA", "RSA", "SHA256withRSA").getOrDefault(key.getAlgorithm(), key.getAlgorithm());
+    Signature signature = Signature.getInstance(algorithm);
+    signature.initSign(key);
+    byte[] signed = signature.sign();
+    signature.initVerify(certificate.getPublicKey());
+    if (!signature.verify(signed)) {
+      throw new IllegalArgumentException("the key is not that of the certificate");
+    }
   }
 
   private static List<Certificate> certificates(byte[] pem) throws GeneralSecurityException {
