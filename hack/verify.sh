@@ -63,16 +63,19 @@ generated() {
   fi
 }
 
-# What was published is what the last release has. Before the first one, it is what the document was in the beginning, as far as
-# this clone goes back.
+# What was published is what the last release has. Before the first that has one, it is the document as it was in the beginning,
+# as far as this clone goes back.
 compatible() {
   local document=openapi/v3/apps.statefulset.dev_v1.json base
-  base=$(git tag --list 'v*' --merged HEAD --sort=-creatordate | head -n 1)
-  [[ -n $base ]] || base=$(git log --diff-filter=A --format=%H -- "$document" | tail -n 1)
-  if [[ -z $base ]] || ! git show "$base:$document" >"$published" 2>/dev/null; then
+  base=$(git tag --list 'v*' --merged HEAD --sort=-version:refname | head -n 1)
+  if [[ -z $base ]] || ! git cat-file -e "$base:$document" 2>/dev/null; then
+    base=$(git log --diff-filter=A --format=%H -- "$document" | tail -n 1)
+  fi
+  if [[ -z $base ]]; then
     echo "there is no earlier document to compare with"
     return 75
   fi
+  git show "$base:$document" >"$published"
   (cd hack/sdk && go run . breaking --document "../../$document" --before "$published" --changelog ../../CHANGELOG.md)
 }
 

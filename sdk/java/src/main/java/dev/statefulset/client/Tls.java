@@ -81,8 +81,10 @@ final class Tls {
     String algorithm = Map.of("EC", "SHA256withECDSA", "RSA", "SHA256withRSA").getOrDefault(key.getAlgorithm(), key.getAlgorithm());
     Signature signature = Signature.getInstance(algorithm);
     signature.initSign(key);
+    signature.update(RSA);
     byte[] signed = signature.sign();
     signature.initVerify(certificate.getPublicKey());
+    signature.update(RSA);
     if (!signature.verify(signed)) {
       throw new IllegalArgumentException("the key is not that of the certificate");
     }
