@@ -61,7 +61,10 @@ PATH="$work/bin:$PATH" go tool go-to-protobuf "${HEADER[@]}" --output-dir "$work
   --apimachinery-packages -k8s.io/apimachinery/pkg/util/intstr,-k8s.io/apimachinery/pkg/api/resource,-k8s.io/apimachinery/pkg/runtime/schema,-k8s.io/apimachinery/pkg/runtime,-k8s.io/apimachinery/pkg/apis/meta/v1,-k8s.io/api/core/v1
 
 step "apply configurations"
-go tool applyconfiguration-gen "${HEADER[@]}" --output-dir client/applyconfiguration --output-pkg $CLIENT/applyconfiguration $API
+go run ./hack/models >"$work/models.json"
+go tool applyconfiguration-gen "${HEADER[@]}" --openapi-schema "$work/models.json" --output-dir client/applyconfiguration --output-pkg $CLIENT/applyconfiguration $API
+sed -i.bak 's/dev\.statefulset\.api\.apps\.v1/dev.statefulset.apps.v1/' client/applyconfiguration/{internal/internal,apps/v1/statefulset}.go
+rm client/applyconfiguration/{internal/internal,apps/v1/statefulset}.go.bak
 step clientset
 go tool client-gen "${HEADER[@]}" --input-base $MOD/api --input apps/v1 --clientset-name versioned \
   --apply-configuration-package $CLIENT/applyconfiguration \

@@ -8,7 +8,10 @@ package v1
 import (
 	apismetav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
+	managedfields "k8s.io/apimachinery/pkg/util/managedfields"
 	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+	appsv1 "statefulset.dev/api/apps/v1"
+	internal "statefulset.dev/client/applyconfiguration/internal"
 )
 
 // StatefulSetApplyConfiguration represents a declarative configuration of the StatefulSet type for use
@@ -39,6 +42,71 @@ func StatefulSet(name, namespace string) *StatefulSetApplyConfiguration {
 	b.WithKind("StatefulSet")
 	b.WithAPIVersion("apps.statefulset.dev/v1")
 	return b
+}
+
+// ExtractStatefulSetFrom extracts the applied configuration owned by fieldManager from
+// statefulSet for the specified subresource. Pass an empty string for subresource to extract
+// the main resource. Common subresources include "status", "scale", etc.
+// statefulSet must be a unmodified StatefulSet API object that was retrieved from the Kubernetes API.
+// ExtractStatefulSetFrom provides a way to perform a extract/modify-in-place/apply workflow.
+// Note that an extracted apply configuration will contain fewer fields than what the fieldManager previously
+// applied if another fieldManager has updated or force applied any of the previously applied fields.
+func ExtractStatefulSetFrom(statefulSet *appsv1.StatefulSet, fieldManager string, subresource string) (*StatefulSetApplyConfiguration, error) {
+	b := &StatefulSetApplyConfiguration{}
+	err := managedfields.ExtractInto(statefulSet, internal.Parser().Type("dev.statefulset.apps.v1.StatefulSet"), fieldManager, b, subresource)
+	if err != nil {
+		return nil, err
+	}
+	b.WithName(statefulSet.Name)
+	b.WithNamespace(statefulSet.Namespace)
+
+	b.WithKind("StatefulSet")
+	b.WithAPIVersion("apps.statefulset.dev/v1")
+	return b, nil
+}
+
+// ExtractStatefulSet extracts the applied configuration owned by fieldManager from
+// statefulSet. If no managedFields are found in statefulSet for fieldManager, a
+// StatefulSetApplyConfiguration is returned with only the Name, Namespace (if applicable),
+// APIVersion and Kind populated. It is possible that no managed fields were found for because other
+// field managers have taken ownership of all the fields previously owned by fieldManager, or because
+// the fieldManager never owned fields any fields.
+// statefulSet must be a unmodified StatefulSet API object that was retrieved from the Kubernetes API.
+// ExtractStatefulSet provides a way to perform a extract/modify-in-place/apply workflow.
+// Note that an extracted apply configuration will contain fewer fields than what the fieldManager previously
+// applied if another fieldManager has updated or force applied any of the previously applied fields.
+func ExtractStatefulSet(statefulSet *appsv1.StatefulSet, fieldManager string) (*StatefulSetApplyConfiguration, error) {
+	return ExtractStatefulSetFrom(statefulSet, fieldManager, "")
+}
+
+// ExtractStatefulSetPlan extracts the applied configuration owned by fieldManager from
+// statefulSet for the plan subresource.
+func ExtractStatefulSetPlan(statefulSet *appsv1.StatefulSet, fieldManager string) (*StatefulSetApplyConfiguration, error) {
+	return ExtractStatefulSetFrom(statefulSet, fieldManager, "plan")
+}
+
+// ExtractStatefulSetReplace extracts the applied configuration owned by fieldManager from
+// statefulSet for the replace subresource.
+func ExtractStatefulSetReplace(statefulSet *appsv1.StatefulSet, fieldManager string) (*StatefulSetApplyConfiguration, error) {
+	return ExtractStatefulSetFrom(statefulSet, fieldManager, "replace")
+}
+
+// ExtractStatefulSetRollout extracts the applied configuration owned by fieldManager from
+// statefulSet for the rollout subresource.
+func ExtractStatefulSetRollout(statefulSet *appsv1.StatefulSet, fieldManager string) (*StatefulSetApplyConfiguration, error) {
+	return ExtractStatefulSetFrom(statefulSet, fieldManager, "rollout")
+}
+
+// ExtractStatefulSetScale extracts the applied configuration owned by fieldManager from
+// statefulSet for the scale subresource.
+func ExtractStatefulSetScale(statefulSet *appsv1.StatefulSet, fieldManager string) (*StatefulSetApplyConfiguration, error) {
+	return ExtractStatefulSetFrom(statefulSet, fieldManager, "scale")
+}
+
+// ExtractStatefulSetStatus extracts the applied configuration owned by fieldManager from
+// statefulSet for the status subresource.
+func ExtractStatefulSetStatus(statefulSet *appsv1.StatefulSet, fieldManager string) (*StatefulSetApplyConfiguration, error) {
+	return ExtractStatefulSetFrom(statefulSet, fieldManager, "status")
 }
 
 func (b StatefulSetApplyConfiguration) IsApplyConfiguration() {}
