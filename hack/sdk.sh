@@ -23,6 +23,16 @@ JACKSON=(/usr/share/java/jackson-{annotations,core,databind}.jar /usr/share/java
 
 step() { printf 'sdk: %s\n' "$1"; }
 
+# quietly COMMAND... prints what a command says only if it fails.
+quietly() {
+  local said code=0
+  said=$("$@" 2>&1) || code=$?
+  if ((code != 0)); then
+    printf 'sdk: %s has failed:\n%s\n' "$*" "$said" >&2
+    exit "$code"
+  fi
+}
+
 # packages NAME... installs Debian packages that are missing.
 packages() {
   local missing=() p
@@ -33,7 +43,7 @@ packages() {
     exit 1
   fi
   step "installing ${missing[*]}"
-  apt-get install --yes --quiet --no-install-recommends "${missing[@]}" >/dev/null
+  quietly apt-get install --yes --no-install-recommends "${missing[@]}"
 }
 
 # prepared LANGUAGE writes the document that the generator of a language can read.
@@ -45,9 +55,11 @@ generator() {
   local jar=$DIST/generator/package/bin/openapi-generator.jar
   if [[ ! -e $jar ]]; then
     mkdir -p "$DIST/generator"
-    (cd "$DIST/generator" && npm pack --silent "$GENERATOR" >/dev/null 2>&1 && sha256sum --quiet --check <<<"$GENERATOR_SUM  $(ls ./*.tgz)" && tar xzf ./*.tgz)
+    rm -f "$DIST"/generator/*.tgz
+    quietly npm pack --pack-destination "$DIST/generator" "$GENERATOR"
+    (cd "$DIST/generator" && sha256sum --quiet --check <<<"$GENERATOR_SUM  $(ls ./*.tgz)" && tar xzf ./*.tgz)
   fi
-  command java "${PARTS[@]}" -jar "$jar" generate "$@" >"$DIST/generator/log" 2>&1 || { cat "$DIST/generator/log" >&2; exit 1; }
+  quietly command java "${PARTS[@]}" -jar "$jar" generate "$@"
 }
 
 # begin LANGUAGE empties the directory of a client, but keeps what npm has installed.
@@ -63,15 +75,15 @@ typescript() {
   begin typescript
   prepared typescript
   cd "$DIST/typescript"
-  npm ci --silent --no-audit --no-fund 2>/dev/null
+  quietly npm ci --no-audit --no-fund
   sed -i "s/\"version\": \"0.0.0\"/\"version\": \"$NUMBER\"/" package.json
-  npx --no-install openapi-typescript ../typescript.json --default-non-nullable false --output src/schema.ts >/dev/null 2>&1
-  npx --no-install tsc --project .
-  npm pack --silent --pack-destination "$DIST" >/dev/null 2>&1
+  quietly npx --no-install openapi-typescript ../typescript.json --default-non-nullable false --output src/schema.ts
+  quietly npx --no-install tsc --project .
+  quietly npm pack --pack-destination "$DIST"
   # The programs that test it import it as a user does.
   mkdir -p test
   cp "$ROOT"/test/sdk/typescript/*.ts example.ts test
-  npx --no-install tsc --project tsconfig.test.json
+  quietly npx --no-install tsc --project tsconfig.test.json
   cd "$ROOT"
 }
 
@@ -87,8 +99,11 @@ python() {
   find "$package/models" "$package/api" -name '*.py' -exec sed -i \
     -e 's/^from statefulset_client\.configuration import/from kubernetes.client.configuration import/' \
     -e 's/^from statefulset_client\.exceptions import/from kubernetes.client.exceptions import/' {} +
-  sed -i "s/^__version__ = .*/__version__ = \"${NUMBER/-/+}\"/" "$package/__init__.py"
-  (cd "$DIST/python" && /usr/bin/python3 -c 'import setuptools; setuptools.setup()' --quiet sdist --dist-dir "$DIST" 2>/dev/null)
+  # A candidate is v0.3.1-rc.1 here and 0.3.1rc1 in Python.
+  sed -i "s/^__version__ = .*/__version__ = \"$(sed 's/-rc\./rc/; s/-/+/' <<<"$NUMBER")\"/" "$package/__init__.py"
+  cd "$DIST/python"
+  quietly /usr/bin/python3 -c 'import setuptools; setuptools.setup()' --quiet sdist --dist-dir "$DIST"
+  cd "$ROOT"
 }
 
 java() {

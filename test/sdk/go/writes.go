@@ -18,7 +18,7 @@ import (
 
 	appsv1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client"
-	"statefulset.dev/client/applyconfiguration/apps/v1"
+	apply "statefulset.dev/client/applyconfiguration/apps/v1"
 	"statefulset.dev/test/harness"
 )
 
@@ -121,8 +121,8 @@ func conflict(p play) error {
 	if err := p.create("ssa"); err != nil {
 		return err
 	}
-	minReady := func(seconds int32) *v1.StatefulSetApplyConfiguration {
-		return v1.StatefulSet("ssa", "").WithNamespace("").WithSpec(v1.StatefulSetSpec().WithMinReadySeconds(seconds))
+	minReady := func(seconds int32) *apply.StatefulSetApplyConfiguration {
+		return apply.StatefulSet("ssa", "").WithNamespace("").WithSpec(apply.StatefulSetSpec().WithMinReadySeconds(seconds))
 	}
 	if _, err := p.sets.Apply(p, minReady(1), metav1.ApplyOptions{FieldManager: "one"}); err != nil {
 		return err
