@@ -32,6 +32,7 @@ type between struct {
 	// resumed are the versions from which the watch that is cut off was asked for.
 	resumed   []string
 	throttled int
+	silenced  bool
 }
 
 func stand(t *testing.T) *between {
@@ -76,14 +77,23 @@ func (b *between) refuses() bool {
 	return b.throttled <= turns
 }
 
-// cut ends the first watches of the set "cut" in the middle of their second event.
+// cut ends the first watches of the set "cut" in the middle of their second event, and lets the first of the
+// set "silent" hang there.
 func (b *between) cut(response *http.Response) error {
 	query := response.Request.URL.Query()
-	if watch := query.Get("watch"); watch != "true" && watch != "1" || query.Get("labelSelector") != "play=cut" {
+	watched := query.Get("labelSelector")
+	if watch := query.Get("watch"); watch != "true" && watch != "1" || watched != "play=cut" && watched != "play=silent" {
 		return nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if watched == "play=silent" {
+		if !b.silenced {
+			response.Body = &half{ReadCloser: response.Body, silent: response.Request.Context().Done()}
+		}
+		b.silenced = true
+		return nil
+	}
 	b.resumed = append(b.resumed, query.Get("resourceVersion"))
 	if len(b.resumed) <= turns {
 		response.Body = &half{ReadCloser: response.Body}
@@ -91,16 +101,21 @@ func (b *between) cut(response *http.Response) error {
 	return nil
 }
 
-// half is a body that ends with an error 100 bytes after the first line.
+// half is a body that ends with an error 100 bytes after the first line, if it is to be silent only when the
+// reader has left.
 type half struct {
 	io.ReadCloser
-	after int
-	begun bool
+	silent <-chan struct{}
+	after  int
+	begun  bool
 }
 
 func (h *half) Read(into []byte) (int, error) {
 	const more = 100
 	if h.begun && h.after >= more {
+		if h.silent != nil {
+			<-h.silent
+		}
 		return 0, io.ErrUnexpectedEOF
 	}
 	n, err := h.ReadCloser.Read(into)

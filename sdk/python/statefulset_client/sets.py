@@ -93,13 +93,14 @@ class StatefulSets:
     def rollout(self, name, request):
         return self._call("POST", ONE + "/rollout", name, body=request, kind="V1StatefulSetRollout")
 
-    def watch(self, resource_version, timeout=None, **query):
-        """Tells of all changes after a version, across connections, for `timeout` seconds if it is given. Raises Gone if
-        the version is too old: then one has to list anew."""
+    def watch(self, resource_version, timeout=None, silence=watch.SILENCE, **query):
+        """Tells of all changes after a version, across connections, for `timeout` seconds if it is given. After
+        `silence` seconds without a word, a connection is made anew. Raises Gone if the version is too old: then one has to
+        list anew."""
 
         def open_watch(version, seconds):
             given = {**query, "watch": True, "allow_watch_bookmarks": True, "resource_version": version, "timeout_seconds": seconds}
-            return self._call("GET", COLLECTION, query=given, kind=None)
+            return self._call("GET", COLLECTION, query=given, kind=None, silence=silence)
 
         return watch.watch(open_watch, lambda data: self.api_client.decode(data, "V1StatefulSet"), resource_version, timeout)
 
@@ -118,7 +119,7 @@ class StatefulSets:
     def _identified(self, body):
         return {**IDENTITY, **self.api_client.sanitize_for_serialization(body)}
 
-    def _call(self, method, path, name=None, body=None, query=None, kind="V1StatefulSet", media="application/json"):
+    def _call(self, method, path, name=None, body=None, query=None, kind="V1StatefulSet", media="application/json", silence=None):
         given = [(camel(key), "true" if value is True else value) for key, value in (query or {}).items() if value is not None]
         streamed = kind is None
         answer = self.api_client.call_api(
@@ -132,7 +133,7 @@ class StatefulSets:
             auth_settings=["BearerToken"],
             _return_http_data_only=True,
             _preload_content=not streamed,
-            _request_timeout=(30, watch.SILENCE) if streamed else None,
+            _request_timeout=(30, silence) if streamed else None,
         )
         return answer
 

@@ -17,6 +17,8 @@ export interface WatchOptions {
   resourceVersion: string;
   labelSelector?: string;
   fieldSelector?: string;
+  /** After so long without a word, 300 by default, nobody is there any more: the server tells of its version every minute. */
+  silenceSeconds?: number;
   /** Ends the watch. */
   signal?: AbortSignal;
 }
@@ -29,11 +31,14 @@ export async function* watch(client: Client, path: string, options: WatchOptions
   let version = options.resourceVersion;
   let connected = false;
   for (let failures = 0; !options.signal?.aborted; ) {
+    const silence = new AbortController();
+    const timer = setTimeout(() => silence.abort(), 1000 * (options.silenceSeconds ?? 300));
+    const signal = options.signal ? AbortSignal.any([options.signal, silence.signal]) : silence.signal;
     try {
-      const response = await client.fetch(address(client.server + path, version, options), { signal: options.signal ?? null });
+      const response = await client.fetch(address(client.server + path, version, options), { signal });
       connected = true;
       if (!response.ok) throw errorOf(response.status, await response.json().catch(() => undefined), response.headers.get("retry-after"));
-      for await (const event of events(response)) {
+      for await (const event of events(response, timer)) {
         if (event.type === "ERROR") throw errorOf(event.object.code ?? 500, event.object);
         version = event.object.metadata?.resourceVersion ?? version;
         failures = 0;
@@ -45,6 +50,8 @@ export async function* watch(client: Client, path: string, options: WatchOptions
       if (!connected || (error instanceof ApiError && !passes)) throw error;
       failures += 1;
       await pause(error instanceof ApiError ? error.retryAfterSeconds : undefined, failures, options.signal);
+    } finally {
+      clearTimeout(timer);
     }
   }
 }
@@ -59,10 +66,11 @@ function address(base: string, version: string, options: WatchOptions): URL {
   return url;
 }
 
-async function* events(response: Response): AsyncGenerator<any> {
+async function* events(response: Response, timer: NodeJS.Timeout): AsyncGenerator<any> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of response.body ?? []) {
+    timer.refresh();
     rest += decoder.decode(chunk as Uint8Array, { stream: true });
     const lines = rest.split("\n");
     rest = lines.pop() ?? "";

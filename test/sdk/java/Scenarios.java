@@ -184,9 +184,9 @@ public final class Scenarios {
     equal(told, LIFE);
   }
 
-  private static void resumed() {
+  private static void resumed(String name, Duration silence) {
     List<String> told = new ArrayList<>();
-    try (Changes changes = SETS.changes(live("cut"), Map.of("labelSelector", "play=cut"), LIMIT)) {
+    try (Changes changes = SETS.changes(live(name), Map.of("labelSelector", "play=" + name), LIMIT).silence(silence)) {
       while (!told.contains("DELETED3")) {
         told(told, changes.next());
       }
@@ -259,7 +259,7 @@ public final class Scenarios {
     all.put("CRUD", Scenarios::crud);
     all.put("pages", Scenarios::pages);
     all.put("watch", Scenarios::watched);
-    all.put("resume", Scenarios::resumed);
+    all.put("resume", () -> resumed("cut", LIMIT));
     all.put("410", Scenarios::expired);
     all.put("scale", Scenarios::scale);
     all.put("/plan", Scenarios::plan);
@@ -271,6 +271,7 @@ public final class Scenarios {
     all.put("409", Scenarios::stale);
     all.put("429", Refusals::throttled);
     all.put("bad input", Refusals::badInput);
+    all.put("silence", () -> resumed("silent", Duration.ofSeconds(2)));
     all.put("unknown", Refusals::unknown);
     return all;
   }

@@ -90,14 +90,14 @@ def pages():
     equal(len(SETS.list(limit=2).items), 2)
 
 
-def follow(name):
+def follow(name, **options):
     version = SETS.list().metadata.resource_version
     create(name)
     for step in "123":
         SETS.patch_merge(name, {"metadata": {"annotations": {"step": step}}})
     SETS.delete(name)
     told = []
-    for change in SETS.watch(version, label_selector="play=" + name):
+    for change in SETS.watch(version, label_selector="play=" + name, **options):
         step = change.type + (change.object.metadata.annotations or {}).get("step", "")
         if step != "MODIFIED" and step not in told[-1:]:  # between these, the controller writes the status
             told.append(step)
@@ -250,6 +250,7 @@ SCENARIOS = {
     "CRUD": crud, "pages": pages, "watch": lambda: follow("watched"), "resume": lambda: follow("cut"), "410": expired,
     "scale": scale, "/plan": plan, "SSA conflict": conflict, "IntOrString": int_or_string, "Quantity": quantity,
     "403": forbidden, "404": not_found, "409": stale, "429": throttled, "bad input": bad_input, "unknown": unknown,
+    "silence": lambda: follow("silent", silence=2),
 }  # fmt: skip
 
 

@@ -39,13 +39,13 @@ async function again<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-async function follow(name: string): Promise<void> {
+async function follow(name: string, silenceSeconds?: number): Promise<void> {
   const { metadata } = await sets.list();
   await create(name);
   for (const step of ["1", "2", "3"]) await sets.patch.merge(name, { metadata: { annotations: { step } } });
   await sets.delete(name);
   const told: string[] = [];
-  for await (const change of sets.watch({ resourceVersion: metadata!.resourceVersion!, labelSelector: `play=${name}` })) {
+  for await (const change of sets.watch({ resourceVersion: metadata!.resourceVersion!, labelSelector: `play=${name}`, silenceSeconds })) {
     const step = change.type + (change.object.metadata?.annotations?.["step"] ?? "");
     if (step !== "MODIFIED" && step !== told.at(-1)) told.push(step); // between these, the controller writes the status
     if (change.type === "DELETED") break;
@@ -178,6 +178,8 @@ const scenarios: Record<string, () => Promise<void>> = {
     await refused(sets.patchAs("merge", "a", []), "an object");
     await refused(sets.patchAs("apply", "a", {}), "field manager");
   },
+  // A connection on which nothing comes any more is given up.
+  silence: () => follow("silent", 2),
   // A later version's fields and values survive being read and written.
   async unknown() {
     const future = { ...set("future"), apiVersion: "apps.statefulset.dev/v1", kind: "StatefulSet", later: { a: [1] } } as StatefulSet;

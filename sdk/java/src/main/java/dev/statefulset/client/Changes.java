@@ -17,7 +17,12 @@ import java.util.Iterator;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 
 /**
  * All changes after a version. A connection that is cut off is made anew, and goes on after the last change that was told.
@@ -25,6 +30,14 @@ import java.util.concurrent.ThreadLocalRandom;
  * thread, or after its time.
  */
 public final class Changes implements Iterator<Change>, AutoCloseable {
+  private static final ScheduledExecutorService WATCHDOG =
+      Executors.newSingleThreadScheduledExecutor(
+          task -> {
+            Thread thread = new Thread(task, "statefulset-watchdog");
+            thread.setDaemon(true);
+            return thread;
+          });
+
   private final Client client;
   private final String path;
   private final Map<String, String> query;
@@ -32,6 +45,8 @@ public final class Changes implements Iterator<Change>, AutoCloseable {
   private String version;
   private BufferedReader lines;
   private Change following;
+  private Duration silence = Duration.ofMinutes(5);
+  private Future<?> alarm = CompletableFuture.completedFuture(null);
   private boolean connected;
   private int failures;
   private volatile InputStream body;
@@ -43,6 +58,15 @@ public final class Changes implements Iterator<Change>, AutoCloseable {
     this.query = new TreeMap<>(query);
     this.version = version;
     this.end = limit == null ? Instant.MAX : Instant.now().plus(limit);
+  }
+
+  /**
+   * After so long without a word, five minutes by default, a connection is made anew: the server tells of its version every
+   * minute.
+   */
+  public Changes silence(Duration given) {
+    silence = given;
+    return this;
   }
 
   @Override
@@ -82,7 +106,10 @@ public final class Changes implements Iterator<Change>, AutoCloseable {
     if (lines == null) {
       connect();
     }
+    InputStream open = body;
+    alarm = WATCHDOG.schedule(() -> close(open), silence.toMillis(), TimeUnit.MILLISECONDS);
     String line = lines.readLine();
+    alarm.cancel(false);
     if (line == null) {
       disconnect();
       return null;
@@ -115,16 +142,20 @@ public final class Changes implements Iterator<Change>, AutoCloseable {
   }
 
   private void disconnect() {
-    InputStream open = body;
-    if (open != null) {
-      try {
-        open.close();
-      } catch (IOException e) {
-        // It is not read any more.
-      }
-    }
+    alarm.cancel(false);
+    close(body);
     body = null;
     lines = null;
+  }
+
+  private static void close(InputStream open) {
+    try {
+      if (open != null) {
+        open.close();
+      }
+    } catch (IOException e) {
+      // It is not read any more.
+    }
   }
 
   private void recover(Exception error) {
