@@ -33,14 +33,16 @@ def watch(open_watch, decode, resource_version, timeout=None):
                     failures = 0
                     if event["type"] != "BOOKMARK":
                         yield Change(event["type"], decode(event["object"]))
+                raise EOFError("the connection has ended")
             finally:
                 response.close()
-        except (urllib3.exceptions.HTTPError, OSError, ApiError) as error:
+        except (urllib3.exceptions.HTTPError, EOFError, OSError, ApiError) as error:
             refused = isinstance(error, ApiError) and not isinstance(error, TooManyRequests) and error.status < 500
             if refused or not connected:
                 raise
             failures += 1
-            time.sleep(pause(error, failures))
+            rest = pause(error, failures)
+            time.sleep(rest if end is None else max(0, min(rest, end - time.monotonic())))
 
 
 def pause(error, failures):

@@ -44,6 +44,7 @@ export async function* watch(client: Client, path: string, options: WatchOptions
         failures = 0;
         if (event.type !== "BOOKMARK") yield event;
       }
+      throw new Error("the connection has ended");
     } catch (error) {
       if (options.signal?.aborted) return;
       const passes = error instanceof TooManyRequests || (error instanceof ApiError && error.code >= 500);

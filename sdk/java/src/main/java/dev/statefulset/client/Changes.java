@@ -6,6 +6,7 @@ package dev.statefulset.client;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.statefulset.client.model.V1StatefulSet;
 import java.io.BufferedReader;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -101,7 +102,7 @@ public final class Changes implements Iterator<Change>, AutoCloseable {
     return closed || !Instant.now().isBefore(end);
   }
 
-  /** The next change, or null if the connection has ended or told nothing but a version. */
+  /** The next change, or null if nothing but a version was told. */
   private Change read() throws IOException {
     if (lines == null) {
       connect();
@@ -111,8 +112,7 @@ public final class Changes implements Iterator<Change>, AutoCloseable {
     String line = lines.readLine();
     alarm.cancel(false);
     if (line == null) {
-      disconnect();
-      return null;
+      throw new EOFException("the connection has ended");
     }
     JsonNode event = Json.MAPPER.readTree(line);
     JsonNode object = event.path("object");
