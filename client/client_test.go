@@ -100,6 +100,26 @@ func TestAWatchTellsWhatChangesAndWhyItEnds(t *testing.T) {
 	}
 }
 
+func TestAWatchEndsWithARefusalThatStays(t *testing.T) {
+	for sentence, refusal := range map[string]error{
+		"the version is too old":   apierrors.NewResourceExpired("too old"),
+		"one may not":              apierrors.NewForbidden(appsv1.Resource("statefulsets"), "", nil),
+		"there is no such kind":    apierrors.NewNotFound(appsv1.Resource("statefulsets"), ""),
+		"the selector is none":     apierrors.NewBadRequest("selector"),
+		"the token is not current": apierrors.NewUnauthorized("token"),
+	} {
+		clients := fake.NewClientset()
+		clients.PrependWatchReactor("statefulsets", kubetesting.DefaultWatchReactor(nil, refusal))
+		var got []error
+		for _, err := range client.Watch(t.Context(), clients.AppsV1().StatefulSets("default"), metav1.ListOptions{ResourceVersion: "1"}) {
+			got = append(got, err)
+		}
+		if len(got) != 1 || apierrors.ReasonForError(got[0]) != apierrors.ReasonForError(refusal) {
+			t.Errorf("%s: got errors %v, want %v", sentence, got, refusal)
+		}
+	}
+}
+
 func TestAWatchNeedsAVersion(t *testing.T) {
 	for _, err := range client.Watch(t.Context(), fake.NewClientset().AppsV1().StatefulSets("default"), metav1.ListOptions{}) {
 		if err == nil || !strings.Contains(err.Error(), "watching") {

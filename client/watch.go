@@ -5,8 +5,10 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,12 +33,16 @@ type Change struct {
 // apierrors.IsResourceExpired or apierrors.IsGone, the version is too old, and one has to list anew.
 func Watch(ctx context.Context, sets typed.StatefulSetInterface, options metav1.ListOptions) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
+		ctx, refuse := context.WithCancelCause(ctx)
+		defer refuse(nil)
 		watcher, err := watchtools.NewRetryWatcherWithContext(ctx, options.ResourceVersion, &cache.ListWatch{
 			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 				o.LabelSelector, o.FieldSelector = options.LabelSelector, options.FieldSelector
-				return sets.Watch(ctx, o)
+				w, err := sets.Watch(ctx, o)
+				if err != nil && stays(err) {
+					refuse(err) // it would be tried again for ever
+				}
+				return w, err
 			},
 		})
 		if err != nil {
@@ -55,8 +61,18 @@ func Watch(ctx context.Context, sets typed.StatefulSetInterface, options metav1.
 				return
 			}
 		}
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			yield(Change{}, err)
 		}
 	}
+}
+
+// stays says whether the cluster has refused a watch in a way that another attempt would not change.
+func stays(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= http.StatusBadRequest && code < http.StatusInternalServerError && code != http.StatusTooManyRequests
 }

@@ -167,3 +167,30 @@ func TestGeneratorsGetWhatTheyCanRead(t *testing.T) {
 		t.Errorf("another language: got error %v, want the ones that there are", err)
 	}
 }
+
+// TestLicencesOfPackagesAreKnown reads what npm installs for the client of TypeScript. What is not among those of
+// our own releases belongs to the official client, and is not in what we publish.
+func TestLicencesOfPackagesAreKnown(t *testing.T) {
+	text, err := os.ReadFile(root + "/sdk/typescript/package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lock struct {
+		Packages map[string]struct{ License, Integrity string }
+	}
+	if err := json.Unmarshal(text, &lock); err != nil {
+		t.Fatal(err)
+	}
+	known := []string{"Apache-2.0", "MIT", "ISC", "BSD-2-Clause", "BSD-3-Clause", "(MIT OR CC0-1.0)", "Unlicense", "Python-2.0"}
+	for name, p := range lock.Packages {
+		if !slices.Contains(known, p.License) {
+			t.Errorf("%q: got licence %q, want one of %q", name, p.License, known)
+		}
+		if name != "" && p.Integrity == "" {
+			t.Errorf("%q: got no checksum, want one", name)
+		}
+	}
+	if len(lock.Packages) < 10 {
+		t.Errorf("got %d packages, want at least 10", len(lock.Packages))
+	}
+}
