@@ -210,26 +210,32 @@ func (f *facts) compareRevisions(ordinal int, from string, to *revision) *identi
 	if err != nil {
 		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", to.name, foreignText(err.Error()))}
 	}
-	change := identity.ChangeInPlace(f.overrides.Template(before, ordinal), f.overrides.Template(after, ordinal), f.Resizes)
+	made, wrong := f.overrides.Rendered(before, ordinal)
+	if wrong != nil {
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", foreignWord(from), foreignText(wrong.For(ordinal)))}
+	}
+	wanted, wrong := f.overrides.Rendered(after, ordinal)
+	if wrong != nil {
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", to.name, foreignText(wrong.For(ordinal)))}
+	}
+	change := identity.ChangeInPlace(made, wanted, f.Resizes)
 	change.Prevented = foreignText(change.Prevented)
 	return &change
 }
 
-// recordedAs is the template of a revision of the set, with all defaults. It is not kept for
-// the next look: members may have many, and each is read once in a look.
-func (f *facts) recordedAs(name string) (*corev1.PodTemplateSpec, error) {
+// recordedAs is what a revision of the set records, with all defaults. It is not kept for
+// the next look: members may have many, and each is read once in a look, unless it is rendered.
+func (f *facts) recordedAs(name string) (identity.Source, error) {
 	if name == f.update.name {
-		return &f.Set.Spec.Template, nil
+		return identity.SourceOf(f.Set), nil
 	}
 	at := slices.IndexFunc(f.history, func(r *appsv1.ControllerRevision) bool { return r.Name == name })
 	if at < 0 {
-		return nil, errNoRecord
+		return identity.Source{}, errNoRecord
 	}
-	template, err := identity.RecordedTemplate(f.history[at].Data.Raw)
+	source, err := identity.Recorded(f.history[at].Data.Raw)
 	if err != nil {
-		return nil, err
+		return identity.Source{}, err
 	}
-	restored := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Template: *template}}
-	v1.SetObjectDefaults_StatefulSet(restored)
-	return &restored.Spec.Template, nil
+	return defaulted(source), nil
 }

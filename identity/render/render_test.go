@@ -86,12 +86,14 @@ func TestPod(t *testing.T) {
 				{Path: "/metadata/annotations/example.test~1weight", Expression: "string(ORDINAL + 1)"},
 				{Path: "/spec/containers/0/resources", Expression: "{'requests': {'memory': ORDINAL == 2 ? '2Gi' : '1Gi', 'cpu': 1}}"},
 				{Path: "/spec/tolerations/-", Expression: "{'key': SET.upperAscii(), 'operator': 'Exists'}"},
+				{Path: "/metadata/annotations/more", Expression: "SET + '/' + string(ORDINAL * 2) + '%s %d'.format([base64.encode(bytes(SET)), ORDINAL]).lowerAscii()"},
+				{Path: "/metadata/annotations/parts", Expression: "IDENTITY.split('-').map(p, p.replace('d', 'e')).join('+')"},
 				{Path: "/spec/hostUsers", Expression: "ORDINAL > 1"},
 				{Path: "/spec/schedulerName", Expression: "regex.replace(IDENTITY, '^(.*)-', 's-')"},
 				{Path: "/spec/containers/0/args", Expression: "['--id', base64.encode(b'x'), '$(IDENTITY)'] + lists.range(2).map(i, string(math.greatest(i, 1)))"},
 			}},
 			template: "spec: {containers: [{name: a, ports: [{containerPort: 80}]}]}",
-			want:     "metadata: {annotations: {example.test/weight: '3'}}\nspec: {hostUsers: true, schedulerName: s-2, tolerations: [{key: DB, operator: Exists}], terminationGracePeriodSeconds: 30, containers: [{name: a, ports: [{containerPort: 8002}], resources: {requests: {memory: 2Gi, cpu: 1}}, args: ['--id', eA==, '$(IDENTITY)', '1', '1'], env: [{name: IDENTITY, value: db-2}]}]}",
+			want:     "metadata: {annotations: {example.test/weight: '3', more: db/4zgi= 2, parts: eb+2}}\nspec: {hostUsers: true, schedulerName: s-2, tolerations: [{key: DB, operator: Exists}], terminationGracePeriodSeconds: 30, containers: [{name: a, ports: [{containerPort: 8002}], resources: {requests: {memory: 2Gi, cpu: 1}}, args: ['--id', eA==, '$(IDENTITY)', '1', '1'], env: [{name: IDENTITY, value: db-2}]}]}",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

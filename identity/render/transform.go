@@ -14,11 +14,11 @@ import (
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/ext"
-
 )
 
 // What transforms may take.
@@ -179,6 +179,14 @@ func (s *Source) judge(checked *ast.AST) error {
 // sizes are how long the texts of parameters may be.
 type sizes map[string]uint64
 
+// What cannot be told of a size is taken to be this. What it is in truth is limited by what the
+// expression may cost.
+const (
+	unknownText = 16 << 10
+	unknownItem = 256 // of an item of a list
+	unknownList = 1000
+)
+
 // EstimateSize implements checker.CostEstimator.
 func (s sizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
 	if path := element.Path(); len(path) == 1 {
@@ -186,12 +194,29 @@ func (s sizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
 			return &checker.SizeEstimate{Max: most}
 		}
 	}
-	return nil
+	most := uint64(unknownText)
+	if element.Expr().Kind() == ast.IdentKind {
+		most = unknownItem
+	}
+	switch element.Type().Kind() {
+	case types.StringKind, types.BytesKind:
+		return &checker.SizeEstimate{Max: most}
+	case types.ListKind, types.MapKind:
+		return &checker.SizeEstimate{Max: unknownList}
+	default:
+		return nil
+	}
 }
 
-// EstimateCallCost implements checker.CostEstimator.
-func (s sizes) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
-	return nil
+// EstimateCallCost implements checker.CostEstimator: numbers make short texts.
+func (s sizes) EstimateCallCost(_, overload string, _ *checker.AstNode, _ []checker.AstNode) *checker.CallEstimate {
+	const longestNumber = 25
+	switch overload {
+	case overloads.IntToString, overloads.UintToString, overloads.DoubleToString, overloads.BoolToString:
+		return &checker.CallEstimate{CostEstimate: checker.FixedCostEstimate(1), ResultSize: &checker.SizeEstimate{Max: longestNumber}}
+	default:
+		return nil
+	}
 }
 
 // evaluate is what the expression of a transform gives with some parameters, and what that cost.
@@ -286,4 +311,3 @@ func mapOf(values traits.Mapper, room *int) (any, error) {
 	}
 	return all, nil
 }
-
