@@ -60,6 +60,15 @@ func (o *Overrides) CheckTransforms() []*render.Error {
 	return o.renders.Check()
 }
 
+// UnknownNames says which names in the template of the set look like parameters and are none; at
+// most as many as asked for.
+func (o *Overrides) UnknownNames(most int) []string {
+	if o.renders == nil {
+		return nil
+	}
+	return o.renders.Unknown(&o.set.Spec.Template, most)
+}
+
 // Rendered is what the pod of a member is made from: the template of its revision, with its
 // override, rendered if the revision says so. Unless it is rendered, it shares with both what is
 // not changed.

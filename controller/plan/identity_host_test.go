@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	v1 "statefulset.dev/api/apps/v1"
 )
 
@@ -48,6 +50,18 @@ func failsToRender(set *v1.StatefulSet) bool { return isBad(set.Spec.Identity) }
 
 func isBad(identity *v1.MemberIdentity) bool {
 	return identity != nil && slices.ContainsFunc(identity.Transforms, func(t v1.Transform) bool { return t.Expression == failsBeyond })
+}
+
+// parametersOf tells which parameters a pod has.
+func parametersOf(pod *corev1.Pod) string {
+	text := identityText(pod)
+	if text != "" {
+		text = " with " + text
+	}
+	if told, names := pod.Annotations[v1.ReplicasAnnotation]; names {
+		text += " of " + told
+	}
+	return text
 }
 
 // isParameter reports whether a variable is one that a template or an identity here asks for.

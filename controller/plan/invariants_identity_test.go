@@ -109,10 +109,12 @@ func (f evidence) lacksParameters(pod *corev1.Pod, ordinal int) bool {
 	if _, with, ok := readRecord(f.revisions[pod.Labels[revisionLabel]]); follows && ok && identityJSON(with) != identityJSON(f.Set.Spec.Identity) {
 		return true
 	}
-	if follows && identityText(pod) != f.dueIdentity(f.Set.Spec.Identity, &f.Set.Spec.Template, ordinal) {
-		return true
-	}
-	return f.isMistold(pod)
+	return follows && identityText(pod) != f.dueIdentity(f.Set.Spec.Identity, &f.Set.Spec.Template, ordinal)
+}
+
+// isUnrenderable reports whether the template of the set cannot be rendered for a member.
+func (f evidence) isUnrenderable(ordinal int) bool {
+	return isBad(f.Set.Spec.Identity) && ordinal > 2
 }
 
 // isMistold reports whether a pod has another number for REPLICAS than the set.
@@ -156,6 +158,9 @@ func (j *judged) recordsIdentity() {
 		}
 	}
 }
+
+// isTold reports whether a pod is told a number for REPLICAS.
+func isTold(a PatchPod) bool { return a.Annotations[v1.ReplicasAnnotation] != nil }
 
 // tellsReplicas: only pods that are rendered, name REPLICAS and have another number are told, after
 // all that anything rests on.

@@ -24,7 +24,6 @@ func identityMutants() map[string]mutant {
 			})(w, p)
 		}
 	}
-	tells := func(a PatchPod) bool { return a.Annotations[v1.ReplicasAnnotation] != nil }
 	// telling also tells pods their number.
 	telling := func(which func(World, *corev1.Pod) bool, number func(World) string) func(World, Plan) Plan {
 		return func(w World, p Plan) Plan {
@@ -80,10 +79,10 @@ func identityMutants() map[string]mutant {
 				pod.Annotations[v1.ReplicasAnnotation] = "77"
 			}
 		})},
-		"never tells how many there are by now":    {"converge", each(func(a PatchPod) []Action { return only(a, !tells(a)) })},
+		"never tells how many there are by now":    {"converge", each(func(a PatchPod) []Action { return only(a, !isTold(a)) })},
 		"tells all how many there are":             {"told who reads", telling(func(_ World, pod *corev1.Pod) bool { _, names := pod.Annotations[v1.ReplicasAnnotation]; return !names }, replicas)},
 		"tells over and over how many there are":   {"told who reads", telling(func(w World, pod *corev1.Pod) bool { return pod.Annotations[v1.ReplicasAnnotation] == replicas(w) }, replicas)},
-		"tells one too many":                       {"told replicas", each(func(a PatchPod) []Action { return toldMore(a, tells(a)) })},
+		"tells one too many":                       {"told replicas", each(func(a PatchPod) []Action { return toldMore(a, isTold(a)) })},
 		"tells how many there are before all else": {"told last", toldFirst},
 		"records only the template": {"recorded identity", each(func(a CreateRevision) []Action {
 			a.Revision = a.Revision.DeepCopy()
@@ -122,7 +121,7 @@ func toldMore(a PatchPod, tells bool) []Action {
 func toldFirst(_ World, p Plan) Plan {
 	var aside []Chain
 	for _, chain := range p.Aside {
-		if a, ok := chain[0].(PatchPod); ok && a.Annotations[v1.ReplicasAnnotation] != nil {
+		if a, ok := chain[0].(PatchPod); ok && isTold(a) {
 			p.First = append(p.First, a)
 		} else {
 			aside = append(aside, chain)
