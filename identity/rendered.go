@@ -5,6 +5,7 @@ package identity
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -67,6 +68,23 @@ func (o *Overrides) UnknownNames(most int) []string {
 		return nil
 	}
 	return o.renders.Unknown(&o.set.Spec.Template, most)
+}
+
+// FirstName says where the templates of the set name a parameter first; empty if they name none, or
+// if the set renders nothing.
+func (o *Overrides) FirstName() string {
+	if o.renders == nil {
+		return ""
+	}
+	if named := o.renders.FirstName("spec.template", &o.set.Spec.Template); named != "" {
+		return named
+	}
+	for i := range o.set.Spec.VolumeClaimTemplates {
+		if named := o.renders.FirstName(fmt.Sprintf("spec.volumeClaimTemplates[%d]", i), &o.set.Spec.VolumeClaimTemplates[i]); named != "" {
+			return named
+		}
+	}
+	return ""
 }
 
 // Rendered is what the pod of a member is made from: the template of its revision, with its

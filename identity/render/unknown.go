@@ -22,8 +22,38 @@ func (r *Renderer) Unknown(template *corev1.PodTemplateSpec, most int) (texts []
 		return nil
 	}
 	u := &unknown{known: r.source.parameters(Member{}), template: template}
+	u.visit = u.name
 	u.value(tree)
 	return slices.Clip(u.texts[:min(len(u.texts), most)])
+}
+
+// FirstName says where a template that stands at a path names a parameter first, unless that is the
+// variable of a container; empty if it does not.
+func (r *Renderer) FirstName(path string, template any) string {
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
+	if err != nil {
+		return ""
+	}
+	u := &unknown{known: r.source.parameters(Member{}), template: &corev1.PodTemplateSpec{}}
+	if pod, ok := template.(*corev1.PodTemplateSpec); ok {
+		u.template = pod
+	}
+	u.visit = func(name string) {
+		if _, known := u.known[name]; known && !u.isVariable(name) && !isName(u.at) {
+			u.texts = append(u.texts, fmt.Sprintf("%s%s names $(%s)", path, pathOf(u.at), name))
+		}
+	}
+	if u.value(tree); len(u.texts) == 0 {
+		return ""
+	}
+	return u.texts[0]
+}
+
+// isVariable reports whether a name stands where the kubelet looks it up, and the container has a
+// variable of that name.
+func (u *unknown) isVariable(name string) bool {
+	c := u.container()
+	return c != nil && ofTheKubelet(u.at) && slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == name })
 }
 
 // unknown goes through a template for names that are no parameters.
@@ -32,12 +62,13 @@ type unknown struct {
 	template *corev1.PodTemplateSpec
 	at       []string
 	texts    []string
+	visit    func(name string)
 }
 
 func (u *unknown) value(value any) {
 	switch value := value.(type) {
 	case string:
-		expanded(value, u.name)
+		expanded(value, u.visit)
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			u.below(key, value[key])
