@@ -170,7 +170,7 @@ func (f *facts) isRelabelled(d *draft, m member) bool {
 
 // changeOf is the change that brings the pod of a member to the revision that the member is
 // to have. It is that between two revisions, so it is found out once for all members that
-// have the same override.
+// have the same override, unless what is made at these revisions is rendered for each.
 func (f *facts) changeOf(d *draft, m member) *identity.InPlaceChange {
 	switch {
 	case f.hasOtherClaims(m):
@@ -182,6 +182,9 @@ func (f *facts) changeOf(d *draft, m member) *identity.InPlaceChange {
 	}
 	from, to := revisionOf(m.pod), f.goal(m)
 	key := [3]string{from, to.name, f.overrides.Hash(m.ordinal)}
+	if d.isRendered(f, from) || d.isRendered(f, to.name) {
+		key[2] = m.pod.Name
+	}
 	if known := d.changes[key]; known != nil {
 		return known
 	}

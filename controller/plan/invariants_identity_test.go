@@ -123,6 +123,19 @@ func (f evidence) isMistold(pod *corev1.Pod) bool {
 	return names && told != fmt.Sprint(len(f.ordinals))
 }
 
+// mayBeUnrenderable reports whether there is a revision at which a member cannot be rendered.
+func (f evidence) mayBeUnrenderable(ordinal int) bool {
+	if f.isUnrenderable(ordinal) {
+		return true
+	}
+	for _, revision := range f.revisions {
+		if _, with, _ := readRecord(revision); isBad(with) && ordinal > 2 {
+			return true
+		}
+	}
+	return false
+}
+
 // parameters: a pod is created with the parameters of its revision, and where that has none, it is
 // what it was without them, to the letter.
 func (j *judged) parameters() {
@@ -141,6 +154,16 @@ func (j *judged) parameters() {
 		}
 		if plain := identity.Pod(j.Set, template, revision, action.Ordinal); with == nil && !apiequality.Semantic.DeepEqual(plain, action.Pod) {
 			j.broke("nothing rendered", "pod %s is created as\n%v, want\n%v", action.Pod.Name, action.Pod, plain)
+		}
+	}
+}
+
+// parametersInPlace: what an update in place changes is what the template is for that member.
+func (j *judged) parametersInPlace() {
+	for _, action := range planned[UpdateInPlace](j) {
+		id, changes := action.Annotations["id"]
+		if want := fmt.Sprintf("%s-%d/%d", j.Set.Name, action.Ordinal, 2*action.Ordinal); changes && id != nil && *id != want {
+			j.broke("parameters in place", "%s gets the annotation %s, want %s", action, *id, want)
 		}
 	}
 }

@@ -37,6 +37,7 @@ var invariants = []func(*judged){
 	(*judged).replacements,
 	(*judged).rate,
 	(*judged).parameters,
+	(*judged).parametersInPlace,
 	(*judged).recordsIdentity,
 	(*judged).tellsReplicas,
 	(*judged).renderable,

@@ -38,14 +38,14 @@ func keepReplicas(f *facts, d *draft) verdict {
 	if f.Set.DeletionTimestamp != nil {
 		return proceed
 	}
-	wanted, renders := strconv.Itoa(f.roster.Len()), map[string]bool{}
+	wanted := strconv.Itoa(f.roster.Len())
 	for _, m := range f.members {
 		if m.pod == nil || isTerminating(m.pod) || isFinished(m.pod) || d.changesPod(m) {
 			continue
 		}
 		told, names := m.pod.Annotations[v1.ReplicasAnnotation]
-		if !names || told == wanted || !f.isRendered(revisionOf(m.pod), renders) {
-			continue
+		if !names || told == wanted || !d.isRendered(f, revisionOf(m.pod)) {
+			continue // or the annotation is its user's
 		}
 		if len(d.aside) == mostMissing {
 			break // the next look goes on
@@ -56,20 +56,22 @@ func keepReplicas(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// isRendered reports whether pods of a revision are rendered: the annotation of any other is its
-// user's. What has been found out is in known.
-func (f *facts) isRendered(revision string, known map[string]bool) bool {
+// isRendered reports whether pods of a revision are rendered.
+func (d *draft) isRendered(f *facts, revision string) bool {
 	if revision == f.update.name {
 		return f.Set.Spec.Identity != nil
 	}
-	renders, found := known[revision]
-	if !found {
-		at := slices.IndexFunc(f.history, func(r *appsv1.ControllerRevision) bool { return r.Name == revision })
-		if at >= 0 {
-			source, err := identity.Recorded(f.history[at].Data.Raw)
-			renders = err == nil && source.Identity != nil
-		}
-		known[revision] = renders
+	renders, found := d.rendered[revision]
+	if found {
+		return renders
 	}
+	if at := slices.IndexFunc(f.history, func(r *appsv1.ControllerRevision) bool { return r.Name == revision }); at >= 0 {
+		source, err := identity.Recorded(f.history[at].Data.Raw)
+		renders = err == nil && source.Identity != nil
+	}
+	if d.rendered == nil {
+		d.rendered = map[string]bool{}
+	}
+	d.rendered[revision] = renders
 	return renders
 }

@@ -52,6 +52,12 @@ func identityMutants() map[string]mutant {
 				}
 			}
 		})},
+		"updates all in place to what one is": {"parameters in place", each(func(a UpdateInPlace) []Action {
+			if a.Annotations["id"] != nil {
+				a.Annotations = with(a.Annotations, "id", "web-9/18")
+			}
+			return []Action{a}
+		})},
 		"gives parameters to sets that ask for none": {"nothing rendered", created(func(_ World, pod *corev1.Pod) {
 			pod.Spec.Containers[0].Env = append(pod.Spec.Containers[0].Env, corev1.EnvVar{Name: "ORDINAL", Value: "0"})
 		})},
