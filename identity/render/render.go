@@ -105,11 +105,11 @@ func (r *Renderer) blame(template *corev1.PodTemplateSpec, known map[string]para
 	for _, t := range transforms {
 		tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 		if err != nil {
-			return nil
+			break
 		}
 		value, _, err := t.evaluate(known)
 		if err != nil {
-			return nil
+			break
 		}
 		if _, err := t.at.set(tree, value); err != nil {
 			continue // it needs what one before it makes

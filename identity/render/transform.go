@@ -31,6 +31,8 @@ const (
 )
 
 // language is CEL with what there is in it besides parameters. It takes a while to be made.
+//
+//nolint:gochecknoglobals // made once, and the same ever after
 var language = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(cel.OptionalTypes(), ext.Strings(), ext.Lists(ext.ListsMaxRangeSize(mostRange)), ext.Math(), ext.Regex(), ext.Encoders(),
 		cel.ParserExpressionSizeLimit(mostExpression), cel.ParserRecursionLimit(100))
