@@ -103,23 +103,31 @@ func (r *Renderer) transform(tree map[string]any, known map[string]parameter) *E
 func (r *Renderer) blame(template *corev1.PodTemplateSpec, known map[string]parameter) *Error {
 	transforms, _ := r.compiled()
 	for _, t := range transforms {
-		tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
-		if err != nil {
-			break
-		}
-		value, _, err := t.evaluate(known)
-		if err != nil {
-			break
-		}
-		if _, err := t.at.set(tree, value); err != nil {
-			continue // it needs what one before it makes
-		}
-		if wrong := decode(t.in, tree, &corev1.PodTemplateSpec{}); wrong != nil {
-			wrong.Field, wrong.Value, wrong.Detail = "expression", t.text, t.at.String()+": "+wrong.Detail
+		if wrong := t.alone(template, known); wrong != nil {
 			return wrong
 		}
 	}
 	return nil
+}
+
+// alone says why a template is none after this transform; nil if it is one, or if the transform
+// needs what another one makes.
+func (t transform) alone(template *corev1.PodTemplateSpec, known map[string]parameter) *Error {
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
+	if err != nil {
+		return errorf("template", "", "", "%s", err)
+	}
+	value, _, err := t.evaluate(known)
+	if err != nil {
+		return errorf(t.in, "expression", t.text, "%s", err)
+	}
+	_, outside := t.at.set(tree, value)
+	wrong := decode(t.in, tree, &corev1.PodTemplateSpec{})
+	if outside != nil || wrong == nil {
+		return nil
+	}
+	wrong.Field, wrong.Value, wrong.Detail = "expression", t.text, t.at.String()+": "+wrong.Detail
+	return wrong
 }
 
 func decode(in string, tree map[string]any, into any) *Error {

@@ -223,9 +223,6 @@ func TestForecasts(t *testing.T) {
 			set.Spec.Identity = &v1.MemberIdentity{Env: []string{"REPLICAS"}}
 			return played(t, proposed(settled(t, set), func(set *v1.StatefulSet) { set.Spec.Replicas = new(int32(4)) }))
 		},
-		"a-set-that-is-rendered": func(t *testing.T) *v1.StatefulSetPlan {
-			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) { set.Spec.Identity = &v1.MemberIdentity{} }))
-		},
 		"an-override-removed": func(t *testing.T) *v1.StatefulSetPlan {
 			set := web()
 			set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 1}}, NodeSelector: map[string]string{"disk": "nvme"}}}
