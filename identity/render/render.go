@@ -121,9 +121,13 @@ func (t transform) alone(template *corev1.PodTemplateSpec, known map[string]para
 	if err != nil {
 		return errorf(t.in, "expression", t.text, "%s", err)
 	}
-	_, outside := t.at.set(tree, value)
-	wrong := decode(t.in, tree, &corev1.PodTemplateSpec{})
-	if outside != nil || wrong == nil {
+	whole, outside := t.at.set(tree, value)
+	fields, is := whole.(map[string]any)
+	if outside != nil || !is {
+		fields = nil // it needs what one before it makes
+	}
+	wrong := decode(t.in, fields, &corev1.PodTemplateSpec{})
+	if wrong == nil {
 		return nil
 	}
 	wrong.Field, wrong.Value, wrong.Detail = "expression", t.text, t.at.String()+": "+wrong.Detail
