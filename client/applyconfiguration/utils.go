@@ -25,6 +25,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.DisruptionGateApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("InPlaceUpdate"):
 		return &appsv1.InPlaceUpdateApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("MemberIdentity"):
+		return &appsv1.MemberIdentityApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("MemberOverride"):
 		return &appsv1.MemberOverrideApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("MemberReplacement"):
@@ -61,6 +63,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.StatefulSetUpdateStrategyApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("StatefulSetVolumeClaimUpdate"):
 		return &appsv1.StatefulSetVolumeClaimUpdateApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Transform"):
+		return &appsv1.TransformApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("UpdateOrder"):
 		return &appsv1.UpdateOrderApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("VolumeClaimOverride"):

@@ -91,6 +91,26 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+- name: dev.statefulset.apps.v1.MemberIdentity
+  map:
+    fields:
+    - name: env
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: transforms
+      type:
+        list:
+          elementType:
+            namedType: dev.statefulset.apps.v1.Transform
+          elementRelationship: atomic
+    - name: values
+      type:
+        map:
+          elementType:
+            scalar: string
 - name: dev.statefulset.apps.v1.MemberOverride
   map:
     fields:
@@ -133,6 +153,11 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: io.k8s.api.core.v1.Toleration
           elementRelationship: atomic
+    - name: values
+      type:
+        map:
+          elementType:
+            scalar: string
     - name: volumeClaims
       type:
         list:
@@ -362,6 +387,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: disruption
       type:
         namedType: dev.statefulset.apps.v1.StatefulSetDisruption
+    - name: identity
+      type:
+        namedType: dev.statefulset.apps.v1.MemberIdentity
     - name: minReadySeconds
       type:
         scalar: numeric
@@ -503,6 +531,17 @@ var schemaYAML = typed.YAMLObject(`types:
   map:
     fields:
     - name: policy
+      type:
+        scalar: string
+      default: ""
+- name: dev.statefulset.apps.v1.Transform
+  map:
+    fields:
+    - name: expression
+      type:
+        scalar: string
+      default: ""
+    - name: path
       type:
         scalar: string
       default: ""

@@ -40,6 +40,9 @@ type MemberOverrideApplyConfiguration struct {
 	// them: they hold for claims that are created, and, as far as volumeClaimUpdate lets
 	// claims that exist follow their templates, for these.
 	VolumeClaims []VolumeClaimOverrideApplyConfiguration `json:"volumeClaims,omitempty"`
+	// values take the place of those of identity.values. A member whose values change is
+	// recreated.
+	Values map[string]string `json:"values,omitempty"`
 }
 
 // MemberOverrideApplyConfiguration constructs a declarative configuration of the MemberOverride type for use with
@@ -143,6 +146,20 @@ func (b *MemberOverrideApplyConfiguration) WithVolumeClaims(values ...*VolumeCla
 			panic("nil value passed to WithVolumeClaims")
 		}
 		b.VolumeClaims = append(b.VolumeClaims, *values[i])
+	}
+	return b
+}
+
+// WithValues puts the entries into the Values field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, the entries provided by each call will be put on the Values field,
+// overwriting an existing map entries in Values field with the same key.
+func (b *MemberOverrideApplyConfiguration) WithValues(entries map[string]string) *MemberOverrideApplyConfiguration {
+	if b.Values == nil && len(entries) > 0 {
+		b.Values = make(map[string]string, len(entries))
+	}
+	for k, v := range entries {
+		b.Values[k] = v
 	}
 	return b
 }

@@ -76,6 +76,10 @@ type StatefulSetSpecApplyConfiguration struct {
 	// disruption says how members are taken from service: by eviction, or after others have
 	// agreed. Without it their pods are deleted, as in apps/v1.
 	Disruption *StatefulSetDisruptionApplyConfiguration `json:"disruption,omitempty"`
+	// identity gives templates parameters: $(NAME) in them becomes what is right for each
+	// member, and transforms compute fields. An empty block does so with the parameters that
+	// every member has. Without it nothing of a template is touched.
+	Identity *MemberIdentityApplyConfiguration `json:"identity,omitempty"`
 }
 
 // StatefulSetSpecApplyConfiguration constructs a declarative configuration of the StatefulSetSpec type for use with
@@ -216,5 +220,13 @@ func (b *StatefulSetSpecApplyConfiguration) WithScaleStrategy(value *StatefulSet
 // If called multiple times, the Disruption field is set to the value of the last call.
 func (b *StatefulSetSpecApplyConfiguration) WithDisruption(value *StatefulSetDisruptionApplyConfiguration) *StatefulSetSpecApplyConfiguration {
 	b.Disruption = value
+	return b
+}
+
+// WithIdentity sets the Identity field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Identity field is set to the value of the last call.
+func (b *StatefulSetSpecApplyConfiguration) WithIdentity(value *MemberIdentityApplyConfiguration) *StatefulSetSpecApplyConfiguration {
+	b.Identity = value
 	return b
 }
