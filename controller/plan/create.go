@@ -25,7 +25,7 @@ func create(f *facts, d *draft, m member) {
 	if template == nil {
 		return
 	}
-	d.each(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: d.pods.Pod(template, revision.name, m.ordinal), Override: f.dueOverride(m)})
+	d.each(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: f.withServiceGate(d.pods.Pod(template, revision.name, m.ordinal)), Override: f.dueOverride(m)})
 	ownClaims(f, d, m)
 	d.wait("pod %s is being created", name)
 }
