@@ -110,6 +110,9 @@ func (j *judged) drains() {
 // running, or the plan does something with the pod.
 func (j *judged) leavesNobodyDrained() {
 	drain, asks := j.drain()
+	if len(j.plan.First)+len(planned[AdoptPod](j))+len(planned[ReleasePod](j)) > 0 {
+		return // whose pods and revisions they are is clear in the next look
+	}
 	changed := map[string]bool{}
 	for _, action := range j.actions() {
 		if kind, at := targetOf(action); kind == "pod" {

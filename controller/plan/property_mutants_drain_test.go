@@ -18,8 +18,7 @@ func drainMutants() map[string]mutant {
 			if u == nil {
 				return nil
 			}
-			u.DrainSeconds = seconds
-			return u
+			return &v1.InPlaceUpdate{Policy: u.Policy, DrainSeconds: seconds}
 		})
 	}
 	return map[string]mutant{
