@@ -92,13 +92,23 @@ func (f *facts) lacksRight(d *draft, m member) bool {
 // rightsAgain is after how long it is seen whether a right that is missing has been given.
 const rightsAgain = time.Minute
 
-// nextRight is how long it takes until it is seen again whether the controller may drain pods; zero
-// if it may, or need not.
-func (f *facts) nextRight() time.Duration {
-	if _, drains := f.drainTime(); !drains || f.SetsConditions || f.frozen() || f.Set.DeletionTimestamp != nil {
+// nextDrain is how long it takes until the first member has been out of service for long enough, or
+// until it is seen again whether the controller may drain any; zero if time leads to neither.
+func (f *facts) nextDrain() (next time.Duration) {
+	drain, drains := f.drainTime()
+	if !drains || f.frozen() || f.Set.DeletionTimestamp != nil {
 		return 0
 	}
-	return rightsAgain
+	if !f.SetsConditions {
+		next = rightsAgain
+	}
+	for _, m := range f.members {
+		if m.pod != nil && isDraining(m.pod) && !isTerminating(m.pod) {
+			since, _ := outSince(m.pod)
+			next = soonest(next, max(since.Add(drain).Sub(f.Now), 0))
+		}
+	}
+	return next
 }
 
 // prepare makes the pod of a member ready for a change in place, and reports whether it is; if not,

@@ -110,7 +110,7 @@ func (j *judged) drains() {
 // running, or the plan does something with the pod.
 func (j *judged) leavesNobodyDrained() {
 	drain, asks := j.drain()
-	if len(j.plan.First)+len(planned[AdoptPod](j))+len(planned[ReleasePod](j)) > 0 {
+	if len(j.plan.First)+len(planned[AdoptRevision](j))+len(planned[AdoptPod](j))+len(planned[ReleasePod](j)) > 0 {
 		return // whose pods and revisions they are is clear in the next look
 	}
 	changed := map[string]bool{}
@@ -145,13 +145,8 @@ func (j *judged) drainLooks() (all []time.Duration) {
 	if !j.SetsConditions {
 		all = append(all, time.Minute)
 	}
-	changed := map[string]bool{}
-	for _, action := range j.actions() {
-		_, at := targetOf(action)
-		changed[at.Name] = true
-	}
 	for _, ordinal := range j.ordinals {
-		if end, drains := j.drainEnd(j.member(ordinal)); drains && !changed[j.podName(ordinal)] {
+		if end, drains := j.drainEnd(j.member(ordinal)); drains {
 			all = append(all, end.Sub(j.Now))
 		}
 	}
