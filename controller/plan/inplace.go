@@ -30,19 +30,11 @@ func goOnInPlace(f *facts, d *draft) verdict {
 			continue
 		}
 		note := noteOf(m.pod)
-		settles := f.settlingFor(m.pod, note)
 		overdue, _ := f.isOverdue(m.pod)
 		switch {
 		case f.asked(m) && isBroken(m.pod): // it goes, as asked
-		case note.isDone(m.pod) && len(f.atEnd(m, note)) > 0:
-			d.each(SetPodConditions{Ordinal: m.ordinal, Pod: exact(m.pod), Conditions: f.atEnd(m, note)})
-			d.wait("pod %s has been updated in place", m.pod.Name)
-		case note.isDone(m.pod) && settles > 0:
-			d.again(settles)
-			d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, clock(f.Now.Add(settles)), f.Set.Spec.MinReadySeconds)
 		case note.isDone(m.pod):
-			d.each(EndInPlace{Ordinal: m.ordinal, Pod: exact(m.pod), Revision: revisionOf(m.pod)})
-			d.wait("pod %s has been updated in place", m.pod.Name)
+			f.finishInPlace(d, m, note)
 		case note.mayChange(m.pod) && f.isOutdated(m) && !isHeld(f, d, m):
 			d.each(replaceMember(f, d, m)...)
 		case overdue && isOutOfService(m.pod): // it is not clear when it goes
@@ -59,6 +51,22 @@ func goOnInPlace(f *facts, d *draft) verdict {
 	}
 	resizeOrGiveUp(f, d, left)
 	return proceed
+}
+
+// finishInPlace ends what has been done with the pod of a member.
+func (f *facts) finishInPlace(d *draft, m member, note inPlaceNote) {
+	conditions, settles := f.atEnd(m, note), f.settlingFor(m.pod, note)
+	switch {
+	case len(conditions) > 0:
+		d.each(SetPodConditions{Ordinal: m.ordinal, Pod: exact(m.pod), Conditions: conditions})
+		d.wait("pod %s has been updated in place", m.pod.Name)
+	case settles > 0:
+		d.again(settles)
+		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, clock(f.Now.Add(settles)), f.Set.Spec.MinReadySeconds)
+	default:
+		d.each(EndInPlace{Ordinal: m.ordinal, Pod: exact(m.pod), Revision: revisionOf(m.pod)})
+		d.wait("pod %s has been updated in place", m.pod.Name)
+	}
 }
 
 // mayGoOn reports whether the containers of a pod are being restarted, and nothing else is

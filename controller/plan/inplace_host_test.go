@@ -122,7 +122,7 @@ func (h *host) restart(name string, crashes bool) {
 		if len(pod.Spec.ReadinessGates) > 0 {
 			unready = append(unready, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse})
 		}
-		pod.Status.Conditions = append(unready, others...)
+		pod.Status.Conditions = slices.Concat(unready, others)
 	})
 }
 

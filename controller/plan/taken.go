@@ -21,18 +21,19 @@ func (f *facts) taken(m member) bool {
 // notReadyByUs reports whether a pod that runs and is not ready is not broken: it is not ready
 // only because a condition that we set is False, or was until just now.
 func notReadyByUs(pod *corev1.Pod) bool {
-	if pod.Status.Phase != corev1.PodRunning || !isRequested(pod) && pod.Annotations[v1.DisruptionCountAnnotation] == "" && !isDrainable(pod) {
+	if pod.Status.Phase != corev1.PodRunning || !isOursToTake(pod) {
 		return false
 	}
 	if c := conditionOf(pod, corev1.ContainersReady); c != nil && c.Status == corev1.ConditionFalse {
 		return false
 	}
+	if isOutOfService(pod) {
+		return true
+	}
 	since, others, just := notReadySince(pod), false, false
 	for _, gate := range pod.Spec.ReadinessGates {
 		c := conditionOf(pod, gate.ConditionType)
 		switch {
-		case gate.ConditionType == v1.PodInService && isOutOfService(pod):
-			return true
 		case c == nil && isRequested(pod):
 			// It was asked about before it was given the condition, and cannot be ready without.
 			return true
@@ -48,6 +49,11 @@ func notReadyByUs(pod *corev1.Pod) bool {
 		}
 	}
 	return just && !others
+}
+
+// isOursToTake reports whether we set conditions of a pod on which its readiness depends, or have.
+func isOursToTake(pod *corev1.Pod) bool {
+	return isRequested(pod) || pod.Annotations[v1.DisruptionCountAnnotation] != "" || isDrainable(pod)
 }
 
 // drained reports whether a member is on its way out of service, and not broken.
