@@ -87,6 +87,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: dev.statefulset.apps.v1.InPlaceUpdate
   map:
     fields:
+    - name: drainSeconds
+      type:
+        scalar: numeric
     - name: policy
       type:
         scalar: string

@@ -24,6 +24,14 @@ type InPlaceUpdateApplyConfiguration struct {
 	// IfPossible recreates the member, and Only leaves it as it is. A member that mounts
 	// other claims than the templates describe is never updated in place.
 	Policy *appsv1.InPlaceUpdatePolicyType `json:"policy,omitempty"`
+	// drainSeconds is how many seconds a member that is ready is out of service before its
+	// containers are restarted, from 0 to 3600. Pods that are created as long as the field is
+	// there have the readiness gate apps.statefulset.dev/in-service; the condition of that type
+	// becomes False, so that the pod gets no new connections, and True again when the containers
+	// run as the update wants it. A pod without the gate is recreated instead, or, with the
+	// policy Only, restarted without being taken out of service. Without the field, containers
+	// are restarted at once.
+	DrainSeconds *int32 `json:"drainSeconds,omitempty"`
 }
 
 // InPlaceUpdateApplyConfiguration constructs a declarative configuration of the InPlaceUpdate type for use with
@@ -37,5 +45,13 @@ func InPlaceUpdate() *InPlaceUpdateApplyConfiguration {
 // If called multiple times, the Policy field is set to the value of the last call.
 func (b *InPlaceUpdateApplyConfiguration) WithPolicy(value appsv1.InPlaceUpdatePolicyType) *InPlaceUpdateApplyConfiguration {
 	b.Policy = &value
+	return b
+}
+
+// WithDrainSeconds sets the DrainSeconds field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DrainSeconds field is set to the value of the last call.
+func (b *InPlaceUpdateApplyConfiguration) WithDrainSeconds(value int32) *InPlaceUpdateApplyConfiguration {
+	b.DrainSeconds = &value
 	return b
 }
