@@ -22,7 +22,9 @@ type Use struct {
 }
 
 // listings are the languages of what is only read.
-func listings() []string { return []string{"text", "mermaid", "yaml", "json", "go", "promql", "java", "python", "ts"} }
+func listings() []string {
+	return []string{"text", "mermaid", "yaml", "json", "go", "promql", "java", "python", "ts"}
+}
 
 // Use reads what stands behind the backticks. The error says what would be right.
 func (f Fence) Use() (Use, error) {

@@ -60,7 +60,9 @@ func TestCommandsOfAFence(t *testing.T) {
 		{Line: 15, Text: "kubectl get \\\n  sset", Want: []string{"NAME", "", "web"}},
 		{Line: 21, Text: "kubectl delete sset web", Want: []string{"error: no"}},
 	}
-	same := func(a, b page.Command) bool { return a.Line == b.Line && a.Text == b.Text && slices.Equal(a.Want, b.Want) }
+	same := func(a, b page.Command) bool {
+		return a.Line == b.Line && a.Text == b.Text && slices.Equal(a.Want, b.Want)
+	}
 	if !slices.EqualFunc(got, want, same) {
 		t.Errorf("got %q, want %q", got, want)
 	}
