@@ -67,7 +67,7 @@ func (s site) copyPages() error {
 
 var (
 	fence = regexp.MustCompile("^ *(```+)")
-	link  = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)`)
+	link  = regexp.MustCompile(`\]\(([^()\s]+)\)`) // the text before may begin in another line
 	away  = regexp.MustCompile(`^([a-z]+:|#)`)
 	inRow = regexp.MustCompile("`[^`]*`")
 	tag   = regexp.MustCompile(`<([A-Za-z/])`)
@@ -92,12 +92,11 @@ func (s site) turned(source, content string) (string, error) {
 		}
 		var err error
 		lines[i] = plain(link.ReplaceAllStringFunc(line, func(found string) string {
-			parts := link.FindStringSubmatch(found)
-			turned, linkErr := s.link(source, parts[1], parts[2])
+			turned, linkErr := s.link(source, link.FindStringSubmatch(found)[1])
 			if linkErr != nil {
 				err = linkErr
 			}
-			return turned
+			return "](" + turned
 		}))
 		if err != nil {
 			return "", fmt.Errorf("line %d: %w", i+1, err)
@@ -119,10 +118,10 @@ func plain(line string) string {
 	return strings.Join(text, "")
 }
 
-// link leads to a page of the site, or to a file that is put beside the pages. A directory has no place there.
-func (s site) link(source, text, target string) (string, error) {
+// link leads to a page of the site, or to a file that is put beside the pages. Of a directory, that is the list of its files.
+func (s site) link(source, target string) (string, error) {
 	if away.MatchString(target) {
-		return "[" + text + "](" + target + ")", nil
+		return target + ")", nil
 	}
 	target, anchor, hasAnchor := strings.Cut(target, "#")
 	file := path.Join(path.Dir(source), target)
@@ -131,27 +130,41 @@ func (s site) link(source, text, target string) (string, error) {
 		if hasAnchor {
 			to += "#" + anchor
 		}
-		return "[" + text + "](" + to + ")", nil
+		return to + ")", nil
 	}
-	info, err := os.Stat(filepath.Join(s.root, filepath.FromSlash(file)))
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("the link to %s leads nowhere", target)
-	case info.IsDir():
-		return text, nil
-	}
-	content, err := os.ReadFile(filepath.Join(s.root, filepath.FromSlash(file)))
+	content, err := s.content(file)
 	if err != nil {
-		return "", fmt.Errorf("reading a file that is linked: %w", err)
+		return "", fmt.Errorf("the link to %s leads nowhere: %w", target, err)
 	}
 	name := file
 	if !slices.Contains([]string{".yaml", ".json", ".txt"}, path.Ext(file)) {
 		name += ".txt" // what browsers show
 	}
-	if err := s.write("public/files/"+name, string(content)); err != nil {
+	if err := s.write("public/files/"+name, content); err != nil {
 		return "", err
 	}
-	return "[" + text + "](/files/" + name + `){target="_self"}`, nil
+	return "/files/" + name + `){target="_self"}`, nil
+}
+
+func (s site) content(file string) (string, error) {
+	name := filepath.Join(s.root, filepath.FromSlash(file))
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		content, err := os.ReadFile(name)
+		return string(content), err
+	}
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, path.Join(file, entry.Name()))
+	}
+	return strings.Join(names, "\n") + "\n", nil
 }
 
 // relative is the way from one page of the site to another.

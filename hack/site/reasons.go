@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // reasonsPage lists conditions, reasons, events and annotations, which are constants of the API.
@@ -57,6 +59,7 @@ func constants(path, prefix string) ([]group, error) {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	var all []group
+	var single group
 	for _, declaration := range file.Decls {
 		declared, ok := declaration.(*ast.GenDecl)
 		if !ok || declared.Tok != token.CONST {
@@ -65,24 +68,41 @@ func constants(path, prefix string) ([]group, error) {
 		g := group{comment: declared.Doc.Text()}
 		for _, spec := range declared.Specs {
 			value := spec.(*ast.ValueSpec)
-			literal, ok := value.Values[0].(*ast.BasicLit)
-			if !ok || !strings.HasPrefix(value.Names[0].Name, prefix) {
-				continue
+			name := value.Names[0].Name
+			text, ok := literal(value.Values[0])
+			switch {
+			case !ok || !strings.HasPrefix(name, prefix):
+			case !declared.Lparen.IsValid():
+				single.constants = append(single.constants, constant{text, about(name, declared.Doc.Text())})
+			default:
+				g.constants = append(g.constants, constant{text, about(name, value.Doc.Text())})
 			}
-			text, err := strconv.Unquote(literal.Value)
-			if err != nil {
-				continue // a number
-			}
-			g.constants = append(g.constants, constant{text, about(value.Names[0].Name, value.Doc.Text())})
 		}
 		if len(g.constants) > 0 {
 			all = append(all, g)
 		}
 	}
+	if len(single.constants) > 0 {
+		all = append(all, single)
+	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s declares no constant that begins with %q", path, prefix)
+		return nil, fmt.Errorf("%s declares no text that begins with %q", path, prefix)
 	}
 	return all, nil
+}
+
+// literal is a text, or one that begins with the name of our group.
+func literal(value ast.Expr) (string, bool) {
+	switch value := value.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(value.Value)
+		return text, err == nil && value.Kind == token.STRING
+	case *ast.BinaryExpr:
+		first, ok := value.X.(*ast.Ident)
+		rest, isText := literal(value.Y)
+		return v1.GroupName + rest, ok && first.Name == "GroupName" && isText
+	}
+	return "", false
 }
 
 // about is a comment without the name that it begins with.

@@ -64,7 +64,7 @@ func TestCommandsOfAFence(t *testing.T) {
 		return a.Line == b.Line && a.Text == b.Text && slices.Equal(a.Want, b.Want)
 	}
 	if !slices.EqualFunc(got, want, same) {
-		t.Errorf("got %q, want %q", got, want)
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if got[1].Fails() || !got[2].Fails() {
 		t.Errorf("the second fails: %v, the third fails: %v; want only the third, which prints an error", got[1].Fails(), got[2].Fails())
@@ -110,7 +110,7 @@ See [there](there.md#a-part) and [the site](https://example.test/a.md), and ` + 
 func TestParse(t *testing.T) {
 	p := page.Parse("docs/a.md", text)
 	if len(p.Fences) != 1 || p.Fences[0].Line != 13 || !slices.Equal(p.Fences[0].Lines, []string{"$ true"}) {
-		t.Errorf("fences: got %q, want one at line 13 with the command true", p.Fences)
+		t.Errorf("fences: got %+v, want one at line 13 with the command true", p.Fences)
 	}
 	if want := []page.Link{{Line: 3, Target: "there.md", Anchor: "a-part"}}; !slices.Equal(p.Links, want) {
 		t.Errorf("links: got %v, want %v", p.Links, want)
