@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,7 +36,7 @@ func commandPage(dir, program, text string, wanted func(name string) bool) (stri
 	if len(files) == 0 {
 		return "", fmt.Errorf("there is no page of %s in %q, which TestManPages writes with COMMAND_PAGES", program, dir)
 	}
-	slices.Sort(files)
+	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(strings.TrimSuffix(a, ".md"), strings.TrimSuffix(b, ".md")) })
 	var page strings.Builder
 	fmt.Fprintf(&page, "# %s\n\n%s\n", program, text)
 	for _, file := range files {

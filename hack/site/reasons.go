@@ -108,7 +108,7 @@ func literal(value ast.Expr) (string, bool) {
 // about is a comment without the name that it begins with.
 func about(name, comment string) string {
 	text := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(comment), name))
-	text = strings.TrimSpace(strings.TrimPrefix(text, ":"))
+	text = strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(text, ":")), "is ")
 	if text == "" {
 		return text
 	}

@@ -30,6 +30,7 @@ export default defineConfig({
   },
   markdown: {
     anchor: { slugify },
+    languageAlias: { promql: 'txt' },
     config(md) {
       const fence = md.renderer.rules.fence!
       md.renderer.rules.fence = (tokens, i, options, env, self) => {

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"statefulset.dev/test/docs/page"
 	"statefulset.dev/test/harness"
 )
 
@@ -25,6 +27,9 @@ func TestPages(t *testing.T) {
 	all := allPages(t)
 	t.Log(counted(all))
 	for _, p := range all {
+		if !hasCommands(p) {
+			continue
+		}
 		name := strings.TrimSuffix(strings.TrimPrefix(p.Path, "docs/"), ".md")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,6 +59,13 @@ func TestPages(t *testing.T) {
 			}
 		})
 	}
+}
+
+func hasCommands(p page.Page) bool {
+	return slices.ContainsFunc(p.Fences, func(fence page.Fence) bool {
+		use, err := fence.Use()
+		return err != nil || use.Run
+	})
 }
 
 // TestAWrongPageIsFound plays a page whose last command prints something else.

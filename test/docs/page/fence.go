@@ -5,6 +5,7 @@ package page
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -109,10 +110,13 @@ func withoutEnd(lines []string) []string {
 	return lines
 }
 
+// failed is how kubectl and its plugin begin when they fail.
+var failed = regexp.MustCompile(`^(error: |Error: |Error from server |The [A-Z]\w* "[^"]*" is invalid: )`)
+
 // Fails says that the page shows the command to fail.
 func (c Command) Fails() bool {
 	return slices.ContainsFunc(c.Want, func(line string) bool {
-		return strings.HasPrefix(line, "error: ") || strings.HasPrefix(line, "Error: ") || strings.HasPrefix(line, "Error from server ")
+		return failed.MatchString(line)
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Matcher compares what commands print with a page. What differs from run to run may be another: ages and durations, times,
-// addresses; and hashes and UIDs, of which each has to stand for one and the same throughout the page. A line of "..." stands for
+// addresses, nodes; and hashes and UIDs, of which each has to stand for one and the same throughout the page. A line of "..." stands for
 // any number of lines, "..." in a line for any text, and one space for any number.
 type Matcher struct {
 	// seen is what hashes and UIDs of the page are in truth, and the other way round.
@@ -91,15 +91,17 @@ type pattern struct {
 	bound []string
 }
 
-// volatile finds, in this order: UIDs, times, addresses, hashes of revisions behind a name and alone, ages.
-var volatile = regexp.MustCompile(`(` + uid + `)|(` + moment + `)|(` + address + `)|(-` + hash + `\b)|(\b` + hash + `\b)|(\b` + age + `\b)|(\.\.\.)|(\s+)`)
+// volatile finds, in this order: UIDs, times, addresses, hashes of revisions behind a name and alone, ages, text left out, and the nodes
+// of the local cluster.
+var volatile = regexp.MustCompile(`(` + uid + `)|(` + moment + `)|(` + address + `)|(-` + hash + `\b)|(\b` + hash + `\b)|(\b` + age + `\b)|(\.\.\.)|(` + node + `)|(\s+)`)
 
 const (
 	uid     = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 	moment  = `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`
 	address = `\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?::\d+)?\b`
 	hash    = `[bcdfghjklmnpqrstvwxz2456789]{8,10}`
-	age     = `\d+(?:\.\d+)?(?:ms|[smhdy])(?:\d+(?:ms|[smhd]))*`
+	age     = `\d+(?:\.\d+)?(?:ms|[smhdy])(?:\d+(?:\.\d+)?(?:ms|[smhd]))*`
+	node    = `\bnode-\d+\b`
 )
 
 func newPattern(line string) pattern {
@@ -136,6 +138,8 @@ func newPattern(line string) pattern {
 			text.WriteString(age)
 		case 7:
 			text.WriteString(".*")
+		case 8:
+			text.WriteString(node)
 		default:
 			text.WriteString(`\s+`)
 		}

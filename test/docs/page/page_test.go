@@ -71,6 +71,21 @@ func TestCommandsOfAFence(t *testing.T) {
 	}
 }
 
+func TestWhatIsShownToFail(t *testing.T) {
+	for line, want := range map[string]bool{
+		"error: nothing was changed":                                         true,
+		`Error from server (Forbidden): set default/db is protected`:         true,
+		`The StatefulSet "web" is invalid: spec.replicas: Invalid value: -1`: true,
+		"The set is there":            false,
+		"no error: all is well":       false,
+		"Warning: spec.paused is set": false,
+	} {
+		if got := (page.Command{Want: []string{line}}).Fails(); got != want {
+			t.Errorf("%q fails: got %v, want %v", line, got, want)
+		}
+	}
+}
+
 func TestWhatIsRepeated(t *testing.T) {
 	for command, want := range map[string]bool{
 		"kubectl get pods":                          true,
