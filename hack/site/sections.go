@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,6 +40,15 @@ func chapters() []chapter {
 	}
 }
 
+// names are how the sidebar calls pages whose heading says little there.
+func names() map[string]string {
+	return map[string]string{
+		"index": "Start here", "clients": "Clients and schemas", "clients/go": "Client for Go", "clients/typescript": "Client for TypeScript",
+		"clients/python": "Client for Python", "clients/java": "Client for Java", "project/cluster": "The local cluster", "comparison": "Comparison",
+		"semantics": "Semantics", "migrate": "Moving sets", "hosts": "Host clusters", "backup": "Backup and restore", "project/security": "Reporting a vulnerability",
+	}
+}
+
 // places are where files of the repository are on the site, besides those of docs.
 func places() map[string]string {
 	return map[string]string{
@@ -62,7 +72,7 @@ func (s site) sections() ([]section, error) {
 				return nil, err
 			}
 			listed[page+".md"] = true
-			part.Items = append(part.Items, item{title, "/" + strings.TrimPrefix(page, "index")})
+			part.Items = append(part.Items, item{cmp.Or(names()[page], title), "/" + strings.TrimPrefix(page, "index")})
 		}
 		all = append(all, part)
 	}

@@ -4,6 +4,7 @@
 package man
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,11 +30,12 @@ func markdown(t *testing.T, root *cobra.Command) {
 	})
 }
 
-// section is what a command says of itself. Texts of programs are shown as they are: they are no Markdown.
+// section is what a command says of itself.
 func section(command *cobra.Command) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "## %s\n\n", command.CommandPath())
-	for _, text := range []string{command.Long, usage(command), command.Example} {
+	page.WriteString(prose(cmp.Or(command.Long, command.Short)))
+	for _, text := range []string{usage(command), command.Example} {
 		if text = strings.Trim(text, "\n"); strings.TrimSpace(text) != "" {
 			fmt.Fprintf(&page, "```text\n%s\n```\n\n", text)
 		}
@@ -45,9 +47,22 @@ func section(command *cobra.Command) string {
 		}
 		page.WriteString(row)
 		row = ""
-		fmt.Fprintf(&page, "| `--%s` | %s | %s |\n", flag.Name, quoted(flag.DefValue), escaped(flag.Usage))
+		fmt.Fprintf(&page, "| `--%s` | %s | %s |\n", flag.Name, quoted(flag.DefValue), strings.ReplaceAll(escaped(flag.Usage), "\n", "<br>"))
 	})
 	return page.String()
+}
+
+// prose is a text of paragraphs; one in which lines are laid out stays as it is.
+func prose(text string) string {
+	text = strings.Trim(text, "\n")
+	if strings.Contains(text, "\n  ") {
+		return "```text\n" + text + "\n```\n\n"
+	}
+	var paragraphs strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		paragraphs.WriteString(escaped(strings.TrimSpace(line)) + "\n")
+	}
+	return paragraphs.String() + "\n"
 }
 
 func usage(command *cobra.Command) string {
@@ -61,10 +76,14 @@ func quoted(value string) string {
 	if value == "" || value == "[]" || strings.ContainsAny(value, "`\n") {
 		return ""
 	}
+	// Where the home of somebody is is of no use to others.
+	if home, err := os.UserHomeDir(); err == nil && home != "/" {
+		value = strings.ReplaceAll(value, home, "~")
+	}
 	return "`" + strings.ReplaceAll(value, "|", `\|`) + "`"
 }
 
-// escaped is a text in a table of a page that Vue reads.
+// escaped is a text in a page, or in a table of it, that Vue reads.
 func escaped(text string) string {
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", "<br>", "{{", "{&#8203;{", "*", `\*`, "[", `\[`).Replace(text)
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", "{{", "{&#8203;{", "*", `\*`, "[", `\[`).Replace(text)
 }
