@@ -91,6 +91,9 @@ formatted() {
 
 imports() { go test -count=1 ./test/imports; }
 
+# What the pages show is run by make test-docs. This looks that each says so, and that links lead somewhere.
+documentation() { go test -count=1 ./test/docs/... ./hack/site; }
+
 vulnerabilities() {
   if ! curl --fail --silent --show-error --max-time 5 --output /dev/null "$VULNERABILITIES"; then
     echo "the vulnerability database at ${VULNERABILITIES%/index/*} cannot be reached"
@@ -108,6 +111,7 @@ step "go vet" each code_modules go vet ./...
 step "go vet, cluster tests" each code_modules go vet -tags=sdk,docs,e2e,differential,validation,faults,kubectl,migrate,uninstall,security,hosts,bench,nodes ./...
 step "golangci-lint" each code_modules go tool -modfile="$ROOT/go.tools.mod" golangci-lint run ./...
 step "import rules" imports
+step "documentation" documentation
 step "govulncheck" vulnerabilities
 
 if ((${#failed[@]})); then
