@@ -11,16 +11,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/render"
 )
 
 // Claims builds the claims of a member, in the order of their templates, with what its override
 // says about them. Their labels are the template's with the set's selector on top. They have no
-// owner. Each shares its spec and its annotations with its template.
+// owner. Each shares its spec and its annotations with its template. Nothing is rendered.
 func Claims(set *v1.StatefulSet, ordinal int) []*corev1.PersistentVolumeClaim {
 	overrides := OverridesOf(set)
 	claims := make([]*corev1.PersistentVolumeClaim, 0, len(set.Spec.VolumeClaimTemplates))
 	for i := range set.Spec.VolumeClaimTemplates {
-		claims = append(claims, overrides.Claim(i, ordinal))
+		claims = append(claims, claimOf(set, overrides.ClaimTemplate(i, ordinal), ordinal))
 	}
 	return claims
 }
@@ -38,15 +39,26 @@ func ClaimTemplates(set *v1.StatefulSet) string {
 
 // Claim builds the claim of a member from the template of that index, as Claims does.
 func Claim(set *v1.StatefulSet, template, ordinal int) *corev1.PersistentVolumeClaim {
-	return OverridesOf(set).Claim(template, ordinal)
+	return claimOf(set, OverridesOf(set).ClaimTemplate(template, ordinal), ordinal)
 }
 
-// Claim builds the claim of a member from the template of that index, as Claims does.
-func (o *Overrides) Claim(template, ordinal int) *corev1.PersistentVolumeClaim {
-	claim := *o.ClaimTemplate(template, ordinal)
-	claim.Name = ClaimName(claim.Name, o.set.Name, ordinal)
-	claim.Namespace = o.set.Namespace
-	if selector := o.set.Spec.Selector; selector != nil {
+// Claim builds the claim of a member from the template of that index, as Claims does, and renders
+// it.
+func (o *Overrides) Claim(template, ordinal int) (*corev1.PersistentVolumeClaim, *render.Error) {
+	rendered, err := o.RenderedClaimTemplate(template, ordinal)
+	if err != nil {
+		return nil, err
+	}
+	return claimOf(o.set, rendered, ordinal), nil
+}
+
+// claimOf builds the claim of a member from what its override and its identity have made of the
+// template.
+func claimOf(set *v1.StatefulSet, template *corev1.PersistentVolumeClaim, ordinal int) *corev1.PersistentVolumeClaim {
+	claim := *template
+	claim.Name = ClaimName(claim.Name, set.Name, ordinal)
+	claim.Namespace = set.Namespace
+	if selector := set.Spec.Selector; selector != nil {
 		labels := make(map[string]string, len(claim.Labels)+len(selector.MatchLabels))
 		maps.Copy(labels, claim.Labels)
 		maps.Copy(labels, selector.MatchLabels)

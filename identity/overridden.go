@@ -30,6 +30,7 @@ type said struct {
 	NodeSelector map[string]string   `json:"nodeSelector,omitempty"`
 	Tolerations  []corev1.Toleration `json:"tolerations,omitempty"`
 	Containers   []saidOfContainer   `json:"containers,omitempty"`
+	Values       map[string]string   `json:"values,omitempty"`
 }
 
 type saidOfContainer struct {
@@ -43,7 +44,7 @@ type saidOfContainer struct {
 // hashOf is the digest of what an override says about pods, empty if that is nothing. The
 // order of containers makes no difference.
 func hashOf(override *v1.MemberOverride) string {
-	all := said{Labels: override.Labels, Annotations: override.Annotations, NodeSelector: override.NodeSelector, Tolerations: override.Tolerations}
+	all := said{Labels: override.Labels, Annotations: override.Annotations, NodeSelector: override.NodeSelector, Tolerations: override.Tolerations, Values: override.Values}
 	for i := range override.Containers {
 		c := &override.Containers[i]
 		one := saidOfContainer{Name: c.Name, Image: c.Image, Env: c.Env}

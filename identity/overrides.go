@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/render"
 )
 
 // Overrides are those of a set, by the ordinals that they are for. What follows from one is
@@ -23,6 +24,10 @@ type Overrides struct {
 	// templates that it changes, by their index.
 	hashes []string
 	claims []map[int]*corev1.PersistentVolumeClaim
+	// renders renders what is made from a set that has an identity, nil of any other. named are
+	// the claim templates that name parameters, of which there is anything to render.
+	renders *render.Renderer
+	named   map[*corev1.PersistentVolumeClaim]bool
 }
 
 // row is a row of ordinals, with both its ends, and the index of their override.
@@ -40,6 +45,9 @@ func OverridesOf(set *v1.StatefulSet) *Overrides {
 		o.claims = append(o.claims, overriddenClaims(set.Spec.VolumeClaimTemplates, override.VolumeClaims))
 	}
 	slices.SortStableFunc(o.rows, func(a, b row) int { return cmp.Compare(a.first, b.first) })
+	if set.Spec.Identity != nil {
+		o.renders, o.named = o.renderer(set.Spec.Identity), o.claimsWithNames()
+	}
 	return o
 }
 
@@ -69,8 +77,8 @@ func (o *Overrides) Hash(ordinal int) string {
 	return o.hashes[at]
 }
 
-// Template is what the pod of a member is made from: the template of its revision, with its
-// override. It shares with both what it does not change.
+// Template is what the pod of a member is made from before it is rendered: the template of its
+// revision, with its override. It shares with both what it does not change.
 func (o *Overrides) Template(template *corev1.PodTemplateSpec, ordinal int) *corev1.PodTemplateSpec {
 	at, ok := o.at(ordinal)
 	if !ok || o.hashes[at] == "" {
@@ -79,8 +87,8 @@ func (o *Overrides) Template(template *corev1.PodTemplateSpec, ordinal int) *cor
 	return overridden(template, &o.set.Spec.Overrides[at], o.hashes[at])
 }
 
-// ClaimTemplate is what the claim of a member is made from: the claim template of that index,
-// with the member's override.
+// ClaimTemplate is what the claim of a member is made from before it is rendered: the claim
+// template of that index, with the member's override.
 func (o *Overrides) ClaimTemplate(template, ordinal int) *corev1.PersistentVolumeClaim {
 	if at, ok := o.at(ordinal); ok {
 		if changed := o.claims[at][template]; changed != nil {
@@ -88,39 +96,4 @@ func (o *Overrides) ClaimTemplate(template, ordinal int) *corev1.PersistentVolum
 		}
 	}
 	return &o.set.Spec.VolumeClaimTemplates[template]
-}
-
-// PodMaker builds pods of many members, of which those with one override share what it makes of
-// their template. It is for one goroutine.
-type PodMaker struct {
-	overrides *Overrides
-	// templates are what has been made, by the template and the index of the override.
-	templates map[madeFrom]*corev1.PodTemplateSpec
-}
-
-type madeFrom struct {
-	template *corev1.PodTemplateSpec
-	override int
-}
-
-// PodMaker builds pods of the set.
-func (o *Overrides) PodMaker() *PodMaker {
-	return &PodMaker{overrides: o, templates: map[madeFrom]*corev1.PodTemplateSpec{}}
-}
-
-// Pod builds the pod of a member, as the function of that name does.
-func (m *PodMaker) Pod(template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
-	return podOf(m.overrides.set, m.template(template, ordinal), revision, ordinal)
-}
-
-func (m *PodMaker) template(template *corev1.PodTemplateSpec, ordinal int) *corev1.PodTemplateSpec {
-	at, ok := m.overrides.at(ordinal)
-	if !ok {
-		at = -1
-	}
-	from := madeFrom{template, at}
-	if m.templates[from] == nil {
-		m.templates[from] = m.overrides.Template(template, ordinal)
-	}
-	return m.templates[from]
 }

@@ -112,8 +112,9 @@ func TestAPodIsMadeWithTheOverrideOfItsMember(t *testing.T) {
 			}
 			plain := set.DeepCopy()
 			plain.Spec.Overrides = nil
-			if got, want := overrides.Pod(&set.Spec.Template, "web-1", 5), Pod(plain, &plain.Spec.Template, "web-1", 5); !equality.Semantic.DeepEqual(got, want) {
-				t.Errorf("the pod of a member without an override is\n%v, want\n%v", got, want)
+			want := Pod(plain, &plain.Spec.Template, "web-1", 5)
+			if got, err := overrides.Pod(SourceOf(set), "web-1", 5); err != nil || !equality.Semantic.DeepEqual(got, want) {
+				t.Errorf("the pod of a member without an override is\n%v, %v, want\n%v", got, err, want)
 			}
 			if !equality.Semantic.DeepEqual(set, before) {
 				t.Errorf("building the pod changed the set to\n%v\nfrom\n%v", set, before)
@@ -197,16 +198,21 @@ func TestWhatIsMadeOfAnOverrideIsMadeOnce(t *testing.T) {
 	})
 	overrides := OverridesOf(set)
 	pods := overrides.PodMaker()
-	if a, b := pods.template(&set.Spec.Template, 3), pods.template(&set.Spec.Template, 4); a != b {
+	template := func(ordinal int) *corev1.PodTemplateSpec {
+		made, _ := pods.Template(SourceOf(set), ordinal)
+		return made
+	}
+	if a, b := template(3), template(4); a != b {
 		t.Errorf("the templates of two members of an override are %p and %p, want one", a, b)
 	}
 	if a, b := overrides.ClaimTemplate(0, 3), overrides.ClaimTemplate(0, 1); a != b {
 		t.Errorf("the claim templates of two members of an override are %p and %p, want one", a, b)
 	}
-	if a, b := pods.Pod(&set.Spec.Template, "web-1", 3), overrides.Pod(&set.Spec.Template, "web-1", 3); !equality.Semantic.DeepEqual(a, b) {
+	a, _ := pods.Pod(SourceOf(set), "web-1", 3)
+	if b, _ := overrides.Pod(SourceOf(set), "web-1", 3); !equality.Semantic.DeepEqual(a, b) {
 		t.Errorf("the pod of a member is %v if it is one of many, and else %v", a, b)
 	}
-	if got := pods.template(&set.Spec.Template, 5); got != &set.Spec.Template {
+	if got := template(5); got != &set.Spec.Template {
 		t.Errorf("the template of a member without an override is %p, want that of the set, %p", got, &set.Spec.Template)
 	}
 }

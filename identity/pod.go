@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/render"
 )
 
 // RevisionLabel is the label of a pod that names the ControllerRevision it was
@@ -24,21 +25,25 @@ func Owner(set *v1.StatefulSet) metav1.OwnerReference {
 }
 
 // Pod builds the pod of a member from a template, which is the set's own or that
-// of an earlier revision, and from what the member's override says. The name of the revision
-// becomes a label of the pod. The pod shares with the template what all members have in
+// of an earlier revision, and from what the member's override says. It renders nothing. The name of
+// the revision becomes a label of the pod. The pod shares with the template what all members have in
 // common, so whoever wants to change more of it than its labels, owners and status must copy
 // it: a template may have a thousand times the memory that it takes in a body, and a set
 // thousands of members.
 func Pod(set *v1.StatefulSet, template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
-	return OverridesOf(set).Pod(template, revision, ordinal)
+	return podOf(set, OverridesOf(set).Template(template, ordinal), revision, ordinal)
 }
 
-// Pod builds the pod of a member, as the function of that name does.
-func (o *Overrides) Pod(template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
-	return podOf(o.set, o.Template(template, ordinal), revision, ordinal)
+// Pod builds the pod of a member, as the function of that name does, and renders it.
+func (o *Overrides) Pod(source Source, revision string, ordinal int) (*corev1.Pod, *render.Error) {
+	template, err := o.Rendered(source, ordinal)
+	if err != nil {
+		return nil, err
+	}
+	return podOf(o.set, template, revision, ordinal), nil
 }
 
-// podOf builds the pod of a member from what its override has made of the template.
+// podOf builds the pod of a member from what its override and its identity have made of the template.
 func podOf(set *v1.StatefulSet, template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
 	name := PodName(set.Name, ordinal)
 	pod := &corev1.Pod{

@@ -349,6 +349,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.ContainerOverride{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_ContainerOverride(ref),
 		appsv1.DisruptionGate{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_DisruptionGate(ref),
 		appsv1.InPlaceUpdate{}.OpenAPIModelName():                                   schema_statefulsetdev_api_apps_v1_InPlaceUpdate(ref),
+		appsv1.MemberIdentity{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_MemberIdentity(ref),
 		appsv1.MemberOverride{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_MemberOverride(ref),
 		appsv1.MemberReplacement{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_MemberReplacement(ref),
 		appsv1.OrdinalRange{}.OpenAPIModelName():                                    schema_statefulsetdev_api_apps_v1_OrdinalRange(ref),
@@ -376,6 +377,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.StatefulSetStatus{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref),
 		appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName():                       schema_statefulsetdev_api_apps_v1_StatefulSetUpdateStrategy(ref),
 		appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName():                    schema_statefulsetdev_api_apps_v1_StatefulSetVolumeClaimUpdate(ref),
+		appsv1.Transform{}.OpenAPIModelName():                                       schema_statefulsetdev_api_apps_v1_Transform(ref),
 		appsv1.UpdateOrder{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_UpdateOrder(ref),
 		appsv1.VolumeClaimOverride{}.OpenAPIModelName():                             schema_statefulsetdev_api_apps_v1_VolumeClaimOverride(ref),
 		appsv1.VolumeClaimStatus{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_VolumeClaimStatus(ref),
@@ -18458,6 +18460,73 @@ func schema_statefulsetdev_api_apps_v1_InPlaceUpdate(ref common.ReferenceCallbac
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_MemberIdentity(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MemberIdentity gives the templates of a set parameters: $(NAME) in them becomes, for each member, the value of the parameter of that name. It is recorded in revisions beside the template, so that a change of it is an update, and is undone with one.\n\nThe parameters are IDENTITY (the name of the member), ORDINAL, SET, NAMESPACE, REPLICAS, SERVICE and DNS_NAME (both only with serviceName), and those of values. $$(NAME) gives $(NAME). Other names stay as they are.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"env": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "env are the parameters that every container gets as environment variables, in front of its own. What a container names in an environment variable, its command, its arguments or a subPathExpr it gets in any case.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"transforms": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "transforms change the pod template, with its parameters, in this order. At most 32.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.Transform{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"values": {
+						SchemaProps: spec.SchemaProps{
+							Description: "values are further parameters, with names in capitals, and what they are for members of which no override says otherwise. At most 100, of 4096 bytes each.",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			appsv1.Transform{}.OpenAPIModelName()},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_MemberOverride(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -18595,6 +18664,21 @@ func schema_statefulsetdev_api_apps_v1_MemberOverride(ref common.ReferenceCallba
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Ref: ref(appsv1.VolumeClaimOverride{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"values": {
+						SchemaProps: spec.SchemaProps{
+							Description: "values take the place of those of identity.values. A member whose values change is recreated.",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
 									},
 								},
 							},
@@ -19991,12 +20075,18 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 							Ref:         ref(appsv1.StatefulSetDisruption{}.OpenAPIModelName()),
 						},
 					},
+					"identity": {
+						SchemaProps: spec.SchemaProps{
+							Description: "identity gives templates parameters: $(NAME) in them becomes what is right for each member, and transforms compute fields. An empty block does so with the parameters that every member has. Without it nothing of a template is touched.",
+							Ref:         ref(appsv1.MemberIdentity{}.OpenAPIModelName()),
+						},
+					},
 				},
 				Required: []string{"selector", "template"},
 			},
 		},
 		Dependencies: []string{
-			corev1.PersistentVolumeClaim{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName(), appsv1.MemberOverride{}.OpenAPIModelName(), appsv1.StatefulSetDisruption{}.OpenAPIModelName(), appsv1.StatefulSetOrdinals{}.OpenAPIModelName(), appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(), appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName(), appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName(), appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()},
+			corev1.PersistentVolumeClaim{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName(), appsv1.MemberIdentity{}.OpenAPIModelName(), appsv1.MemberOverride{}.OpenAPIModelName(), appsv1.StatefulSetDisruption{}.OpenAPIModelName(), appsv1.StatefulSetOrdinals{}.OpenAPIModelName(), appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(), appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName(), appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName(), appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()},
 	}
 }
 
@@ -20238,6 +20328,36 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetVolumeClaimUpdate(ref common.R
 					},
 				},
 				Required: []string{"policy"},
+			},
+		},
+	}
+}
+
+func schema_statefulsetdev_api_apps_v1_Transform(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Transform is a change of a template.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"path": {
+						SchemaProps: spec.SchemaProps{
+							Description: "path is the JSON pointer (RFC 6901) of the field that changes, as from the template, such as /spec/containers/0/ports/0/containerPort. Maps that are missing are made. The index of a list must exist, or be -, which adds an entry.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"expression": {
+						SchemaProps: spec.SchemaProps{
+							Description: "expression is what it becomes, in CEL, with the parameters for variables, of which ORDINAL is a number and the others are text. At most 4096 bytes. REPLICAS is not among them, because it changes while pods run.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"path", "expression"},
 			},
 		},
 	}

@@ -44,7 +44,7 @@ func (r leftovers) rebuild() (rebuiltSet, error) {
 		return rebuiltSet{}, errors.New("it has no revisions, which would show its template")
 	}
 	latest := r.revisions[len(r.revisions)-1]
-	template, err := identity.RecordedTemplate(latest.Data.Raw)
+	recorded, err := identity.Recorded(latest.Data.Raw)
 	if err != nil {
 		return rebuiltSet{}, fmt.Errorf("revision %s: %w", latest.Name, err)
 	}
@@ -54,7 +54,7 @@ func (r leftovers) rebuild() (rebuiltSet, error) {
 			CreationTimestamp: r.revisions[0].CreationTimestamp,
 			Annotations:       maps.Clone(latest.Annotations),
 		},
-		Spec: appsv1.StatefulSetSpec{Template: *template},
+		Spec: appsv1.StatefulSetSpec{Template: *recorded.Template, Identity: recorded.Identity},
 	}}
 	for _, part := range []func(*rebuiltSet) error{r.members, r.serviceName, r.claimTemplates, r.overrides, r.selector, r.currentRevision} {
 		if err := part(&rebuilt); err != nil {

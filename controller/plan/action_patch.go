@@ -22,6 +22,8 @@ type PatchPod struct {
 	// What says in a few words what that does, as in "withdraw the request". Event is the
 	// reason of the event that tells of it, empty if none does.
 	What, Event string
+	// Minor is true if nothing rests on it: that the host refuses it is only told.
+	Minor bool
 }
 
 // SetPodConditions sets conditions in the status of a pod. Those of other types stay.

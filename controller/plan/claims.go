@@ -25,7 +25,11 @@ func lackingClaims(f *facts, d *draft, m member) (lacking []*corev1.PersistentVo
 		case blockedByRival(f, d, m, template):
 			return nil, false
 		case existing == nil:
-			claim := f.overrides.Claim(i, m.ordinal)
+			claim, wrong := f.overrides.Claim(i, m.ordinal)
+			if wrong != nil {
+				d.cannotRender(m, wrong)
+				return nil, false
+			}
 			claim.OwnerReferences = f.wantedOwners(m)
 			lacking = append(lacking, claim)
 		case existing.DeletionTimestamp != nil:

@@ -25,6 +25,9 @@ func updateClaims(f *facts, d *draft) verdict {
 	if !f.updatesClaims() {
 		return proceed
 	}
+	if f.unrendered != nil {
+		d.cannotRender(*f.unrendered, f.unrenderedBy)
+	}
 	budget := f.maxUnavailable()
 	for _, m := range f.members {
 		if slices.ContainsFunc(f.claimStates[m.ordinal], claimState.underWay) {
@@ -95,7 +98,12 @@ func (f *facts) compareClaims() {
 	for _, m := range f.members {
 		for i := range f.Set.Spec.VolumeClaimTemplates {
 			if claim := f.claimOf(m, i); claim != nil && f.mayChange(claim, m, i) {
-				f.claimStates[m.ordinal] = append(f.claimStates[m.ordinal], compareClaim(f.overrides.ClaimTemplate(i, m.ordinal), claim))
+				template, wrong := f.overrides.RenderedClaimTemplate(i, m.ordinal)
+				if wrong != nil {
+					f.unrendered, f.unrenderedBy = &m, wrong
+					continue
+				}
+				f.claimStates[m.ordinal] = append(f.claimStates[m.ordinal], compareClaim(template, claim))
 			}
 		}
 	}
@@ -130,12 +138,21 @@ func volumeClaims(f *facts) []v1.VolumeClaimStatus {
 		status := v1.VolumeClaimStatus{Name: f.Set.Spec.VolumeClaimTemplates[i].Name}
 		for _, m := range f.members {
 			if claim := f.claimOf(m, i); claim != nil {
-				f.countClaim(&status, compareClaim(f.overrides.ClaimTemplate(i, m.ordinal), claim), f.mayChange(claim, m, i))
+				f.countClaim(&status, f.claimStanding(claim, i, m), f.mayChange(claim, m, i))
 			}
 		}
 		all = append(all, status)
 	}
 	return all
+}
+
+// claimStanding is how a claim of a member stands to the template of that index.
+func (f *facts) claimStanding(claim *corev1.PersistentVolumeClaim, template int, m member) claimState {
+	rendered, wrong := f.overrides.RenderedClaimTemplate(template, m.ordinal)
+	if wrong != nil {
+		return claimState{claim: claim, differs: foreignText(wrong.For(m.ordinal))}
+	}
+	return compareClaim(rendered, claim)
 }
 
 func (f *facts) countClaim(status *v1.VolumeClaimStatus, s claimState, mayChange bool) {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // create plans the creation of a member that has no pod.
@@ -21,35 +22,43 @@ func create(f *facts, d *draft, m member) {
 	if !usable {
 		return
 	}
-	revision, template := templateOf(f, d, m)
-	if template == nil {
+	revision, source, ok := sourceOf(f, d, m)
+	if !ok {
 		return
 	}
-	d.each(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: d.pods.Pod(template, revision.name, m.ordinal), Override: f.dueOverride(m)})
+	pod, wrong := d.pods.Pod(source, revision.name, m.ordinal)
+	if wrong != nil {
+		return // sourceOf has said why
+	}
+	d.each(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: pod, Override: f.dueOverride(m)})
 	ownClaims(f, d, m)
 	d.wait("pod %s is being created", name)
 }
 
-// templateOf is the template that a member is made from, and its revision. If it cannot be
-// read, it is nil, and said why.
-func templateOf(f *facts, d *draft, m member) (*revision, *corev1.PodTemplateSpec) {
-	revision, _ := f.target(m)
-	template, err := templateAt(f, d, revision)
+// sourceOf is what a member is made from, and its revision. If no pod can be made from it, that
+// is said.
+func sourceOf(f *facts, d *draft, m member) (of *revision, source identity.Source, ok bool) {
+	of, _ = f.target(m)
+	source, err := sourceAt(f, d, of)
 	if err != nil {
-		d.blocked(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", f.podName(m), revision.name, foreignText(err.Error()))
-		return nil, nil
+		d.blocked(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", f.podName(m), of.name, foreignText(err.Error()))
+		return of, source, false
 	}
-	if missing := f.lackingVolume(template); missing != "" {
-		d.blocked(v1.ReasonClaimTemplateInUse, "pod %s cannot be created at revision %s, which mounts %q: neither is that a volume of its template, nor is there a claim template of that name any more; add it again, or bring the member to another revision", f.podName(m), revision.name, missing)
-		return nil, nil
+	if missing := f.lackingVolume(source.Template); missing != "" {
+		d.blocked(v1.ReasonClaimTemplateInUse, "pod %s cannot be created at revision %s, which mounts %q: neither is that a volume of its template, nor is there a claim template of that name any more; add it again, or bring the member to another revision", f.podName(m), of.name, missing)
+		return of, source, false
 	}
-	return revision, template
+	if _, wrong := d.pods.Template(source, m.ordinal); wrong != nil {
+		d.cannotRender(m, wrong)
+		return of, source, false
+	}
+	return of, source, true
 }
 
 // returnable reports whether a member whose pod is removed can be created again, and says
 // why if not. A claim that is being deleted is no obstacle: its end is waited for.
 func returnable(f *facts, d *draft, m member) bool {
-	if _, template := templateOf(f, d, m); template == nil {
+	if _, _, ok := sourceOf(f, d, m); !ok {
 		return false
 	}
 	for i := range f.Set.Spec.VolumeClaimTemplates {
@@ -60,12 +69,12 @@ func returnable(f *facts, d *draft, m member) bool {
 	return true
 }
 
-// templateAt is the template that a member of the given revision is made from.
-func templateAt(f *facts, d *draft, r *revision) (*corev1.PodTemplateSpec, error) {
+// sourceAt is what a member of the given revision is made from.
+func sourceAt(f *facts, d *draft, r *revision) (identity.Source, error) {
 	if r.name == f.update.name {
-		return &f.Set.Spec.Template, nil
+		return identity.SourceOf(f.Set), nil
 	}
-	return d.reads.template(r)
+	return d.reads.source(r)
 }
 
 // explainTaken says why a member cannot be created under its own name. A pod that

@@ -55,6 +55,8 @@ type draft struct {
 	// changes are those that bring pods from one revision to another in place, as far as
 	// they have been found out.
 	changes map[[3]string]*identity.InPlaceChange
+	// rendered says of revisions whether their pods are rendered, as far as that has been found out.
+	rendered map[string]bool
 
 	// started is how many members are created.
 	started int

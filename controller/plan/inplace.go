@@ -170,7 +170,7 @@ func (f *facts) isRelabelled(d *draft, m member) bool {
 
 // changeOf is the change that brings the pod of a member to the revision that the member is
 // to have. It is that between two revisions, so it is found out once for all members that
-// have the same override.
+// have the same override, unless what is made at these revisions is rendered for each.
 func (f *facts) changeOf(d *draft, m member) *identity.InPlaceChange {
 	switch {
 	case f.hasOtherClaims(m):
@@ -182,6 +182,9 @@ func (f *facts) changeOf(d *draft, m member) *identity.InPlaceChange {
 	}
 	from, to := revisionOf(m.pod), f.goal(m)
 	key := [3]string{from, to.name, f.overrides.Hash(m.ordinal)}
+	if d.isRendered(f, from) || d.isRendered(f, to.name) {
+		key[2] = m.pod.Name
+	}
 	if known := d.changes[key]; known != nil {
 		return known
 	}
@@ -210,26 +213,32 @@ func (f *facts) compareRevisions(ordinal int, from string, to *revision) *identi
 	if err != nil {
 		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", to.name, foreignText(err.Error()))}
 	}
-	change := identity.ChangeInPlace(f.overrides.Template(before, ordinal), f.overrides.Template(after, ordinal), f.Resizes)
+	made, wrong := f.overrides.Rendered(before, ordinal)
+	if wrong != nil {
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", foreignWord(from), foreignText(wrong.For(ordinal)))}
+	}
+	wanted, wrong := f.overrides.Rendered(after, ordinal)
+	if wrong != nil {
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", to.name, foreignText(wrong.For(ordinal)))}
+	}
+	change := identity.ChangeInPlace(made, wanted, f.Resizes)
 	change.Prevented = foreignText(change.Prevented)
 	return &change
 }
 
-// recordedAs is the template of a revision of the set, with all defaults. It is not kept for
-// the next look: members may have many, and each is read once in a look.
-func (f *facts) recordedAs(name string) (*corev1.PodTemplateSpec, error) {
+// recordedAs is what a revision of the set records, with all defaults. It is not kept for
+// the next look: members may have many, and each is read once in a look, unless it is rendered.
+func (f *facts) recordedAs(name string) (identity.Source, error) {
 	if name == f.update.name {
-		return &f.Set.Spec.Template, nil
+		return identity.SourceOf(f.Set), nil
 	}
 	at := slices.IndexFunc(f.history, func(r *appsv1.ControllerRevision) bool { return r.Name == name })
 	if at < 0 {
-		return nil, errNoRecord
+		return identity.Source{}, errNoRecord
 	}
-	template, err := identity.RecordedTemplate(f.history[at].Data.Raw)
+	source, err := identity.Recorded(f.history[at].Data.Raw)
 	if err != nil {
-		return nil, err
+		return identity.Source{}, err
 	}
-	restored := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Template: *template}}
-	v1.SetObjectDefaults_StatefulSet(restored)
-	return &restored.Spec.Template, nil
+	return defaulted(source), nil
 }

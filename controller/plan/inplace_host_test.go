@@ -32,6 +32,13 @@ func (h *host) templateSetting(key, value string) bool {
 		template.Annotations = map[string]string{"note": value}
 	case "env":
 		template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "MODE", Value: value}}
+	case "identity":
+		h.set.Spec.Identity = h.identity(value)
+	case "args":
+		template.Spec.Containers[0].Args = nil
+		if value != "none" {
+			template.Spec.Containers[0].Args = []string{"--is=$(" + value + ")"}
+		}
 	case "sidecar":
 		template.Spec.InitContainers = []corev1.Container{{Name: "proxy", Image: value, RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}}
 	default:
@@ -178,6 +185,9 @@ func templateText(template *corev1.PodTemplateSpec) string {
 		text += " and " + more
 	}
 	text += resourcesText(&template.Spec.Containers[0].Resources)
+	if args := template.Spec.Containers[0].Args; len(args) > 0 {
+		text += fmt.Sprint(" and args ", args)
+	}
 	for i := range template.Spec.InitContainers {
 		text += " and image " + template.Spec.InitContainers[i].Image
 	}

@@ -202,6 +202,8 @@ func (f evidence) notDesired() (lacks []string) {
 		case f.strategy() != v1.OnDeleteStatefulSetStrategyType && f.isAbovePartition(ordinal) &&
 			podText(pod) != templateText(&f.Set.Spec.Template):
 			lacks = append(lacks, fmt.Sprintf("member %d runs %s", ordinal, podText(pod)))
+		case f.lacksParameters(pod, ordinal):
+			lacks = append(lacks, fmt.Sprintf("member %d has the parameters %s", ordinal, identityText(pod)))
 		}
 	}
 	for _, pod := range f.Pods {

@@ -156,6 +156,9 @@ func (j *judged) questions() {
 		pod, text := j.pods[action.Pod.Name], action.Annotations["apps.statefulset.dev/disruption"]
 		asked, open := askedOf(pod)
 		if text == nil {
+			if isTold(action) {
+				continue
+			}
 			if !open || len(action.Annotations) != 1 {
 				j.broke("question", "%s, which nobody asks", action)
 			}
@@ -205,7 +208,9 @@ func (j *judged) takes() {
 		var pod *corev1.Pod
 		switch a := action.(type) {
 		case PatchPod:
-			pod = j.pods[a.Pod.Name]
+			if !isTold(a) {
+				pod = j.pods[a.Pod.Name]
+			}
 		case DeletePod:
 			pod = j.pods[a.Pod.Name]
 		case UpdateInPlace:

@@ -6,6 +6,7 @@ package plan
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -63,8 +64,8 @@ func (f evidence) awaits() bool {
 
 // isOfTheTemplate reports whether a revision records the present template.
 func (f evidence) isOfTheTemplate(revision *appsv1.ControllerRevision) bool {
-	recorded, err := identity.RecordedTemplate(revision.Data.Raw)
-	return err == nil && templateText(recorded) == templateText(&f.Set.Spec.Template)
+	recorded, err := identity.Recorded(revision.Data.Raw)
+	return err == nil && templateText(recorded.Template) == templateText(&f.Set.Spec.Template) && apiequality.Semantic.DeepEqual(recorded.Identity, f.Set.Spec.Identity)
 }
 
 // revisionsStay: the status names the revisions that it has named.

@@ -91,7 +91,8 @@ func (j *judged) inPlace() {
 			j.broke("old conditions", "%s, which keeps %v, and steps ask for some", action, pod.Status.Conditions)
 		}
 		j.changedRight(action, pod)
-		if removal := action.Otherwise; (removal == nil) != (policy == v1.OnlyInPlaceUpdatePolicyType) || removal != nil && removal.Pod != action.Pod {
+		unasked := action.Otherwise == nil && !disturbs(action) && j.Set.Spec.Disruption != nil // no gate is asked about a change of labels
+		if removal := action.Otherwise; !unasked && (removal == nil) != (policy == v1.OnlyInPlaceUpdatePolicyType) || removal != nil && removal.Pod != action.Pod {
 			j.broke("in place or not", "%s, and otherwise %v, with policy %q", action, removal, policy)
 		}
 	}

@@ -78,6 +78,9 @@ func (j *judged) isOutdated(ordinal int) bool {
 // isStuck reports whether a member has to be replaced, in a set that forbids that.
 func (j *judged) isStuck(ordinal int) bool {
 	pod := j.member(ordinal)
+	if j.isUnrenderable(ordinal) {
+		return true
+	}
 	return j.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType && (j.isMisshapen(ordinal) || j.imageOf(pod.Labels[revisionLabel]) == "")
 }
 
@@ -119,7 +122,7 @@ func (j *judged) updateOrder() {
 				continue // their turn was when they were asked about
 			}
 			if !taken[other] && j.serves(one) && j.serves(other) && j.isOutdated(other) && j.precedes(other, one) &&
-				j.waitsFor(other) < 0 && (j.ordered() || j.untold(other) == "" && !j.isStuck(other)) {
+				j.waitsFor(other) < 0 && !j.isUnrenderable(other) && (j.ordered() || j.untold(other) == "" && !j.isStuck(other)) {
 				j.broke("update order", "member %d is updated before member %d", one, other)
 			}
 		}

@@ -29,6 +29,9 @@ func (f evidence) dueShape(ordinal int) string {
 		return plainShape
 	}
 	var env []corev1.EnvVar
+	if tier := override.Values["TIER"]; tier != "" {
+		env = append(env, corev1.EnvVar{Name: "TIER", Value: tier})
+	}
 	for _, container := range override.Containers {
 		env = append(env, container.Env...)
 	}
@@ -42,7 +45,9 @@ func shapeOf(pod *corev1.Pod) string {
 }
 
 func shapeText(nodeSelector map[string]string, size string, env []corev1.EnvVar) string {
-	env = slices.DeleteFunc(slices.Clone(env), func(v corev1.EnvVar) bool { return v.Name == "MODE" })
+	env = slices.DeleteFunc(slices.Clone(env), func(v corev1.EnvVar) bool {
+		return v.Name == "MODE" || v.Name == "TIER" && v.Value == defaultTier || v.Name != "TIER" && isParameter(v.Name)
+	})
 	return fmt.Sprint(nodeSelector["disk"], "/", size, "/", env)
 }
 

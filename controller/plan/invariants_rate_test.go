@@ -92,7 +92,7 @@ func (j *judged) rateUsed(room int, creates []CreateMember) {
 	}
 	for _, ordinal := range j.lacking() {
 		created := slices.ContainsFunc(creates, func(a CreateMember) bool { return a.Ordinal == ordinal })
-		if created || j.pods[j.podName(ordinal)] != nil {
+		if created || j.pods[j.podName(ordinal)] != nil || j.mayBeUnrenderable(ordinal) {
 			continue
 		}
 		if ordinal < last {

@@ -36,6 +36,11 @@ var invariants = []func(*judged){
 	(*judged).replaced,
 	(*judged).replacements,
 	(*judged).rate,
+	(*judged).parameters,
+	(*judged).parametersInPlace,
+	(*judged).recordsIdentity,
+	(*judged).tellsReplicas,
+	(*judged).renderable,
 	(*judged).gated,
 	(*judged).evictions,
 	(*judged).questions,
@@ -133,7 +138,7 @@ func (j *judged) sameName(names map[string]string) {
 	if j.undecided() {
 		return
 	}
-	image, template := j.Set.Spec.Template.Spec.Containers[0].Image, templateText(&j.Set.Spec.Template)
+	image, template := j.Set.Spec.Template.Spec.Containers[0].Image, templateText(&j.Set.Spec.Template)+identityJSON(j.Set.Spec.Identity)
 	name := j.plan.Status.UpdateRevision
 	recorded := j.revisions[name] != nil && j.imageOf(name) == image
 	if before, ok := names[template]; ok && before != name && !recorded {
@@ -149,7 +154,7 @@ func (j *judged) sameName(names map[string]string) {
 
 func deepCopy(world World) World {
 	return World{Set: world.Set.DeepCopy(), Revisions: copies(world.Revisions), Pods: copies(world.Pods), Claims: copies(world.Claims), Rivals: world.Rivals, Resizes: world.Resizes, Now: world.Now,
-		Records: Records{digests: maps.Clone(world.Records.digests), templates: maps.Clone(world.Records.templates), set: world.Records.set, endings: maps.Clone(world.Records.endings)}}
+		Records: Records{digests: maps.Clone(world.Records.digests), sources: maps.Clone(world.Records.sources), set: world.Records.set, endings: maps.Clone(world.Records.endings)}}
 }
 
 func copies[T interface{ DeepCopy() T }](objects []T) []T {

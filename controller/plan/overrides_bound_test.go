@@ -41,9 +41,9 @@ func withOverrides(t *testing.T, members int) World {
 	}
 	overrides := identity.OverridesOf(set)
 	for ordinal := range members {
-		pod := overrides.Pod(&set.Spec.Template, set.Status.UpdateRevision, ordinal)
+		pod, _ := overrides.Pod(identity.SourceOf(set), set.Status.UpdateRevision, ordinal)
 		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: h.now}}}}
-		claim := overrides.Claim(0, ordinal)
+		claim, _ := overrides.Claim(0, ordinal)
 		claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, Capacity: claim.Spec.Resources.Requests}
 		world.Pods, world.Claims = append(world.Pods, pod), append(world.Claims, claim)
 	}

@@ -34,6 +34,8 @@ func (h *host) overrides(text string) (overrides []v1.MemberOverride) {
 				override.Labels = map[string]string{"size": value}
 			case "env":
 				override.Containers = []v1.ContainerOverride{{Name: "nginx", Env: []corev1.EnvVar{{Name: value, Value: "1"}}}}
+			case "tier":
+				override.Values = map[string]string{"TIER": value}
 			case "storage":
 				template, size, _ := strings.Cut(value, "=")
 				override.VolumeClaims = []v1.VolumeClaimOverride{{Name: template, Storage: new(resource.MustParse(size))}}

@@ -48,6 +48,8 @@ var settings = map[string][]string{
 	"rate":                       {"1", "2", "50%", "none", "9"},
 	"overrides": {"big@0@node=nvme", "none", "big@0@node=nvme/small@2-3@size=small", "huge@0@node=nvme", "big@1,5@node=ssd@env=LARGE", "big@0@node=" + nowhere,
 		"wide@1@storage=www=2Gi", "big@0@node=nvme@storage=www=3Gi/small@4@env=SMALL"},
+	"identity": {"plain", "none", "env", "note", "tier", "bad"},
+	"args":     {"REPLICAS", "none", "IDENTITY", "hostname"},
 	"service":  {"nginx", "other", ""},
 	"reserved": {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
 }
@@ -88,7 +90,7 @@ func drawSet() *rapid.Generator[[]string] {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		every := choice([]int{2, 4, 8}, number.Draw(t, "one field of"))
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "scaledAfterSeconds", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy", "inPlace", "cpu", "memory", "gates", "method", "readinessGate"} {
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "scaledAfterSeconds", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy", "inPlace", "cpu", "memory", "gates", "method", "readinessGate", "identity", "args"} {
 			if n := number.Draw(t, field); n%every == 1 {
 				args = append(args, field+"="+choice(settings[field], n/every))
 			}

@@ -32,7 +32,7 @@ var kinds = weighted([]kind{
 	{2, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"}, {2, "scaledAfterSeconds"},
 	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {2, "steps"}, {1, "failurePolicy"}, {1, "abort"}, {1, "promote"}, {1, "promoteall"}, {2, "true"}, {1, "false"}, {1, "policy"}, {1, "service"},
-	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"}, {3, "overrides"},
+	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"}, {3, "overrides"}, {2, "identity"}, {1, "args"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
 	{1, "inPlace"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {1, "rerun"}, {3, "slip"}, {2, "swap"}, {1, "invalid"},
 	{2, "cpu"}, {1, "memory"}, {1, "resizes"}, {3, "outgrow"}, {1, "resized"}, {1, "defer"}, {3, "cramp"},
@@ -206,7 +206,7 @@ func on(e event, able []string) []string {
 // them free.
 func (s *stage) live(fields []string, inPeace bool, events []event) {
 	s.happen("set", fields...)
-	if inPeace && !asksForNowhere(s.set) {
+	if inPeace && !asksForNowhere(s.set) && !failsToRender(s.set) {
 		s.happen("converge")
 	}
 	for _, e := range events {

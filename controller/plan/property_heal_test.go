@@ -23,7 +23,20 @@ func (s *stage) ails() bool {
 			return true
 		}
 	}
+	if s.failedToRender() {
+		return true
+	}
 	return s.set.Spec.Template.Spec.Containers[0].Image == badImage || asksForNowhere(s.set)
+}
+
+// failedToRender reports whether there is a revision at which members cannot be rendered.
+func (s *stage) failedToRender() bool {
+	for _, revision := range s.revisions {
+		if bytes.Contains(revision.Data.Raw, []byte(failsBeyond)) {
+			return true
+		}
+	}
+	return failsToRender(s.set)
 }
 
 // heal is what a user does about pods that do not start: the template and the overrides are
@@ -36,6 +49,12 @@ func (s *stage) heal() {
 	s.happen("set", "image=nginx:1")
 	if asksForNowhere(s.set) {
 		s.happen("set", "overrides=none")
+	}
+	if failsToRender(s.set) {
+		s.happen("set", "identity=none")
+	}
+	if s.failedToRender() && s.set.Spec.UpdateStrategy.RollingUpdate != nil && len(s.set.Spec.UpdateStrategy.RollingUpdate.Steps) > 0 {
+		s.happen("set", "steps=none") // a member that has no pod at the current revision holds up an ordered set
 	}
 	if s.set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType {
 		s.happen("set", "replaceUnreadyAfterSeconds=20")

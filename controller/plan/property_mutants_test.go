@@ -90,6 +90,7 @@ func TestMutantsAreFound(t *testing.T) {
 	maps.Copy(all, rateMutants())
 	maps.Copy(all, gateMutants())
 	maps.Copy(all, overrideMutants())
+	maps.Copy(all, identityMutants())
 	maps.Copy(all, inPlaceMutants())
 	maps.Copy(all, resizeMutants())
 	for name, m := range all {

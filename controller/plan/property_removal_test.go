@@ -47,6 +47,9 @@ func (s *stage) versions(but int) map[string]string {
 	for name, pod := range s.pods {
 		if f.mine(pod) && f.ordinalOf(name) != but {
 			versions["pod "+name] = pod.ResourceVersion
+			if _, names := pod.Annotations[v1.ReplicasAnnotation]; names {
+				versions["pod "+name] = string(pod.UID) // it is told that there are fewer
+			}
 		}
 	}
 	for name, claim := range s.claims {

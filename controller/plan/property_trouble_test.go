@@ -219,6 +219,9 @@ func shortcomings(world World) (lacks []string) {
 	f := gather(world)
 	lack := func(format string, args ...any) { lacks = append(lacks, fmt.Sprintf(format, args...)) }
 	for _, ordinal := range f.ordinals {
+		if pod := f.member(ordinal); pod != nil && f.isMistold(pod) {
+			lack("pod %s has %q for REPLICAS", pod.Name, pod.Annotations[v1.ReplicasAnnotation])
+		}
 		for i := range world.Set.Spec.VolumeClaimTemplates {
 			name := f.claimName(world.Set.Spec.VolumeClaimTemplates[i].Name, ordinal)
 			claim := f.claims[name]

@@ -29,7 +29,7 @@ func (f *facts) findRevisions(selector labels.Selector, reads *reader) {
 	if f.Set.Status.CollisionCount != nil {
 		f.collisions = *f.Set.Status.CollisionCount
 	}
-	f.update = f.recorded(identity.RevisionData(&f.Set.Spec.Template), reads)
+	f.update = f.recorded(identity.RevisionData(identity.SourceOf(f.Set)), reads)
 	f.current = f.update
 	for _, r := range f.history {
 		if r.Name == f.Set.Status.CurrentRevision && r.Name != f.update.name {

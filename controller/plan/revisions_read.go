@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -24,15 +23,15 @@ import (
 // kept: there may be as many as there are members, and a template may have a thousand
 // times the memory that it takes in a body.
 type Records struct {
-	digests   map[version]digest
-	templates map[version]*corev1.PodTemplateSpec
+	digests map[version]digest
+	sources map[version]identity.Source
 	// endings are those of the set with this UID.
 	endings map[int]ending
 	set     types.UID
 }
 
 // None reports whether there is nothing to hand on.
-func (r Records) None() bool { return len(r.digests)+len(r.templates)+len(r.endings) == 0 }
+func (r Records) None() bool { return len(r.digests)+len(r.sources)+len(r.endings) == 0 }
 
 func (r Records) with(set types.UID, endings map[int]ending) Records {
 	if len(endings) > 0 {
@@ -73,27 +72,32 @@ func (r *reader) digest(of *appsv1.ControllerRevision) digest {
 }
 
 func digestOf(data []byte) digest {
-	template, err := identity.RecordedTemplate(data)
+	source, err := identity.Recorded(data)
 	if err != nil {
 		return digest{}
 	}
-	restored := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Template: *template}}
-	v1.SetObjectDefaults_StatefulSet(restored)
-	return sha256.Sum256(identity.RevisionData(&restored.Spec.Template))
+	return sha256.Sum256(identity.RevisionData(defaulted(source)))
 }
 
-// template is the one that a revision records, as it was recorded.
-func (r *reader) template(of *revision) (*corev1.PodTemplateSpec, error) {
-	found := cmp.Or(r.read.templates[of.at], r.known.templates[of.at])
-	if found == nil {
+// defaulted is what a revision records as this release would record it.
+func defaulted(source identity.Source) identity.Source {
+	restored := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Template: *source.Template, Identity: source.Identity}}
+	v1.SetObjectDefaults_StatefulSet(restored)
+	return identity.SourceOf(restored)
+}
+
+// source is what a revision records, as it was recorded.
+func (r *reader) source(of *revision) (identity.Source, error) {
+	found := cmp.Or(r.read.sources[of.at], r.known.sources[of.at])
+	if found.Template == nil {
 		var err error
-		if found, err = identity.RecordedTemplate(of.data); err != nil {
-			return nil, err
+		if found, err = identity.Recorded(of.data); err != nil {
+			return identity.Source{}, err
 		}
 	}
-	if r.read.templates == nil {
-		r.read.templates = map[version]*corev1.PodTemplateSpec{}
+	if r.read.sources == nil {
+		r.read.sources = map[version]identity.Source{}
 	}
-	r.read.templates[of.at] = found
+	r.read.sources[of.at] = found
 	return found, nil
 }

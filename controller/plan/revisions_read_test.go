@@ -25,7 +25,7 @@ func interrupted(t *testing.T) (world World, earlier *appsv1.ControllerRevision)
 	delete(h.pods, identity.PodName("web", 0))
 	h.look()
 	delete(h.pods, identity.PodName("web", 0))
-	if world = h.world(); earlier == nil || len(world.Records.digests) == 0 || len(world.Records.templates) == 0 {
+	if world = h.world(); earlier == nil || len(world.Records.digests) == 0 || len(world.Records.sources) == 0 {
 		t.Fatalf("want an earlier revision %v that has been compared and used: got %+v", earlier, world.Records)
 	}
 	return world, h.revisions[earlier.Name]

@@ -35,7 +35,7 @@ func TestRevisionOfTheExample(t *testing.T) {
 	plan := Compute(World{Set: set})
 	const want = "web-6cdc958bf"
 	if got := plan.Status.UpdateRevision; got != want {
-		t.Errorf("the example's revision is %s, want %s; its record is\n%s", got, want, identity.RevisionData(&set.Spec.Template))
+		t.Errorf("the example's revision is %s, want %s; its record is\n%s", got, want, identity.RevisionData(identity.SourceOf(set)))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
+	"statefulset.dev/identity/render"
 )
 
 // facts is what is so: a world, and what follows from it before anything is decided.
@@ -74,6 +75,10 @@ type facts struct {
 	// claimStates say how the claims of members, by ordinal, stand to their templates, if
 	// they are to follow them.
 	claimStates map[int][]claimState
+	// unrendered is a member of which a claim cannot be compared with its template, because that
+	// cannot be rendered, as unrenderedBy says; nil if there is none.
+	unrendered   *member
+	unrenderedBy *render.Error
 	// stranded are the members whose pods are broken and not at the revision that they are
 	// to have, and that no other rule replaces.
 	stranded []member

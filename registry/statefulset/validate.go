@@ -29,6 +29,7 @@ func Validate(set *appsv1.StatefulSet) field.ErrorList {
 	errs = append(errs, validateClaimTemplates(spec.VolumeClaimTemplates, path.Child("volumeClaimTemplates"))...)
 	errs = append(errs, validateTemplate(spec, path.Child("template"))...)
 	errs = append(errs, validateOverrides(spec, path.Child("overrides"))...)
+	errs = append(errs, validateIdentity(set, path)...)
 	return append(errs, validateMutable(spec, path)...)
 }
 
@@ -49,6 +50,9 @@ func ValidateUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
 	}
 	if !equality.Semantic.DeepEqual(spec.Overrides, old.Spec.Overrides) {
 		errs = append(errs, validateOverrides(spec, path.Child("overrides"))...)
+	}
+	if identityConcerned(spec, &old.Spec) {
+		errs = append(errs, validateIdentity(set, path)...)
 	}
 	return errs
 }

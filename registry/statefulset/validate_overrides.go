@@ -42,6 +42,7 @@ func validateOverrides(spec *appsv1.StatefulSetSpec, path *field.Path) field.Err
 		errs = append(errs, validateTolerations(override.Tolerations, at.Child("tolerations"))...)
 		errs = append(errs, validateContainerOverrides(override.Containers, containers, at.Child("containers"))...)
 		errs = append(errs, validateClaimOverrides(override.VolumeClaims, templates, at.Child("volumeClaims"))...)
+		errs = append(errs, validateOverrideValues(override.Values, spec.Identity, at.Child("values"))...)
 	}
 	return append(errs, validateApart(spec.Overrides, path)...)
 }

@@ -17,6 +17,7 @@
 //	inplace_test.go     containers that are restarted in the pod that is there
 //	claims_test.go      disks that come later
 //	quota_test.go       disks that grow, and members that come, as far as a quota lets them
+//	identity_test.go    names and numbers that members are given
 //	overrides_test.go   a member on a node of its choice, with a larger disk
 //	steps_test.go       steps that sidecars and people let go on, rollbacks, and a server that is killed
 //	etcd_test.go        an etcd whose leader is updated last

@@ -46,6 +46,11 @@ const DisruptionCountAnnotation = GroupName + "/disruption-count"
 // that a member is recreated when that changes, and only then.
 const OverrideAnnotation = GroupName + "/override"
 
+// ReplicasAnnotation is on a pod that names the parameter REPLICAS (spec.identity), and is
+// spec.replicas of its set. It is kept up to date while the pod runs: a container reads it when it
+// starts, a downwardAPI volume at once.
+const ReplicasAnnotation = GroupName + "/replicas"
+
 // ProtectAnnotation protects a set: as long as the stored set has it, whatever its value, the set
 // cannot be deleted and spec.replicas cannot become 0. The value says to people why.
 const ProtectAnnotation = GroupName + "/protect"

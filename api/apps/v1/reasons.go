@@ -103,6 +103,9 @@ const (
 	ReasonNameTaken = "NameTaken"
 	// ReasonClaimShared: another, older set has claims of the same names.
 	ReasonClaimShared = "ClaimShared"
+	// ReasonRenderFailed: what spec.identity makes of the templates for a member is no pod or
+	// claim.
+	ReasonRenderFailed = "RenderFailed"
 	// ReasonClaimsNotMounted: a pod does not mount the claims of its member.
 	ReasonClaimsNotMounted = "ClaimsNotMounted"
 	// ReasonClaimGrowthRefused: a claim cannot become as its template describes.

@@ -185,6 +185,13 @@ type StatefulSetSpec struct {
 	// +optional
 	// +k8s:optional
 	Disruption *StatefulSetDisruption `json:"disruption,omitempty" protobuf:"bytes,1004,opt,name=disruption"`
+
+	// identity gives templates parameters: $(NAME) in them becomes what is right for each
+	// member, and transforms compute fields. An empty block does so with the parameters that
+	// every member has. Without it nothing of a template is touched.
+	// +optional
+	// +k8s:optional
+	Identity *MemberIdentity `json:"identity,omitempty" protobuf:"bytes,1040,opt,name=identity"`
 }
 
 // DefaultProgressDeadlineSeconds stands for spec.progressDeadlineSeconds where a set

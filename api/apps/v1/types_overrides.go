@@ -60,6 +60,11 @@ type MemberOverride struct {
 	// +listType=map
 	// +listMapKey=name
 	VolumeClaims []VolumeClaimOverride `json:"volumeClaims,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,8,rep,name=volumeClaims"`
+
+	// values take the place of those of identity.values. A member whose values change is
+	// recreated.
+	// +optional
+	Values map[string]string `json:"values,omitempty" protobuf:"bytes,9,rep,name=values"`
 }
 
 // ContainerOverride says in what a container is otherwise than the template describes.

@@ -24,6 +24,11 @@ func (in InPlaceUpdate) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MemberIdentity) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.MemberIdentity"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in MemberOverride) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.MemberOverride"
 }
@@ -156,6 +161,11 @@ func (in StatefulSetUpdateStrategy) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in StatefulSetVolumeClaimUpdate) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.StatefulSetVolumeClaimUpdate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Transform) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.Transform"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

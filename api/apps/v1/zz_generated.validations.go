@@ -123,6 +123,80 @@ func Validate_InPlaceUpdate(
 	return errs
 }
 
+// Validate_MemberIdentity validates an instance of MemberIdentity according
+// to declarative validation rules in the API schema.
+func Validate_MemberIdentity(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *MemberIdentity) (errs field.ErrorList) {
+
+	{ // field MemberIdentity.Env
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 200).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *MemberIdentity) []string {
+				return oldObj.Env
+			})
+		errs = append(errs, fn(fldPath.Child("env"), obj.Env, oldVal, oldObj != nil)...)
+	}
+
+	{ // field MemberIdentity.Transforms
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []Transform,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 32).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *MemberIdentity) []Transform {
+				return oldObj.Transforms
+			})
+		errs = append(errs, fn(fldPath.Child("transforms"), obj.Transforms, oldVal, oldObj != nil)...)
+	}
+
+	// field MemberIdentity.Values has no validation
+	return errs
+}
+
 // Validate_MemberOverride validates an instance of MemberOverride according
 // to declarative validation rules in the API schema.
 func Validate_MemberOverride(
@@ -197,6 +271,7 @@ func Validate_MemberOverride(
 
 	// field MemberOverride.Containers has no validation
 	// field MemberOverride.VolumeClaims has no validation
+	// field MemberOverride.Values has no validation
 	return errs
 }
 
@@ -885,6 +960,36 @@ func Validate_StatefulSetSpec(
 				return oldObj.Disruption
 			})
 		errs = append(errs, fn(fldPath.Child("disruption"), obj.Disruption, oldVal, oldObj != nil)...)
+	}
+
+	{ // field StatefulSetSpec.Identity
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *MemberIdentity,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_MemberIdentity(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *StatefulSetSpec) *MemberIdentity {
+				return oldObj.Identity
+			})
+		errs = append(errs, fn(fldPath.Child("identity"), obj.Identity, oldVal, oldObj != nil)...)
 	}
 
 	return errs

@@ -87,19 +87,6 @@ func historyViewer(others polymorphichelpers.HistoryViewerFunc) polymorphichelpe
 	}
 }
 
-func rollbacker(others polymorphichelpers.RollbackerFunc) polymorphichelpers.RollbackerFunc {
-	return func(cluster genericclioptions.RESTClientGetter, mapping *meta.RESTMapping) (polymorphichelpers.Rollbacker, error) {
-		if mapping.GroupVersionKind.GroupKind() != ours() {
-			return others(cluster, mapping)
-		}
-		client, err := clientOfAppsV1(cluster)
-		if err != nil {
-			return nil, err
-		}
-		return polymorphichelpers.RollbackerFor(builtIn(), client)
-	}
-}
-
 // logsFunc is the type that kubectl's two functions for logs share.
 type logsFunc = func(cluster genericclioptions.RESTClientGetter, object, options runtime.Object, timeout time.Duration, allContainers bool) (map[corev1.ObjectReference]rest.ResponseWrapper, error)
 

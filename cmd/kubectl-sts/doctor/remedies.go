@@ -26,6 +26,8 @@ func remedies(set *v1.StatefulSet, reason string) []string {
 		return []string{edit}
 	case v1.ReasonNameTaken:
 		return []string{kubectl + " get pods --show-labels", "# the pod in the message is not the set's: delete or rename it, or give it the set's labels"}
+	case v1.ReasonRenderFailed:
+		return []string{edit, fmt.Sprintf("kubectl sts -n %s rollout undo statefulset/%s  # back to the revision before", set.Namespace, set.Name)}
 	case v1.ReasonClaimShared, v1.ReasonClaimsNotMounted:
 		return []string{kubectl + " get persistentvolumeclaims", tree}
 	case v1.ReasonRevisionUnreadable:

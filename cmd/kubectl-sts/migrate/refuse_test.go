@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
@@ -109,6 +111,36 @@ func TestASetWithOverriddenMembersIsNotMoved(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			err := refuseOverridden(set, test.pods)
+			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestASetWhoseMembersAreRenderedIsNotMoved(t *testing.T) {
+	set := ourSet("")
+	set.Name, set.UID = "web", "ours"
+	pod := *identity.Pod(set, &set.Spec.Template, "web-1", 0)
+	recorded := func(with *v1.MemberIdentity) []appsv1.ControllerRevision {
+		return []appsv1.ControllerRevision{{ObjectMeta: metav1.ObjectMeta{Name: "web-1"}, Data: runtime.RawExtension{Raw: identity.RevisionData(identity.Source{Template: &set.Spec.Template, Identity: with})}}}
+	}
+	for sentence, test := range map[string]struct {
+		identity  *v1.MemberIdentity
+		args      []string
+		revisions []appsv1.ControllerRevision
+		want      string
+	}{
+		"they are not, whatever the template says":  {nil, []string{"$(ORDINAL)"}, recorded(nil), ""},
+		"the template names a parameter":            {&v1.MemberIdentity{}, []string{"$(ORDINAL)"}, nil, "spec.template.spec.containers[0].args[0] names $(ORDINAL): apps/v1 would take that for text"},
+		"the template names what is no parameter":   {&v1.MemberIdentity{}, []string{"$(hostname)"}, nil, "members are made with spec.identity"},
+		"an update has yet to reach a member":       {nil, nil, recorded(&v1.MemberIdentity{}), "web-0 was made with an earlier spec.identity"},
+		"no member has a revision with an identity": {nil, nil, recorded(nil), ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			one := set.DeepCopy()
+			one.Spec.Identity, one.Spec.Template.Spec.Containers = test.identity, []corev1.Container{{Name: "web", Args: test.args}}
+			err := refuseRendered(one, test.revisions, []corev1.Pod{pod})
 			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}

@@ -26,9 +26,9 @@ func TestAMemberIsShownWithItsOverride(t *testing.T) {
 		pod     *corev1.Pod
 		want    string
 	}{
-		"one that has it":                                   {0, overrides.Pod(&set.Spec.Template, "web-1", 0), ", override big"},
+		"one that has it":                                   {0, identity.Pod(set, &set.Spec.Template, "web-1", 0), ", override big"},
 		"one that has yet to get it":                        {0, &corev1.Pod{}, ", without override big"},
-		"one that has that of before":                       {2, overrides.Pod(&set.Spec.Template, "web-1", 0), ", earlier override"},
+		"one that has that of before":                       {2, identity.Pod(set, &set.Spec.Template, "web-1", 0), ", earlier override"},
 		"one without a pod":                                 {0, nil, ""},
 		"one whose override says nothing about pods":        {1, &corev1.Pod{}, ""},
 		"one that has none, and is not to have one, either": {2, &corev1.Pod{}, ""},

@@ -59,9 +59,12 @@ func hashOf(overrides *identity.Overrides, override *appsv1.MemberOverride) stri
 
 func overrideTrial(set *appsv1.StatefulSet, overrides *identity.Overrides, i int) []trial {
 	first := int(set.Spec.Overrides[i].Ordinals[0].First)
-	pod := overrides.Pod(&set.Spec.Template, set.Name+"-preflight", first)
-	meta := overrides.Template(&set.Spec.Template, first).ObjectMeta
-	trials := podTrials(set, pod, meta, overridePath(i).String(), overrideOrigins(set, &pod.Spec, i))
+	template, wrong := overrides.Rendered(identity.SourceOf(set), first)
+	pod, again := overrides.Pod(identity.SourceOf(set), set.Name+"-preflight", first)
+	if wrong != nil || again != nil {
+		return nil // which was found before
+	}
+	trials := podTrials(set, pod, template.ObjectMeta, overridePath(i).String(), overrideOrigins(set, &pod.Spec, i))
 	for j := range trials {
 		trials[j].override = true
 	}

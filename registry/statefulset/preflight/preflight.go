@@ -121,10 +121,11 @@ func TrialsOf(ctx context.Context) (Trials, bool) {
 func changedTrials(set, old *appsv1.StatefulSet) []trial {
 	var trials []trial
 	known := old // whose overrides have been tried
-	if !equality.Semantic.DeepEqual(set.Spec.Template, old.Spec.Template) {
+	rendersAnew := !equality.Semantic.DeepEqual(set.Spec.Identity, old.Spec.Identity)
+	if rendersAnew || !equality.Semantic.DeepEqual(set.Spec.Template, old.Spec.Template) {
 		trials, known = append(trials, templateTrials(set)...), nil
 	}
-	if !equality.Semantic.DeepEqual(set.Spec.VolumeClaimTemplates, old.Spec.VolumeClaimTemplates) {
+	if rendersAnew || !equality.Semantic.DeepEqual(set.Spec.VolumeClaimTemplates, old.Spec.VolumeClaimTemplates) {
 		trials = append(trials, claimTrials(set)...)
 	}
 	return append(trials, overrideTrials(set, known)...)

@@ -36,14 +36,28 @@ type trial struct {
 // templateTrials are the trials of a pod template. It is tried as a PodTemplate, in
 // which the host looks at what stands in the template and at nothing else, as it does
 // in a StatefulSet of its own; and as the pod of the first member, which the host's
-// policies look at.
+// policies look at. A template that is rendered is tried as it is for the last member, too.
 //
 // Every object gets a generated name: that of the member may be taken, by the member
 // itself. Its hostname and labels have the real name, so lengths are judged.
 func templateTrials(set *appsv1.StatefulSet) []trial {
-	plain := withoutOverrides(set)
-	pod := identity.Pod(plain, &plain.Spec.Template, set.Name+"-preflight", identity.OrdinalsOf(set).First())
-	return podTrials(set, pod, set.Spec.Template.ObjectMeta, "spec.template", nil)
+	roster := identity.OrdinalsOf(set)
+	trials := memberTrials(set, roster.First())
+	if last, any := roster.Last(); any && last != roster.First() && set.Spec.Identity != nil {
+		trials = append(trials, memberTrials(set, last)...)
+	}
+	return trials
+}
+
+// memberTrials are the trials of the pod template as it is for a member without an override.
+func memberTrials(set *appsv1.StatefulSet, ordinal int) []trial {
+	overrides := identity.OverridesOf(withoutOverrides(set))
+	template, wrong := overrides.Rendered(identity.SourceOf(set), ordinal)
+	pod, again := overrides.Pod(identity.SourceOf(set), set.Name+"-preflight", ordinal)
+	if wrong != nil || again != nil {
+		return nil // which was found before
+	}
+	return podTrials(set, pod, template.ObjectMeta, "spec.template", nil)
 }
 
 // withoutOverrides is a set all of whose members are made from the templates alone.
@@ -89,10 +103,14 @@ func podTrials(set *appsv1.StatefulSet, pod *corev1.Pod, meta metav1.ObjectMeta,
 // claimTrials are the trials of the claim templates, as the claims of the first member.
 // Templates that differ in their name only are tried once.
 func claimTrials(set *appsv1.StatefulSet) []trial {
-	claims := identity.Claims(withoutOverrides(set), identity.OrdinalsOf(set).First())
-	trials := make([]trial, 0, min(len(claims), mostTrials))
+	overrides := identity.OverridesOf(withoutOverrides(set))
+	trials := make([]trial, 0, min(len(set.Spec.VolumeClaimTemplates), mostTrials))
 	known := map[string]int{} // trials by what is in the claim
-	for i, claim := range claims {
+	for i := range set.Spec.VolumeClaimTemplates {
+		claim, wrong := overrides.Claim(i, identity.OrdinalsOf(set).First())
+		if wrong != nil {
+			continue // which was found before
+		}
 		name := claim.Name
 		claim.Name = ""
 		contents := claim.String()

@@ -48,6 +48,8 @@ func Beyond() []Scenario {
 			Patch(`{"spec":{"disruption":{"gates":[{"conditionType":"example.com/handed-over","timeoutSeconds":1}]}}}`), image(2), Settled, image(3), updated(1), image(2), Settled, scale(2), Settled)},
 		{"overrides come, change in the middle of an update, and go", ordered(3), steps(
 			overrides("0", "big"), Settled, image(2), updated(1), overrides("2", "small"), Settled, overrides("2", "big"), overrides("1", "big"), Settled)},
+		{"members are given parameters, are told of others in the middle of an update, and lose them", ordered(3), steps(
+			named(2, `{}`), Settled, scale(4), named(3, `{"env":["ORDINAL"]}`), updated(1), scale(2), Settled, named(2, "null"), updated(1), scale(3), Settled)},
 	}
 }
 
@@ -59,6 +61,12 @@ func pause(paused bool) Patch {
 // tell the revisions of pods.
 func sized(version int, cpu string) Patch {
 	return Patch(fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"example.com/web:%d","resources":{"requests":{"cpu":%q}}}]}}}}`, version, cpu))
+}
+
+// named is a container that names its member and the number of members, of another image each time, in
+// a set with an identity.
+func named(version int, identity string) Patch {
+	return Patch(fmt.Sprintf(`{"spec":{"identity":%s,"template":{"spec":{"containers":[{"name":"main","image":"example.com/web:%d","args":["$(IDENTITY)","$(REPLICAS)"]}]}}}}`, identity, version))
 }
 
 // templates are claim templates that members are to follow.

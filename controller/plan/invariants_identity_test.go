@@ -1,0 +1,227 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// identityJSON is what members are rendered with, empty if they are not.
+func identityJSON(of *v1.MemberIdentity) string {
+	if of == nil {
+		return ""
+	}
+	text, err := json.Marshal(of)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// recordedWith is what a revision records, and false if there is no such revision.
+func (j *judged) recordedWith(name string) (template *corev1.PodTemplateSpec, with *v1.MemberIdentity, ok bool) {
+	for _, action := range planned[CreateRevision](j) {
+		if action.Revision.Name == name {
+			return readRecord(action.Revision)
+		}
+	}
+	return readRecord(j.revisions[name])
+}
+
+func readRecord(revision *appsv1.ControllerRevision) (template *corev1.PodTemplateSpec, with *v1.MemberIdentity, ok bool) {
+	var recorded struct {
+		Spec struct {
+			Template *corev1.PodTemplateSpec
+			Identity *v1.MemberIdentity
+		}
+	}
+	if revision == nil || json.Unmarshal(revision.Data.Raw, &recorded) != nil || recorded.Spec.Template == nil {
+		return nil, nil, false
+	}
+	return recorded.Spec.Template, recorded.Spec.Identity, true
+}
+
+// identityText is what a pod has of parameters: variables, and an annotation that is computed.
+func identityText(pod *corev1.Pod) string {
+	var parts []string
+	for _, v := range pod.Spec.Containers[0].Env {
+		if isParameter(v.Name) && v.ValueFrom != nil {
+			parts = append(parts, v.Name+" from "+v.ValueFrom.FieldRef.FieldPath)
+		} else if isParameter(v.Name) {
+			parts = append(parts, v.Name+"="+v.Value)
+		}
+	}
+	if id := pod.Annotations["id"]; id != "" {
+		parts = append(parts, "id "+id)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// dueIdentity is what the pod of a member is to have of parameters.
+func (f evidence) dueIdentity(with *v1.MemberIdentity, template *corev1.PodTemplateSpec, ordinal int) string {
+	if with == nil {
+		return ""
+	}
+	named := slices.Clone(with.Env)
+	for _, name := range []string{"IDENTITY", "REPLICAS"} {
+		if slices.Contains(template.Spec.Containers[0].Args, "--is=$("+name+")") && !slices.Contains(named, name) {
+			named = append(named, name)
+		}
+	}
+	var parts []string
+	for _, name := range named {
+		switch name {
+		case "IDENTITY":
+			parts = append(parts, fmt.Sprintf("IDENTITY=%s-%d", f.Set.Name, ordinal))
+		case "REPLICAS":
+			parts = append(parts, "REPLICAS from metadata.annotations['apps.statefulset.dev/replicas']")
+		case "TIER":
+			tier := with.Values["TIER"]
+			if override := f.overrideOf(ordinal); override != nil && override.Values["TIER"] != "" {
+				tier = override.Values["TIER"]
+			}
+			parts = append(parts, "TIER="+tier)
+		}
+	}
+	for _, t := range with.Transforms {
+		if t.Path == "/metadata/annotations/id" {
+			parts = append(parts, fmt.Sprintf("id %s-%d/%d", f.Set.Name, ordinal, 2*ordinal))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// lacksParameters reports whether the pod of a member that follows the template has not the
+// parameters of the set.
+func (f evidence) lacksParameters(pod *corev1.Pod, ordinal int) bool {
+	follows := f.strategy() != v1.OnDeleteStatefulSetStrategyType && f.isAbovePartition(ordinal)
+	if _, with, ok := readRecord(f.revisions[pod.Labels[revisionLabel]]); follows && ok && identityJSON(with) != identityJSON(f.Set.Spec.Identity) {
+		return true
+	}
+	return follows && identityText(pod) != f.dueIdentity(f.Set.Spec.Identity, &f.Set.Spec.Template, ordinal)
+}
+
+// isUnrenderable reports whether the template of the set cannot be rendered for a member.
+func (f evidence) isUnrenderable(ordinal int) bool {
+	return isBad(f.Set.Spec.Identity) && ordinal > 2
+}
+
+// isMistold reports whether a pod has another number for REPLICAS than the set.
+func (f evidence) isMistold(pod *corev1.Pod) bool {
+	told, names := pod.Annotations[v1.ReplicasAnnotation]
+	return names && told != fmt.Sprint(len(f.ordinals))
+}
+
+// mayBeUnrenderable reports whether there is a revision at which a member cannot be rendered.
+func (f evidence) mayBeUnrenderable(ordinal int) bool {
+	if f.isUnrenderable(ordinal) {
+		return true
+	}
+	for _, revision := range f.revisions {
+		if _, with, _ := readRecord(revision); isBad(with) && ordinal > 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// parameters: a pod is created with the parameters of its revision, and where that has none, it is
+// what it was without them, to the letter.
+func (j *judged) parameters() {
+	for _, action := range planned[CreateMember](j) {
+		revision := action.Pod.Labels[revisionLabel]
+		template, with, ok := j.recordedWith(revision)
+		if !ok {
+			continue
+		}
+		if due := j.dueIdentity(with, template, action.Ordinal); identityText(action.Pod) != due {
+			j.broke("parameters", "pod %s is created with %s, want %s", action.Pod.Name, identityText(action.Pod), due)
+		}
+		told, names := action.Pod.Annotations[v1.ReplicasAnnotation]
+		if reads := strings.Contains(identityText(action.Pod), "REPLICAS"); names != reads || names && told != fmt.Sprint(len(j.ordinals)) {
+			j.broke("told replicas", "pod %s is created with %q for REPLICAS, which it reads: %t; the set wants %d", action.Pod.Name, told, reads, len(j.ordinals))
+		}
+		if plain := identity.Pod(j.Set, template, revision, action.Ordinal); with == nil && !apiequality.Semantic.DeepEqual(plain, action.Pod) {
+			j.broke("nothing rendered", "pod %s is created as\n%v, want\n%v", action.Pod.Name, action.Pod, plain)
+		}
+	}
+}
+
+// parametersInPlace: what an update in place changes is what the template is for that member.
+func (j *judged) parametersInPlace() {
+	for _, action := range planned[UpdateInPlace](j) {
+		id, changes := action.Annotations["id"]
+		if want := fmt.Sprintf("%s-%d/%d", j.Set.Name, action.Ordinal, 2*action.Ordinal); changes && id != nil && *id != want {
+			j.broke("parameters in place", "%s gets the annotation %s, want %s", action, *id, want)
+		}
+	}
+}
+
+// recordsIdentity: a revision records what members are rendered with, and has the bytes of apps/v1
+// if they are not.
+func (j *judged) recordsIdentity() {
+	for _, action := range planned[CreateRevision](j) {
+		_, with, _ := j.recordedWith(action.Revision.Name)
+		if identityJSON(with) != identityJSON(j.Set.Spec.Identity) {
+			j.broke("recorded identity", "%s records %s, want %s", action, identityJSON(with), identityJSON(j.Set.Spec.Identity))
+		}
+		if prefix := `{"spec":{"template":{`; j.Set.Spec.Identity == nil && !strings.HasPrefix(string(action.Revision.Data.Raw), prefix) {
+			j.broke("recorded identity", "%s records %s, want what begins with %s", action, action.Revision.Data.Raw, prefix)
+		}
+	}
+}
+
+// isTold reports whether a pod is told a number for REPLICAS.
+func isTold(a PatchPod) bool { return a.Annotations[v1.ReplicasAnnotation] != nil }
+
+// tellsReplicas: only pods that are rendered, name REPLICAS and have another number are told, after
+// all that anything rests on.
+func (j *judged) tellsReplicas() {
+	for _, action := range planned[PatchPod](j) {
+		value, tells := action.Annotations[v1.ReplicasAnnotation]
+		if !tells {
+			continue
+		}
+		pod := j.pods[action.Pod.Name]
+		if value == nil || *value != fmt.Sprint(len(j.ordinals)) || len(action.Annotations)+len(action.Labels) != 1 {
+			j.broke("told replicas", "%s: the set wants %d", action, len(j.ordinals))
+		}
+		if pod != nil && (!j.isMistold(pod) || pod.DeletionTimestamp != nil || !j.wanted(action.Ordinal)) {
+			j.broke("told who reads", "%s, which has %v", action, pod.Annotations)
+		}
+		if pod != nil {
+			if _, with, ok := j.recordedWith(pod.Labels[revisionLabel]); ok && with == nil {
+				j.broke("told who reads", "%s, which is not rendered", action)
+			}
+		}
+		if !slices.ContainsFunc(j.plan.Aside, func(chain Chain) bool { return len(chain) == 1 && fmt.Sprint(chain[0]) == fmt.Sprint(action) }) {
+			j.broke("told last", "%s, and other things may rest on it", action)
+		}
+	}
+}
+
+// renderable: of a member for which the template cannot be rendered no pod is created, and its pod
+// is not removed to be created again.
+func (j *judged) renderable() {
+	for _, action := range planned[CreateMember](j) {
+		if _, with, ok := j.recordedWith(action.Pod.Labels[revisionLabel]); ok && isBad(with) && action.Ordinal > 2 {
+			j.broke("renderable", "%s", action)
+		}
+	}
+	for _, action := range planned[DeletePod](j) {
+		if action.Reason == DeleteForUpdate && action.Ordinal > 2 && isBad(j.Set.Spec.Identity) {
+			j.broke("renderable", "%s, and it cannot be rendered", action)
+		}
+	}
+}

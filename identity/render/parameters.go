@@ -1,0 +1,118 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// The parameters that every member has; those of the Service only if the set names one.
+const (
+	Identity  = "IDENTITY"
+	Set       = "SET"
+	Namespace = "NAMESPACE"
+	Ordinal   = "ORDINAL"
+	Replicas  = "REPLICAS"
+	Service   = "SERVICE"
+	DNSName   = "DNS_NAME"
+)
+
+// BuiltIn are the names of these.
+func BuiltIn() []string {
+	return []string{Identity, Set, Namespace, Ordinal, Replicas, Service, DNSName}
+}
+
+// IsName reports whether a word can be the name of a parameter.
+func IsName(word string) bool { return name().MatchString(word) }
+
+// parameter is one that is known at a place.
+type parameter struct {
+	text string
+	// number is the value of one that is a number in expressions.
+	number *int64
+	// annotation is that of the pod from which containers read one that changes while they run,
+	// empty for all others.
+	annotation string
+}
+
+// Source is what the parameters of the members of a set come from.
+type Source struct {
+	// Identity is what the revision of the template records.
+	Identity *v1.MemberIdentity
+	// Name, Namespace and ServiceName are those of the set.
+	Name, Namespace, ServiceName string
+	Replicas                     int
+	// Values are those of all overrides of the set, which bound what expressions may cost.
+	Values []map[string]string
+	// Selected are the labels by which the set finds its pods.
+	Selected []string
+}
+
+// Member is the one for which something is rendered.
+type Member struct {
+	Ordinal int
+	// Values are those of its override.
+	Values map[string]string
+}
+
+// parameters are those of a member.
+func (s *Source) parameters(m Member) map[string]parameter {
+	identity := s.Name + "-" + strconv.Itoa(m.Ordinal)
+	all := map[string]parameter{
+		Identity:  {text: identity},
+		Set:       {text: s.Name},
+		Namespace: {text: s.Namespace},
+		Ordinal:   number(m.Ordinal),
+		Replicas:  number(s.Replicas),
+	}
+	changing := all[Replicas]
+	changing.annotation = v1.ReplicasAnnotation
+	all[Replicas] = changing
+	if s.ServiceName != "" {
+		all[Service] = parameter{text: s.ServiceName}
+		all[DNSName] = parameter{text: identity + "." + s.ServiceName + "." + s.Namespace + ".svc"}
+	}
+	for name, value := range s.Identity.Values {
+		if _, taken := all[name]; taken || !IsName(name) {
+			continue // refused where it is written
+		}
+		if other, overridden := m.Values[name]; overridden {
+			value = other
+		}
+		all[name] = parameter{text: value}
+	}
+	return all
+}
+
+func number(n int) parameter { return parameter{text: strconv.Itoa(n), number: new(int64(n))} }
+
+// Names are the names of all parameters, in order.
+func (s *Source) Names() []string { return slices.Sorted(maps.Keys(s.parameters(Member{}))) }
+
+// lengths are how long the text of each parameter may be.
+func (s *Source) lengths() map[string]uint64 {
+	const digits = 10
+	longest := map[string]uint64{}
+	for name, p := range s.parameters(Member{}) {
+		longest[name] = uint64(len(p.text)) + digits
+	}
+	for _, values := range s.Values {
+		for name, value := range values {
+			if have, known := longest[name]; known {
+				longest[name] = max(have, uint64(len(value)))
+			}
+		}
+	}
+	return longest
+}
+
+// name is what names of parameters look like.
+func name() *regexp.Regexp { return names }
+
+var names = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,62}$`)

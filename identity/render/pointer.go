@@ -1,0 +1,85 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// pointer is a JSON pointer: the keys and indices that lead to a value.
+type pointer []string
+
+func parsePointer(text string) (pointer, error) {
+	if !strings.HasPrefix(text, "/") {
+		return nil, errors.New("must be a JSON pointer from the template, such as /spec/priority")
+	}
+	if len(text) > mostExpression {
+		return nil, fmt.Errorf("must have at most %d bytes", mostExpression)
+	}
+	var p pointer
+	for token := range strings.SplitSeq(text[1:], "/") {
+		if strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(token), "~") {
+			return nil, errors.New("~ must be followed by 0, for ~, or 1, for /")
+		}
+		if token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token); token == "" {
+			return nil, errors.New("has an empty part")
+		}
+		p = append(p, token)
+	}
+	return p, nil
+}
+
+// isAtOrAbove reports whether a change at p changes what is at other.
+func (p pointer) isAtOrAbove(other pointer) bool {
+	return len(p) <= len(other) && slices.Equal(p, other[:len(p)])
+}
+
+// appends is the index behind the last entry of a list.
+const appends = "-"
+
+// set puts a value where the pointer leads to from a value, and returns what that becomes. Maps that
+// are missing are made; so is a list to which an entry is added.
+func (p pointer) set(in, value any) (any, error) {
+	if len(p) == 0 {
+		return value, nil
+	}
+	if in == nil && p[0] == appends {
+		in = []any{}
+	}
+	switch in := in.(type) {
+	case nil:
+		next, err := p[1:].set(nil, value)
+		return map[string]any{p[0]: next}, err
+	case map[string]any:
+		next, err := p[1:].set(in[p[0]], value)
+		if err == nil {
+			in[p[0]] = next
+		}
+		return in, err
+	case []any:
+		return p.setEntry(in, value)
+	default:
+		return nil, fmt.Errorf("%q is in what is no map and no list", p[0])
+	}
+}
+
+func (p pointer) setEntry(in []any, value any) (any, error) {
+	if p[0] == appends {
+		next, err := p[1:].set(nil, value)
+		return append(in, next), err
+	}
+	at, err := strconv.Atoi(p[0])
+	if err != nil || at < 0 || strconv.Itoa(at) != p[0] {
+		return nil, fmt.Errorf("%q is no index of a list, and not -", p[0])
+	}
+	if at >= len(in) {
+		return nil, fmt.Errorf("there is no entry %d: the list has %d", at, len(in))
+	}
+	in[at], err = p[1:].set(in[at], value)
+	return in, err
+}

@@ -1,0 +1,134 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// mostText is how much all strings with parameters in them may have together, in bytes.
+const mostText = 1 << 20
+
+// Renderer renders what is made for members of a set. Several may use it at a time.
+type Renderer struct {
+	source Source
+	// compiled are the transforms, from when they are needed for the first time.
+	compiled func() ([]transform, []*Error)
+}
+
+// New is the renderer of a set whose source has an Identity.
+func New(source Source) *Renderer {
+	r := &Renderer{source: source}
+	r.compiled = sync.OnceValues(r.source.compile)
+	return r
+}
+
+// Check says what is wrong with the transforms, whatever they are used for.
+func (r *Renderer) Check() []*Error {
+	_, errs := r.compiled()
+	return errs
+}
+
+// Pod is what a pod template is for a member. The template is not changed, and shares nothing with
+// what is returned.
+func (r *Renderer) Pod(template *corev1.PodTemplateSpec, m Member) (*corev1.PodTemplateSpec, *Error) {
+	const in = "template"
+	known := r.source.parameters(m)
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
+	if err != nil {
+		return nil, errorf(in, "", "", "%s", err)
+	}
+	if wrong := (&walk{known: known, room: mostText, leaves: ofTheKubelet}).all(in, tree); wrong != nil {
+		return nil, wrong
+	}
+	if wrong := r.transform(tree, known); wrong != nil {
+		return nil, wrong
+	}
+	rendered := &corev1.PodTemplateSpec{}
+	if wrong := decode(in, tree, rendered); wrong != nil {
+		return nil, cmp.Or(r.blame(template, known), wrong)
+	}
+	giveEnv(rendered, r.source.Identity.Env, known)
+	return rendered, nil
+}
+
+// Claim is what the claim template of that index is for a member. The template is not changed, and
+// shares nothing with what is returned.
+func (r *Renderer) Claim(index int, template *corev1.PersistentVolumeClaim, m Member) (*corev1.PersistentVolumeClaim, *Error) {
+	in := fmt.Sprintf("volumeClaimTemplates[%d]", index)
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
+	if err != nil {
+		return nil, errorf(in, "", "", "%s", err)
+	}
+	if wrong := (&walk{known: r.source.parameters(m), room: mostText, leaves: noOne}).all(in, tree); wrong != nil {
+		return nil, wrong
+	}
+	rendered := &corev1.PersistentVolumeClaim{}
+	if wrong := decode(in, tree, rendered); wrong != nil {
+		return nil, wrong
+	}
+	return rendered, nil
+}
+
+// transform carries out the transforms, in their order.
+func (r *Renderer) transform(tree map[string]any, known map[string]parameter) *Error {
+	transforms, errs := r.compiled()
+	if len(errs) > 0 {
+		return errs[0]
+	}
+	spent := uint64(0)
+	for _, t := range transforms {
+		value, cost, err := t.evaluate(known)
+		if spent = saturated(spent, cost); err == nil && spent > mostCost {
+			err = fmt.Errorf("costs %d with those before it; at most %d is allowed", spent, mostCost)
+		}
+		if err != nil {
+			return errorf(t.in, "expression", t.text, "%s", err)
+		}
+		if _, err := t.at.set(tree, value); err != nil {
+			return errorf(t.in, "path", t.at.String(), "%s", err)
+		}
+	}
+	return nil
+}
+
+// blame finds the transform that makes of a template what is none; nil if it is no transform.
+func (r *Renderer) blame(template *corev1.PodTemplateSpec, known map[string]parameter) *Error {
+	transforms, _ := r.compiled()
+	for _, t := range transforms {
+		tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
+		if err != nil {
+			return nil
+		}
+		value, _, err := t.evaluate(known)
+		if err != nil {
+			return nil
+		}
+		if _, err := t.at.set(tree, value); err != nil {
+			continue // it needs what one before it makes
+		}
+		if wrong := decode(t.in, tree, &corev1.PodTemplateSpec{}); wrong != nil {
+			wrong.Field, wrong.Value, wrong.Detail = "expression", t.text, t.at.String()+": "+wrong.Detail
+			return wrong
+		}
+	}
+	return nil
+}
+
+func decode(in string, tree map[string]any, into any) *Error {
+	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(tree, into, true)
+	if err == nil {
+		return nil
+	}
+	if text, _ := json.Marshal(tree); !runtime.IsStrictDecodingError(err) {
+		err = cmp.Or(json.Unmarshal(text, into), err) // which says where
+	}
+	return errorf(in, "", "", "%s", err)
+}

@@ -1,0 +1,68 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import "strings"
+
+// substitute puts the values of parameters in the place of their names. $$(NAME) becomes $(NAME).
+// Names that are not known stay as they are, and so does every other $.
+func substitute(text string, isKnown func(name string) bool, value func(name string) string) string {
+	if !strings.Contains(text, "$(") {
+		return text
+	}
+	var out strings.Builder
+	for text != "" {
+		at := strings.IndexByte(text, '$')
+		if at < 0 {
+			break
+		}
+		out.WriteString(text[:at])
+		text = text[at:]
+		if name, after, ok := reference(text); ok && isKnown(name) {
+			out.WriteString(value(name))
+			text = after
+			continue
+		}
+		if name, after, ok := reference(text[1:]); ok && isKnown(name) {
+			out.WriteString("$(" + name + ")")
+			text = after
+			continue
+		}
+		out.WriteByte('$')
+		text = text[1:]
+	}
+	out.WriteString(text)
+	return out.String()
+}
+
+// reference is the name to which a text begins with a reference, and what follows.
+func reference(text string) (name, after string, ok bool) {
+	rest, ok := strings.CutPrefix(text, "$(")
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(rest, ")")
+}
+
+// expanded are the names that the kubelet looks up in a text that it expands: $$ stands for $ there.
+func expanded(text string, visit func(name string)) {
+	for {
+		at := strings.IndexByte(text, '$')
+		if at < 0 || at+1 == len(text) {
+			return
+		}
+		text = text[at:]
+		if text[1] == '$' {
+			text = text[2:]
+			continue
+		}
+		name, after, ok := reference(text)
+		if !ok {
+			text = text[1:]
+			continue
+		}
+		visit(name)
+		text = after
+	}
+}

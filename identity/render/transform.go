@@ -1,0 +1,313 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"github.com/google/cel-go/ext"
+)
+
+// What transforms may take.
+const (
+	mostTransforms = 32
+	mostExpression = 4 << 10
+	mostResult     = 64 << 10
+	mostCost       = 100_000
+	mostRange      = 1000
+)
+
+// language is CEL with what there is in it besides parameters. It takes a while to be made.
+var language = sync.OnceValues(func() (*cel.Env, error) {
+	return cel.NewEnv(cel.OptionalTypes(), ext.Strings(), ext.Lists(ext.ListsMaxRangeSize(mostRange)), ext.Math(), ext.Regex(), ext.Encoders(),
+		cel.ParserExpressionSizeLimit(mostExpression), cel.ParserRecursionLimit(100))
+})
+
+// transform is one that can be carried out.
+type transform struct {
+	in      string
+	at      pointer
+	text    string
+	program cel.Program
+	checked *cel.Ast
+}
+
+func inTransform(i int) string { return fmt.Sprintf("identity.transforms[%d]", i) }
+
+// compile makes transforms of what is written, or says of each what is wrong with it.
+func (s *Source) compile() ([]transform, []*Error) {
+	if len(s.Identity.Transforms) == 0 {
+		return nil, nil
+	}
+	if n := len(s.Identity.Transforms); n > mostTransforms {
+		return nil, []*Error{errorf("identity.transforms", "", fmt.Sprint(n), "must be at most %d", mostTransforms)}
+	}
+	env, err := s.environment()
+	if err != nil {
+		return nil, []*Error{errorf("identity.transforms", "", "", "%s", err)}
+	}
+	var all []transform
+	var errs []*Error
+	cost := uint64(0)
+	for i, written := range s.Identity.Transforms {
+		at, wrong := s.pointerOf(inTransform(i), written.Path)
+		if wrong != nil {
+			errs = append(errs, wrong)
+		}
+		t := transform{in: inTransform(i), at: at, text: written.Expression}
+		estimate, err := s.compileOne(env, &t)
+		if err == nil {
+			cost = saturated(cost, estimate)
+			err = tooCostly(cost, estimate)
+		}
+		if err != nil {
+			errs = append(errs, errorf(inTransform(i), "expression", written.Expression, "%s", err))
+		}
+		all = append(all, t)
+	}
+	return all, errs
+}
+
+func saturated(a, b uint64) uint64 {
+	if a > math.MaxUint64-b {
+		return math.MaxUint64
+	}
+	return a + b
+}
+
+func tooCostly(all, last uint64) error {
+	if all > mostCost {
+		return fmt.Errorf("may cost %d, and all transforms together %d; at most %d is allowed", last, all, mostCost)
+	}
+	return nil
+}
+
+// environment is the language with the parameters of the set. REPLICAS is in it to be refused with
+// the right words.
+func (s *Source) environment() (*cel.Env, error) {
+	base, err := language()
+	if err != nil {
+		return nil, err
+	}
+	var variables []cel.EnvOption
+	for name, p := range s.parameters(Member{}) {
+		kind := cel.StringType
+		if p.number != nil {
+			kind = cel.IntType
+		}
+		variables = append(variables, cel.Variable(name, kind))
+	}
+	return base.Extend(variables...)
+}
+
+// pointerOf is the path of a transform, if it may change what is there.
+func (s *Source) pointerOf(in, path string) (pointer, *Error) {
+	at, err := parsePointer(path)
+	if err != nil {
+		return nil, errorf(in, "path", path, "%s", err)
+	}
+	for _, other := range owned(s.Selected) {
+		if at.isAtOrAbove(other) || other.isAtOrAbove(at) {
+			wrong := errorf(in, "path", path, "%s belongs to the member's identity", path)
+			if len(at) < len(other) {
+				wrong = errorf(in, "path", path, "%s holds what belongs to the member's identity; name a field in it", path)
+			}
+			wrong.Forbidden = true
+			return nil, wrong
+		}
+	}
+	return at, nil
+}
+
+// compileOne makes a program of the expression of a transform, and says what it may cost.
+func (s *Source) compileOne(env *cel.Env, t *transform) (uint64, error) {
+	if len(t.text) > mostExpression {
+		return 0, fmt.Errorf("must have at most %d bytes", mostExpression)
+	}
+	checked, issues := env.Compile(t.text)
+	if found := issues.Errors(); len(found) > 0 {
+		return 0, fmt.Errorf("%s: %s", position(found[0].Location), strings.TrimSuffix(found[0].Message, " (in container '')"))
+	}
+	if err := s.judge(checked.NativeRep()); err != nil {
+		return 0, err
+	}
+	estimate, err := env.EstimateCost(checked, sizes(s.lengths()))
+	if err != nil {
+		return 0, err
+	}
+	t.checked = checked
+	t.program, err = env.Program(checked, cel.CostLimit(mostCost), cel.EvalOptions(cel.OptTrackCost))
+	return estimate.Max, err
+}
+
+// position is a place in an expression: its line and its column, both from 1.
+func position(at common.Location) string { return fmt.Sprintf("%d:%d", at.Line(), at.Column()+1) }
+
+// judge refuses what changes while pods run, and what need not be the same every time.
+func (s *Source) judge(checked *ast.AST) error {
+	for _, reference := range checked.ReferenceMap() {
+		if p, known := s.parameters(Member{})[reference.Name]; known && p.annotation != "" {
+			return fmt.Errorf("%s %s", reference.Name, changes)
+		}
+	}
+	var err error
+	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.ComprehensionKind {
+			return
+		}
+		if over := checked.GetType(e.AsComprehension().IterRange().ID()); over.Kind() != types.ListKind {
+			at := checked.SourceInfo().GetStartLocation(e.AsComprehension().IterRange().ID())
+			err = fmt.Errorf("%s: only lists have an order in which to go through them, %s has none", position(at), over)
+		}
+	}))
+	return err
+}
+
+// sizes are how long the texts of parameters may be.
+type sizes map[string]uint64
+
+// What cannot be told of a size is taken to be this. What it is in truth is limited by what the
+// expression may cost.
+const (
+	unknownText = 16 << 10
+	unknownItem = 256 // of an item of a list
+	unknownList = 1000
+)
+
+// EstimateSize implements checker.CostEstimator.
+func (s sizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
+	if path := element.Path(); len(path) == 1 {
+		if most, known := s[path[0]]; known {
+			return &checker.SizeEstimate{Max: most}
+		}
+	}
+	most := uint64(unknownText)
+	if element.Expr().Kind() == ast.IdentKind {
+		most = unknownItem
+	}
+	switch element.Type().Kind() {
+	case types.StringKind, types.BytesKind:
+		return &checker.SizeEstimate{Max: most}
+	case types.ListKind, types.MapKind:
+		return &checker.SizeEstimate{Max: unknownList}
+	default:
+		return nil
+	}
+}
+
+// EstimateCallCost implements checker.CostEstimator: numbers make short texts.
+func (s sizes) EstimateCallCost(_, overload string, _ *checker.AstNode, _ []checker.AstNode) *checker.CallEstimate {
+	const longestNumber = 25
+	switch overload {
+	case overloads.IntToString, overloads.UintToString, overloads.DoubleToString, overloads.BoolToString:
+		return &checker.CallEstimate{CostEstimate: checker.FixedCostEstimate(1), ResultSize: &checker.SizeEstimate{Max: longestNumber}}
+	default:
+		return nil
+	}
+}
+
+// evaluate is what the expression of a transform gives with some parameters, and what that cost.
+func (t transform) evaluate(known map[string]parameter) (value any, cost uint64, err error) {
+	input := make(map[string]any, len(known))
+	for name, p := range known {
+		if p.number != nil {
+			input[name] = *p.number
+		} else {
+			input[name] = p.text
+		}
+	}
+	result, details, err := t.program.Eval(input)
+	if details != nil && details.ActualCost() != nil {
+		cost = *details.ActualCost()
+	}
+	if failed := (*types.Err)(nil); errors.As(err, &failed) && failed.NodeID() != 0 {
+		err = fmt.Errorf("%s: %w", position(t.checked.NativeRep().SourceInfo().GetStartLocation(failed.NodeID())), err)
+	}
+	if err != nil {
+		return nil, cost, err
+	}
+	room := mostResult
+	value, err = jsonOf(result, &room)
+	return value, cost, err
+}
+
+var errTooLong = fmt.Errorf("gives more than %d bytes", mostResult)
+
+// jsonOf is a value as JSON has it. The room that is left shrinks by what it takes.
+func jsonOf(value ref.Val, room *int) (any, error) {
+	if *room--; *room < 0 {
+		return nil, errTooLong
+	}
+	switch value := value.(type) {
+	case types.String:
+		if *room -= len(value); *room < 0 {
+			return nil, errTooLong
+		}
+		return string(value), nil
+	case types.Int:
+		return int64(value), nil
+	case types.Uint:
+		if value > math.MaxInt64 {
+			return nil, fmt.Errorf("gives %d, which is too large", uint64(value))
+		}
+		return int64(value), nil
+	case types.Double:
+		if number := float64(value); !math.IsNaN(number) && !math.IsInf(number, 0) {
+			return number, nil
+		}
+		return nil, errors.New("gives what is no finite number")
+	case types.Bool:
+		return bool(value), nil
+	case traits.Mapper:
+		return mapOf(value, room)
+	case traits.Lister:
+		return listOf(value, room)
+	default:
+		return nil, fmt.Errorf("gives a value of type %s; text, numbers, true and false, and lists and maps of these can be set", value.Type().TypeName())
+	}
+}
+
+func listOf(list traits.Lister, room *int) (any, error) {
+	all := []any{}
+	for it := list.Iterator(); it.HasNext() == types.True; {
+		next, err := jsonOf(it.Next(), room)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, next)
+	}
+	return all, nil
+}
+
+func mapOf(values traits.Mapper, room *int) (any, error) {
+	all := map[string]any{}
+	for it := values.Iterator(); it.HasNext() == types.True; {
+		key := it.Next()
+		name, ok := key.(types.String)
+		if !ok {
+			return nil, fmt.Errorf("gives a map with a key of type %s; keys must be text", key.Type().TypeName())
+		}
+		if *room -= len(name); *room < 0 {
+			return nil, errTooLong
+		}
+		next, err := jsonOf(values.Get(key), room)
+		if err != nil {
+			return nil, err
+		}
+		all[string(name)] = next
+	}
+	return all, nil
+}

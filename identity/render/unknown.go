@@ -1,0 +1,124 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Unknown says which names in a pod template look like parameters and are none, and which
+// variables name themselves; at most as many as asked for.
+func (r *Renderer) Unknown(template *corev1.PodTemplateSpec, most int) (texts []string) {
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
+	if err != nil {
+		return nil
+	}
+	u := &unknown{known: r.source.parameters(Member{}), template: template}
+	u.visit = u.name
+	u.value(tree)
+	return slices.Clip(u.texts[:min(len(u.texts), most)])
+}
+
+// FirstName says where a template that stands at a path names a parameter first, unless that is the
+// variable of a container; empty if it does not.
+func (r *Renderer) FirstName(path string, template any) string {
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
+	if err != nil {
+		return ""
+	}
+	u := &unknown{known: r.source.parameters(Member{}), template: &corev1.PodTemplateSpec{}}
+	if pod, ok := template.(*corev1.PodTemplateSpec); ok {
+		u.template = pod
+	}
+	u.visit = func(name string) {
+		if _, known := u.known[name]; known && !u.isVariable(name) && !isName(u.at) {
+			u.texts = append(u.texts, fmt.Sprintf("%s%s names $(%s)", path, pathOf(u.at), name))
+		}
+	}
+	if u.value(tree); len(u.texts) == 0 {
+		return ""
+	}
+	return u.texts[0]
+}
+
+// isVariable reports whether a name stands where the kubelet looks it up, and the container has a
+// variable of that name.
+func (u *unknown) isVariable(name string) bool {
+	c := u.container()
+	return c != nil && ofTheKubelet(u.at) && slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == name })
+}
+
+// unknown goes through a template for names that are no parameters.
+type unknown struct {
+	known    map[string]parameter
+	template *corev1.PodTemplateSpec
+	at       []string
+	texts    []string
+	visit    func(name string)
+}
+
+func (u *unknown) value(value any) {
+	switch value := value.(type) {
+	case string:
+		expanded(value, u.visit)
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			u.below(key, value[key])
+		}
+	case []any:
+		for i := range value {
+			u.below(strconv.Itoa(i), value[i])
+		}
+	}
+}
+
+func (u *unknown) below(key string, value any) {
+	u.at = append(u.at, key)
+	u.value(value)
+	u.at = u.at[:len(u.at)-1]
+}
+
+func (u *unknown) name(name string) {
+	_, known := u.known[name]
+	c := u.container()
+	switch {
+	case !IsName(name) || isName(u.at):
+	case c != nil && ofTheKubelet(u.at):
+		at := slices.IndexFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == name })
+		if known && at >= 0 && u.at[3] == "env" && u.at[4] == strconv.Itoa(at) {
+			u.texts = append(u.texts, fmt.Sprintf("spec.template%s: $(%s) in %s is not the parameter of that name, and stays as it is; leave the variable out: a container that names a parameter gets it", pathOf(u.at), name, name))
+		}
+		if !known && at < 0 && len(c.EnvFrom) == 0 && !strings.Contains(name, "_SERVICE_") && !strings.Contains(name, "_PORT") {
+			u.tell(name)
+		}
+	case !known:
+		u.tell(name)
+	}
+}
+
+func (u *unknown) tell(name string) {
+	u.texts = append(u.texts, fmt.Sprintf("spec.template%s: $(%s) is no parameter, and stays as it is; parameters are %s", pathOf(u.at), name, strings.Join(slices.Sorted(maps.Keys(u.known)), ", ")))
+}
+
+// container is the one in which the place is, nil if it is in none.
+func (u *unknown) container() *corev1.Container {
+	if !isContainer(u.at) {
+		return nil
+	}
+	all := u.template.Spec.Containers
+	if u.at[1] == "initContainers" {
+		all = u.template.Spec.InitContainers
+	}
+	if at, err := strconv.Atoi(u.at[2]); err == nil && at < len(all) {
+		return &all[at]
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// walk substitutes parameters in all strings of a tree.
+type walk struct {
+	known map[string]parameter
+	// room is how many bytes the strings may have that parameters are in.
+	room int
+	// leaves reports whether a string at a place is left as it is, because somebody else looks up
+	// names in it.
+	leaves func(at []string) bool
+	at     []string
+}
+
+// all goes through a tree that stands in a part of the spec. Names of objects stay as they are.
+func (w *walk) all(in string, tree map[string]any) *Error {
+	for _, key := range slices.Sorted(maps.Keys(tree)) {
+		value, wrong := w.value(key, tree[key])
+		if wrong != nil {
+			wrong.In = in + wrong.In
+			return wrong
+		}
+		tree[key] = value
+	}
+	return nil
+}
+
+func (w *walk) value(key string, value any) (any, *Error) {
+	w.at = append(w.at, key)
+	defer func() { w.at = w.at[:len(w.at)-1] }()
+	switch value := value.(type) {
+	case string:
+		return w.text(value)
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			next, wrong := w.value(key, value[key])
+			if wrong != nil {
+				return nil, wrong
+			}
+			value[key] = next
+		}
+	case []any:
+		for i := range value {
+			next, wrong := w.value(strconv.Itoa(i), value[i])
+			if wrong != nil {
+				return nil, wrong
+			}
+			value[i] = next
+		}
+	}
+	return value, nil
+}
+
+func (w *walk) text(text string) (string, *Error) {
+	if !strings.Contains(text, "$(") || w.leaves(w.at) || isName(w.at) {
+		return text, nil
+	}
+	var changing string
+	long := 0
+	result := substitute(text, func(name string) bool {
+		_, is := w.known[name]
+		return is && long <= mostResult // so that not much more is added than is refused below
+	}, func(name string) string {
+		p := w.known[name]
+		if p.annotation != "" {
+			changing = name
+		}
+		long += len(p.text)
+		return p.text
+	})
+	switch w.room -= len(result); {
+	case changing != "":
+		return "", errorf(pathOf(w.at), "", text, "%s", changes)
+	case long > mostResult, len(result) > max(mostResult, len(text)):
+		return "", errorf(pathOf(w.at), "", short(text), "becomes more than %d bytes", mostResult)
+	case w.room < 0:
+		return "", errorf(pathOf(w.at), "", short(text), "is where all strings with parameters have more than %d bytes", mostText)
+	}
+	return result, nil
+}
+
+// short is the beginning of a text.
+func short(text string) string {
+	const most = 100
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
+}
+
+// isName reports whether a place is the name of the object itself, or of a variable.
+func isName(at []string) bool {
+	switch {
+	case len(at) == 2 && at[0] == "metadata":
+		return at[1] == "name" || at[1] == "generateName" || at[1] == "namespace"
+	case len(at) == 6 && isContainer(at) && at[3] == "env":
+		return at[5] == "name"
+	default:
+		return false
+	}
+}
+
+// isContainer reports whether a place is in a container of a pod template.
+func isContainer(at []string) bool {
+	return len(at) > 3 && at[0] == "spec" && (at[1] == "containers" || at[1] == "initContainers")
+}
+
+// ofTheKubelet reports whether the kubelet looks up names at a place.
+func ofTheKubelet(at []string) bool {
+	if !isContainer(at) {
+		return false
+	}
+	switch field := at[3]; len(at) {
+	case 5:
+		return field == "command" || field == "args"
+	case 6:
+		return field == "env" && at[5] == "value" || field == "volumeMounts" && at[5] == "subPathExpr"
+	default:
+		return false
+	}
+}
+
+func noOne([]string) bool { return false }
+
+// pathOf is a place as field paths are written, with a dot in front.
+func pathOf(at []string) string {
+	var path strings.Builder
+	for i, token := range at {
+		_, notIndex := strconv.Atoi(token)
+		switch {
+		case notIndex == nil || i > 0 && hasKeys(at[i-1]) || strings.ContainsAny(token, "./"):
+			fmt.Fprintf(&path, "[%s]", token)
+		default:
+			path.WriteString("." + token)
+		}
+	}
+	return path.String()
+}
+
+// hasKeys reports whether a field is a map with keys of the user's.
+func hasKeys(field string) bool {
+	return slices.Contains([]string{"labels", "annotations", "nodeSelector", "matchLabels", "volumeAttributes"}, field)
+}
+
+// String is the pointer as it is written.
+func (p pointer) String() string {
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	var text strings.Builder
+	for _, token := range p {
+		text.WriteString("/" + escape.Replace(token))
+	}
+	return text.String()
+}

@@ -1,0 +1,167 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+	"statefulset.dev/identity/render"
+)
+
+// What values may take, and for how many overrides it is tried what they make of the templates.
+const (
+	mostValues       = 100
+	mostOfValue      = 4096
+	mostTransforms   = 32 // as the tag of the field has it
+	renderedMembers  = 12
+	parameterPattern = "must be at most 63 capitals, digits and underscores, and begin with a capital"
+)
+
+// identityConcerned reports whether anything has changed that is rendered, or rendered with.
+func identityConcerned(spec, old *appsv1.StatefulSetSpec) bool {
+	return spec.Identity != nil && (templateConcerned(spec, old) || spec.ServiceName != old.ServiceName ||
+		!equality.Semantic.DeepEqual(spec.Identity, old.Identity) || !equality.Semantic.DeepEqual(spec.Overrides, old.Overrides))
+}
+
+// validateIdentity wants parameters that there are, and templates of which something can be made
+// for the first member, the last, and the first of overrides.
+func validateIdentity(set *appsv1.StatefulSet, path *field.Path) field.ErrorList {
+	spec := &set.Spec
+	if spec.Identity == nil || len(spec.Identity.Transforms) > mostTransforms {
+		return nil // the latter is refused by the tag
+	}
+	at := path.Child("identity")
+	errs := validateParameters(spec, at.Child("env"))
+	errs = append(errs, validateValues(spec.Identity.Values, at.Child("values"))...)
+	for i, t := range spec.Identity.Transforms {
+		if t.Path == "" {
+			errs = append(errs, field.Required(at.Child("transforms").Index(i).Child("path"), ""))
+		}
+		if t.Expression == "" {
+			errs = append(errs, field.Required(at.Child("transforms").Index(i).Child("expression"), ""))
+		}
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	overrides := identity.OverridesOf(set)
+	for _, wrong := range overrides.CheckTransforms() {
+		errs = append(errs, unrendered(wrong, wrong.Detail, path))
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	return validateRendered(set, overrides, path)
+}
+
+// validateParameters wants names of parameters.
+func validateParameters(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	known, taken := sets.New(render.BuiltIn()...).Union(sets.KeySet(spec.Identity.Values)), sets.New[string]()
+	for i, name := range spec.Identity.Env {
+		switch {
+		case !known.Has(name):
+			errs = append(errs, field.NotSupported(path.Index(i), name, sets.List(known)))
+		case spec.ServiceName == "" && (name == render.Service || name == render.DNSName):
+			errs = append(errs, field.Invalid(path.Index(i), name, "needs spec.serviceName"))
+		case taken.Has(name):
+			errs = append(errs, field.Duplicate(path.Index(i), name))
+		}
+		taken.Insert(name)
+	}
+	return errs
+}
+
+func validateValues(values map[string]string, path *field.Path) field.ErrorList {
+	if len(values) > mostValues {
+		return field.ErrorList{field.TooMany(path, len(values), mostValues)}
+	}
+	var errs field.ErrorList
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		switch at := path.Key(name); {
+		case !render.IsName(name):
+			errs = append(errs, field.Invalid(at, name, parameterPattern))
+		case slices.Contains(render.BuiltIn(), name):
+			errs = append(errs, field.Forbidden(at, "is a parameter of every member"))
+		case len(values[name]) > mostOfValue:
+			errs = append(errs, field.TooLong(at, "", mostOfValue))
+		}
+	}
+	return errs
+}
+
+// validateOverrideValues wants values that have a default, which members have that no override is
+// for.
+func validateOverrideValues(values map[string]string, of *appsv1.MemberIdentity, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		switch at := path.Key(name); {
+		case of == nil:
+			errs = append(errs, field.Forbidden(at, "needs spec.identity"))
+		case !sets.KeySet(of.Values).Has(name):
+			errs = append(errs, field.NotFound(at, name))
+		case len(values[name]) > mostOfValue:
+			errs = append(errs, field.TooLong(at, "", mostOfValue))
+		}
+	}
+	return errs
+}
+
+// validateRendered tries what the templates are for members.
+func validateRendered(set *appsv1.StatefulSet, overrides *identity.Overrides, path *field.Path) field.ErrorList {
+	for _, ordinal := range triedMembers(set) {
+		if _, wrong := overrides.Rendered(identity.SourceOf(set), ordinal); wrong != nil {
+			return field.ErrorList{unrendered(wrong, fmt.Sprintf("for ordinal %d: %s", ordinal, wrong.Detail), path)}
+		}
+		for i := range set.Spec.VolumeClaimTemplates {
+			if _, wrong := overrides.RenderedClaimTemplate(i, ordinal); wrong != nil {
+				return field.ErrorList{unrendered(wrong, fmt.Sprintf("for ordinal %d: %s", ordinal, wrong.Detail), path)}
+			}
+		}
+	}
+	return nil
+}
+
+// triedMembers are the first, the last, and the first of the first overrides.
+func triedMembers(set *appsv1.StatefulSet) []int {
+	roster := identity.OrdinalsOf(set)
+	tried := []int{roster.First()}
+	if last, any := roster.Last(); any && last != roster.First() {
+		tried = append(tried, last)
+	}
+	for i := range set.Spec.Overrides {
+		if ordinals := set.Spec.Overrides[i].Ordinals; len(ordinals) > 0 && ordinals[0].First >= 0 && len(tried) < renderedMembers {
+			tried = append(tried, int(ordinals[0].First))
+		}
+	}
+	return tried
+}
+
+// unrendered is the error of a field that cannot be rendered.
+func unrendered(wrong *render.Error, detail string, path *field.Path) *field.Error {
+	at := path.Child(wrong.In)
+	if wrong.Field != "" {
+		at = at.Child(wrong.Field)
+	}
+	if wrong.Forbidden {
+		return field.Forbidden(at, wrong.Detail)
+	}
+	return field.Invalid(at, wrong.Value, detail)
+}
+
+// unnamed warns of names that look like parameters and are none.
+func unnamed(set, old *appsv1.StatefulSet) []string {
+	if set.Spec.Identity == nil || old != nil && !identityConcerned(&set.Spec, &old.Spec) {
+		return nil
+	}
+	return identity.OverridesOf(set).UnknownNames(mostUnmounted)
+}
