@@ -69,6 +69,7 @@ func extensions() []extension {
 		}},
 		{"spec.overrides", 2, func(s *appsv1.StatefulSet) bool { return len(s.Spec.Overrides) > 0 }},
 		{"spec.identity", 2, func(s *appsv1.StatefulSet) bool { return s.Spec.Identity != nil }},
+		{"spec.objectTemplates", 2, func(s *appsv1.StatefulSet) bool { return len(s.Spec.ObjectTemplates) > 0 }},
 		{"spec.scaleStrategy", 2, func(s *appsv1.StatefulSet) bool { return s.Spec.ScaleStrategy != nil }},
 		{"spec.disruption", 2, func(s *appsv1.StatefulSet) bool { return s.Spec.Disruption != nil }},
 		{"status.ordinals", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.Ordinals) > 0 }},

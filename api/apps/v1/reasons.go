@@ -45,6 +45,11 @@ const (
 	ReasonCreatingMembers = "CreatingMembers"
 	// ReasonRemovingMembers: pods of members that are not wanted are being removed.
 	ReasonRemovingMembers = "RemovingMembers"
+	// ReasonWaitingForObjects: objects that templates describe are yet to be created.
+	ReasonWaitingForObjects = "WaitingForObjects"
+	// ReasonKindUnavailable: objects of a kind that a template describes cannot be watched, so
+	// that nothing is done about them.
+	ReasonKindUnavailable = "KindUnavailable"
 	// ReasonUpdating: members are being replaced at the present revision.
 	ReasonUpdating = "Updating"
 	// ReasonReplacingMembers: members are being replaced because somebody has asked for it.
@@ -106,6 +111,11 @@ const (
 	// ReasonRenderFailed: what spec.identity makes of the templates for a member is no pod or
 	// claim.
 	ReasonRenderFailed = "RenderFailed"
+	// ReasonObjectShared: an object that a template describes belongs to another set.
+	ReasonObjectShared = "ObjectShared"
+	// ReasonObjectExists: an object that is not the set's has the name of one that a template
+	// describes, and the template does not let it be used.
+	ReasonObjectExists = "ObjectExists"
 	// ReasonClaimsNotMounted: a pod does not mount the claims of its member.
 	ReasonClaimsNotMounted = "ClaimsNotMounted"
 	// ReasonClaimGrowthRefused: a claim cannot become as its template describes.
