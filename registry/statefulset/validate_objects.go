@@ -64,6 +64,9 @@ func validateObjects(set *appsv1.StatefulSet, path *field.Path) field.ErrorList 
 		}
 		errs = append(errs, validateManifest(object, at.Index(i))...)
 	}
+	for i, object := range objects {
+		errs = append(errs, validateSecretTransforms(object, at.Index(i).Child("transforms"))...)
+	}
 	if len(errs) > 0 {
 		return errs
 	}
@@ -189,24 +192,10 @@ func validateMade(made *unstructured.Unstructured, object identity.Object, path 
 	}
 	errs = append(errs, invalid(path.Child("metadata", "name"), made.GetName(), validation.IsDNS1123Subdomain(made.GetName()))...)
 	if object.Kind().Group == "" && object.Kind().Kind == "Secret" {
-		errs = append(errs, validateSecret(made, path)...)
+		errs = append(errs, validateSecret(plain.Object, path)...)
 	}
 	if _, has, _ := unstructured.NestedFieldNoCopy(made.Object, "spec", "ttlSecondsAfterFinished"); has && object.Kind().Group == "batch" {
 		errs = append(errs, field.Forbidden(path.Child("spec", "ttlSecondsAfterFinished"), "the Job would be made and run again"))
-	}
-	return errs
-}
-
-// validateSecret wants a Secret that holds nothing secret: that stays out of the set.
-func validateSecret(made *unstructured.Unstructured, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for _, name := range []string{"data", "stringData"} {
-		if _, has := made.Object[name]; has {
-			errs = append(errs, field.Forbidden(path.Child(name), "who may read the set could read it; use a Secret of your own"))
-		}
-	}
-	if kind, _, _ := unstructured.NestedString(made.Object, "type"); slices.Contains(forbiddenSecretTypes(), kind) {
-		errs = append(errs, field.Forbidden(path.Child("type"), "never made by a set"))
 	}
 	return errs
 }
