@@ -83,7 +83,7 @@ func (h *fakeHost) plugin(t *testing.T) *objectRights {
 		t.Fatalf("making the plugin: %v", err)
 	}
 	p := plugin.(*objectRights)
-	p.SetAuthorizer(h)
+	p.SetAuthorizer(authorizer.AuthorizerFunc(h.Authorize))
 	if p.ValidateInitialization() == nil {
 		t.Fatal("without a host the plugin is taken for ready")
 	}
@@ -139,17 +139,17 @@ func TestWhoDescribesObjectsIsAskedFor(t *testing.T) {
 	full := []string{"discover v1", "ann create configmaps", "ann patch configmaps", "controller create configmaps shop", "controller patch configmaps shop",
 		"controller get configmaps shop", "controller list configmaps", "controller watch configmaps"}
 	for sentence, test := range map[string]struct {
-		user             string
-		set, old         *appsv1.StatefulSet
-		subresource      string
-		dryRun           bool
-		silent           string
-		asked            []string // nil if it does not matter
-		err              string
-		code             int32
-		nothing          bool
+		user        string
+		set, old    *appsv1.StatefulSet
+		subresource string
+		dryRun      bool
+		silent      string
+		asked       []string // nil if it does not matter
+		err         string
+		code        int32
+		nothing     bool
 	}{
-		"who may":                                        {user: "ann", set: describing(maps), asked: full},
+		"who may": {user: "ann", set: describing(maps), asked: full},
 		"who may, about one resource of several objects": {user: "ann", set: describing(maps, maps, maps), asked: full},
 		"who may not change what is made":                {user: "eve", set: describing(maps), err: at + `user "eve" may not patch "configmaps" in namespace "shop"`, code: 403},
 		"who may not make it":                            {user: "eve", set: describing(secrets), err: at + `user "eve" may not create "secrets" in namespace "shop"`, code: 403},
@@ -222,17 +222,25 @@ func TestWhatObjectsAreMadeFromIsAskedFor(t *testing.T) {
 		change func(*appsv1.StatefulSet)
 		want   string
 	}{
-		"a manifest":            {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].Object.Raw = []byte(strings.Replace(manifest("v1", "ConfigMap"), "-x", "-y", 1)) }, refused},
-		"a transform":           {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].Transforms = []appsv1.Transform{{Path: "/data/a", Expression: "SET"}} }, refused},
-		"whose objects":         {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].Scope = appsv1.SetObjectScope }, refused},
-		"what is used":          {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].ExistingPolicy = appsv1.RefuseExistingObject }, refused},
-		"a name of a template":  {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].Name = "other" }, refused},
-		"a value":               {func(s *appsv1.StatefulSet) { s.Spec.Identity.Values["SIZE"] = "2" }, refused},
-		"all values":            {func(s *appsv1.StatefulSet) { s.Spec.Identity = nil }, refused},
-		"a value of one member": {func(s *appsv1.StatefulSet) { s.Spec.Overrides = []appsv1.MemberOverride{{Ordinals: []appsv1.OrdinalRange{{First: 1}}, Values: map[string]string{"SIZE": "3"}}} }, refused},
-		"where ordinals start":  {func(s *appsv1.StatefulSet) { s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 7} }, refused},
-		"a reserved ordinal":    {func(s *appsv1.StatefulSet) { s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: []appsv1.OrdinalRange{{First: 1}}} }, refused},
-		"the service":           {func(s *appsv1.StatefulSet) { s.Spec.ServiceName = "other" }, refused},
+		"a manifest": {func(s *appsv1.StatefulSet) {
+			s.Spec.ObjectTemplates[0].Object.Raw = []byte(strings.Replace(manifest("v1", "ConfigMap"), "-x", "-y", 1))
+		}, refused},
+		"a transform": {func(s *appsv1.StatefulSet) {
+			s.Spec.ObjectTemplates[0].Transforms = []appsv1.Transform{{Path: "/data/a", Expression: "SET"}}
+		}, refused},
+		"whose objects":        {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].Scope = appsv1.SetObjectScope }, refused},
+		"what is used":         {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].ExistingPolicy = appsv1.RefuseExistingObject }, refused},
+		"a name of a template": {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].Name = "other" }, refused},
+		"a value":              {func(s *appsv1.StatefulSet) { s.Spec.Identity.Values["SIZE"] = "2" }, refused},
+		"all values":           {func(s *appsv1.StatefulSet) { s.Spec.Identity = nil }, refused},
+		"a value of one member": {func(s *appsv1.StatefulSet) {
+			s.Spec.Overrides = []appsv1.MemberOverride{{Ordinals: []appsv1.OrdinalRange{{First: 1}}, Values: map[string]string{"SIZE": "3"}}}
+		}, refused},
+		"where ordinals start": {func(s *appsv1.StatefulSet) { s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 7} }, refused},
+		"a reserved ordinal": {func(s *appsv1.StatefulSet) {
+			s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: []appsv1.OrdinalRange{{First: 1}}}
+		}, refused},
+		"the service":            {func(s *appsv1.StatefulSet) { s.Spec.ServiceName = "other" }, refused},
 		"a label that is a mark": {func(s *appsv1.StatefulSet) { s.Spec.Template.Labels["tier"] = "b" }, refused},
 
 		"another label":       {change: func(s *appsv1.StatefulSet) { s.Spec.Template.Labels["other"] = "b" }},
@@ -274,25 +282,27 @@ func TestKindsAreThoseThatCanBeFollowed(t *testing.T) {
 		return []metav1.APIResource{resource}
 	}
 	without := func(verb string) []metav1.APIResource {
-		return with(func(r *metav1.APIResource) { r.Verbs = slices.DeleteFunc(r.Verbs, func(v string) bool { return v == verb }) })
+		return with(func(r *metav1.APIResource) {
+			r.Verbs = slices.DeleteFunc(r.Verbs, func(v string) bool { return v == verb })
+		})
 	}
 	const never = "spec.objectTemplates[0].object.kind: Forbidden: never made by a set: "
 	for sentence, test := range map[string]struct {
 		kinds []metav1.APIResource
 		err   string
 	}{
-		"as all others":           {kinds: with(func(*metav1.APIResource) {})},
-		"not at all":              {err: `spec.objectTemplates[0].object.kind: Invalid value: "Thing": the host cluster does not serve it in version example.com/v1`},
-		"in another version":      {kinds: with(func(r *metav1.APIResource) { r.Version = "v2" }), err: "does not serve it in version example.com/v1"},
-		"of another group":        {kinds: with(func(r *metav1.APIResource) { r.Group = "example.org" }), err: "does not serve it in version example.com/v1"},
-		"in no namespace":         {kinds: with(func(r *metav1.APIResource) { r.Namespaced = false }), err: never + "it is in no namespace"},
-		"and cannot be listed":    {kinds: without("list"), err: never + "the host cluster does not let anybody list it"},
-		"and cannot be watched":   {kinds: without("watch"), err: never + "the host cluster does not let anybody watch it"},
-		"and cannot be changed":   {kinds: without("patch"), err: never + "the host cluster does not let anybody patch it"},
-		"and cannot be deleted":   {kinds: without("delete"), err: never + "the host cluster does not let anybody delete it"},
-		"and cannot be created":   {kinds: without("create"), err: never + "the host cluster does not let anybody create it"},
-		"and cannot be read":      {kinds: without("get"), err: never + "the host cluster does not let anybody get it"},
-		"under two names":         {kinds: append(with(func(*metav1.APIResource) {}), with(func(r *metav1.APIResource) { r.Name = "objects" })...), err: never + `the host cluster serves it as "things" and as "objects"`},
+		"as all others":         {kinds: with(func(*metav1.APIResource) {})},
+		"not at all":            {err: `spec.objectTemplates[0].object.kind: Invalid value: "Thing": the host cluster does not serve it in version example.com/v1`},
+		"in another version":    {kinds: with(func(r *metav1.APIResource) { r.Version = "v2" }), err: "does not serve it in version example.com/v1"},
+		"of another group":      {kinds: with(func(r *metav1.APIResource) { r.Group = "example.org" }), err: "does not serve it in version example.com/v1"},
+		"in no namespace":       {kinds: with(func(r *metav1.APIResource) { r.Namespaced = false }), err: never + "it is in no namespace"},
+		"and cannot be listed":  {kinds: without("list"), err: never + "the host cluster does not let anybody list it"},
+		"and cannot be watched": {kinds: without("watch"), err: never + "the host cluster does not let anybody watch it"},
+		"and cannot be changed": {kinds: without("patch"), err: never + "the host cluster does not let anybody patch it"},
+		"and cannot be deleted": {kinds: without("delete"), err: never + "the host cluster does not let anybody delete it"},
+		"and cannot be created": {kinds: without("create"), err: never + "the host cluster does not let anybody create it"},
+		"and cannot be read":    {kinds: without("get"), err: never + "the host cluster does not let anybody get it"},
+		"under two names":       {kinds: append(with(func(*metav1.APIResource) {}), with(func(r *metav1.APIResource) { r.Name = "objects" })...), err: never + `the host cluster serves it as "things" and as "objects"`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			all := func(_, _ string) bool { return true }

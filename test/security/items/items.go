@@ -89,4 +89,6 @@ func Pattern(dir string) string {
 }
 
 // Packages are those that hold tests without a cluster.
-func Packages() []string { return []string{whole, etcd, storage, bodies, certs, reviews, command, supply} }
+func Packages() []string {
+	return []string{whole, etcd, storage, bodies, certs, reviews, command, supply}
+}
