@@ -4,7 +4,9 @@
 package admission
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,6 +24,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
@@ -244,7 +247,7 @@ func TestWhatObjectsAreMadeFromIsAskedFor(t *testing.T) {
 		"a label that is a mark": {func(s *appsv1.StatefulSet) { s.Spec.Template.Labels["tier"] = "b" }, refused},
 
 		"another label":       {change: func(s *appsv1.StatefulSet) { s.Spec.Template.Labels["other"] = "b" }},
-		"the replicas":        {change: func(s *appsv1.StatefulSet) { s.Spec.Replicas = new(int32(9)) }},
+		"the replicas":        {change: func(s *appsv1.StatefulSet) { s.Spec.Replicas = new(int32(9)) }}, // these objects do not name them
 		"the image":           {change: func(s *appsv1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Image = "nginx:2" }},
 		"the claims":          {change: func(s *appsv1.StatefulSet) { s.Spec.VolumeClaimTemplates = nil }},
 		"the update":          {change: func(s *appsv1.StatefulSet) { s.Spec.UpdateStrategy.Type = appsv1.OnDeleteStatefulSetStrategyType }},
@@ -254,13 +257,37 @@ func TestWhatObjectsAreMadeFromIsAskedFor(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			host := &fakeHost{kinds: []metav1.APIResource{served("v1", "ConfigMap", "configmaps")}, users: func(_, _ string) bool { return false }}
-			err := host.plugin(t).Validate(t.Context(), asking("eve", but(old, test.change), old, "", false), nil)
+			set := but(old, test.change)
+			err := host.plugin(t).Validate(t.Context(), asking("eve", set, old, "", false), nil)
 			expectRefusal(t, err, test.want, 403)
 			if test.want == "" && len(host.asked) > 0 {
 				t.Errorf("the host was asked %q, want nothing", host.asked)
 			}
+			if got, before := made(t, set), made(t, old); test.want == "" && got != before {
+				t.Errorf("without a review the objects became\n%s, want\n%s", got, before)
+			}
 		})
 	}
+}
+
+// made are the objects of the first members of a set.
+func made(t *testing.T, set *appsv1.StatefulSet) string {
+	t.Helper()
+	var all []any
+	objects, wrong := identity.OverridesOf(set).Objects()
+	for _, object := range objects {
+		for ordinal := range 3 {
+			one, err := object.Make(ordinal)
+			if wrong = cmp.Or(wrong, err); one != nil {
+				all = append(all, one.Object)
+			}
+		}
+	}
+	text, err := json.Marshal(all)
+	if err != nil || wrong != nil {
+		t.Fatalf("making objects: %v, %v", err, wrong)
+	}
+	return string(text)
 }
 
 // TestReviewsComeAfterWhatChangesSets looks at the order in which plugins are called.

@@ -106,7 +106,7 @@ func TestASetMakesOnlyWhatItsAuthorMay(t *testing.T) {
 	if err := try(t.Context(), "objects-maps", "v1", "ConfigMap"); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), withoutMaps) {
 		t.Errorf("a map that the controller may not make: got %v, want a refusal with %q", err, withoutMaps)
 	}
-	w.kubectl(t, "", "apply", "-k", "../../artifacts/objects/configmaps")
+	w.kubectl(t, "apply", "-k", "../../artifacts/objects/configmaps")
 	t.Cleanup(func() {
 		_ = exec.CommandContext(context.Background(), w.Path("kubectl"), "--kubeconfig", w.Path("kubeconfig"), "delete", "-k", "../../artifacts/objects/configmaps").Run()
 	})
