@@ -12,6 +12,7 @@ COMMIT ?= $(shell git rev-parse HEAD)
 COMMIT_DATE ?= $(shell TZ=UTC git show --no-patch --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd HEAD)
 STAMP = -X statefulset.dev/version.version=$(VERSION) -X statefulset.dev/version.commit=$(COMMIT) -X statefulset.dev/version.date=$(COMMIT_DATE)
 
+comma := ,
 GO_BUILD := CGO_ENABLED=0 go build -trimpath
 GOLANGCI_LINT := go tool -modfile=$(CURDIR)/go.tools.mod golangci-lint
 
@@ -104,6 +105,7 @@ lint: ## Run golangci-lint over all modules
 	@cd test/cluster && $(GOLANGCI_LINT) run ./...
 	@cd hack/release && $(GOLANGCI_LINT) run ./...
 	@cd hack/chart && $(GOLANGCI_LINT) run ./...
+	@cd hack/sdk && $(GOLANGCI_LINT) run ./...
 
 PARTS ?=
 .PHONY: test
@@ -116,6 +118,7 @@ test-unit: ## Run the tests that need no cluster
 	@cd test/cluster && go test ./...
 	@cd hack/release && go test ./...
 	@cd hack/chart && go test ./...
+	@cd hack/sdk && go test ./...
 
 .PHONY: test-e2e
 test-e2e: build ## Run the end-to-end tests on a local cluster in .cluster-e2e, which is removed afterwards
@@ -174,6 +177,15 @@ HOST_SUITES ?= $(SUITES)
 .PHONY: test-hosts
 test-hosts: build ## Run suites on clusters of each Kubernetes version in HOSTS, and upgrade one from the first to the last (HOST_SUITES picks suites)
 	@HOSTS="$(HOSTS)" hack/test-hosts.sh $(HOST_SUITES)
+
+LANGUAGES ?=
+.PHONY: sdk
+sdk: ## Make the clients for TypeScript, Python and Java in dist/sdk from the published document (LANGUAGES=python,java picks some)
+	@VERSION="$(VERSION)" hack/sdk.sh $(subst $(comma), ,$(LANGUAGES))
+
+.PHONY: test-sdk
+test-sdk: build sdk ## Play 14 scenarios with the clients of four languages on a local cluster, run their examples, and print a table
+	@LANGUAGES="$(LANGUAGES)" hack/test-on-cluster.sh sdk
 
 FAULT_SUITES ?= $(SUITES)
 .PHONY: test-faults

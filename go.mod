@@ -195,6 +195,7 @@ require (
 
 tool (
 	golang.org/x/tools/cmd/goimports
+	k8s.io/code-generator/cmd/applyconfiguration-gen
 	k8s.io/code-generator/cmd/client-gen
 	k8s.io/code-generator/cmd/deepcopy-gen
 	k8s.io/code-generator/cmd/defaulter-gen

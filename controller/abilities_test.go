@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
@@ -46,6 +47,45 @@ func TestTheHostIsAskedOnceWhetherItResizesPods(t *testing.T) {
 				}
 			}
 			if asked := len(host.Actions()); asked != test.asked {
+				t.Errorf("the host was asked %d times, want %d", asked, test.asked)
+			}
+		})
+	}
+}
+
+func TestTheHostIsAskedAgainWhetherConditionsMayBeSetUntilTheyMay(t *testing.T) {
+	plain, drains, waits := newSet("web"), newSet("web"), newSet("web")
+	for _, set := range []*v1.StatefulSet{plain, drains, waits} {
+		set.Spec.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: v1.IfPossibleInPlaceUpdatePolicyType}
+	}
+	drains.Spec.UpdateStrategy.RollingUpdate.InPlace.DrainSeconds = new(int32(0))
+	waits.Spec.UpdateStrategy.RollingUpdate.Steps = []v1.RolloutStep{{PodConditions: []string{"example.com/ok"}}}
+	for sentence, test := range map[string]struct {
+		set     *v1.StatefulSet
+		allowed bool
+		want    bool
+		asked   int
+	}{
+		"not for a set that sets none":               {plain, true, false, 0},
+		"once for one that drains":                   {drains, true, true, 1},
+		"once for one whose steps ask for some":      {waits, true, true, 1},
+		"twice in a minute, as long as it says that": {drains, false, false, 2},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			host, asked := fake.NewClientset(), 0
+			host.PrependReactor("create", "selfsubjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
+				asked++
+				return true, &authorizationv1.SelfSubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: test.allowed}}, nil
+			})
+			of, now := &abilities{host: host}, time.Unix(1000, 0)
+			for range 6 {
+				world := plan.World{Set: test.set, Now: now}
+				if err := of.tell(t.Context(), &world); err != nil || world.SetsConditions != test.want {
+					t.Errorf("got %t and error %v, want %t", world.SetsConditions, err, test.want)
+				}
+				now = now.Add(10 * time.Second)
+			}
+			if asked != test.asked {
 				t.Errorf("the host was asked %d times, want %d", asked, test.asked)
 			}
 		})

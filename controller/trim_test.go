@@ -116,6 +116,12 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 			w.Pods[1] = newPod(w.Set, 1)
 			w.Pods[2].Annotations[v1.OverrideAnnotation] = "1-of-before"
 		},
+		"members are told how many there are": func(w *plan.World) {
+			w.Set.Spec.Identity = &v1.MemberIdentity{Env: []string{"REPLICAS"}}
+			w.Pods[1] = newPod(w.Set, 1)
+			w.Pods[1].Annotations = map[string]string{v1.ReplicasAnnotation: "9"}
+			w.Pods[1].Labels[identity.RevisionLabel] = plan.Compute(*w).Status.UpdateRevision
+		},
 		"pods become available later": func(w *plan.World) {
 			w.Set.Spec.MinReadySeconds = 60
 			w.Pods[2].Status.Conditions[1].LastTransitionTime = metav1.Time{Time: now.Add(-20 * time.Second)}

@@ -60,14 +60,24 @@ PATH="$work/bin:$PATH" go tool go-to-protobuf "${HEADER[@]}" --output-dir "$work
   --proto-import "$work/proto" --proto-import "$work/proto/github.com/gogo/protobuf/protobuf" \
   --apimachinery-packages -k8s.io/apimachinery/pkg/util/intstr,-k8s.io/apimachinery/pkg/api/resource,-k8s.io/apimachinery/pkg/runtime/schema,-k8s.io/apimachinery/pkg/runtime,-k8s.io/apimachinery/pkg/apis/meta/v1,-k8s.io/api/core/v1
 
+step "apply configurations"
+go run ./hack/models >"$work/models.json"
+go tool applyconfiguration-gen "${HEADER[@]}" --openapi-schema "$work/models.json" --output-dir client/applyconfiguration --output-pkg $CLIENT/applyconfiguration $API
+sed -i.bak 's/dev\.statefulset\.api\.apps\.v1/dev.statefulset.apps.v1/' client/applyconfiguration/{internal/internal,apps/v1/statefulset}.go
+rm client/applyconfiguration/{internal/internal,apps/v1/statefulset}.go.bak
 step clientset
 go tool client-gen "${HEADER[@]}" --input-base $MOD/api --input apps/v1 --clientset-name versioned \
+  --apply-configuration-package $CLIENT/applyconfiguration \
   --output-dir client/clientset --output-pkg $CLIENT/clientset
 step listers
 go tool lister-gen "${HEADER[@]}" --output-dir client/listers --output-pkg $CLIENT/listers $API
 step informers
 go tool informer-gen "${HEADER[@]}" --output-dir client/informers --output-pkg $CLIENT/informers \
   --listers-package $CLIENT/listers --versioned-clientset-package $CLIENT/clientset/versioned $API
+
+step document
+go test -count=1 -run '^TestTheDocumentIsWhatTheServerServes$' ./openapi/v3 -update >/dev/null
+(cd hack/sdk && go run . schemas --document ../../openapi/v3/apps.statefulset.dev_v1.json --out ../../openapi/schemas)
 
 step manifests
 (cd hack/chart && go run . --artifacts ../../artifacts)

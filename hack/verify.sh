@@ -11,7 +11,8 @@ ROOT=$PWD
 VULNERABILITIES=https://vuln.go.dev/index/modules.json
 failed=()
 report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+published=$(mktemp)
+trap 'rm -f "$report" "$published"' EXIT
 
 # step NAME COMMAND...: exit code 0 is ok, 75 is skipped with the command's last line as the reason.
 step() {
@@ -62,6 +63,22 @@ generated() {
   fi
 }
 
+# What was published is what the last release has. Before the first that has one, it is the document as it was in the beginning,
+# as far as this clone goes back.
+compatible() {
+  local document=openapi/v3/apps.statefulset.dev_v1.json base
+  base=$(git tag --list 'v*' --merged HEAD --sort=-version:refname | head -n 1)
+  if [[ -z $base ]] || ! git cat-file -e "$base:$document" 2>/dev/null; then
+    base=$(git log --diff-filter=A --format=%H -- "$document" | tail -n 1)
+  fi
+  if [[ -z $base ]]; then
+    echo "there is no earlier document to compare with"
+    return 75
+  fi
+  git show "$base:$document" >"$published"
+  (cd hack/sdk && go run . breaking --document "../../$document" --before "$published" --changelog ../../CHANGELOG.md)
+}
+
 formatted() {
   local unformatted
   unformatted=$(git ls-files --cached --others --exclude-standard -z -- '*.go' | xargs -0 gofmt -l)
@@ -83,11 +100,12 @@ vulnerabilities() {
 }
 
 step "generated files" generated
+step "API compatibility" compatible
 step "go mod tidy" each modules go mod tidy -diff
 step "go mod verify" each modules go mod verify
 step "gofmt" formatted
 step "go vet" each code_modules go vet ./...
-step "go vet, cluster tests" each code_modules go vet -tags=e2e,differential,validation,faults,kubectl,migrate,uninstall,security,hosts,bench,nodes ./...
+step "go vet, cluster tests" each code_modules go vet -tags=sdk,e2e,differential,validation,faults,kubectl,migrate,uninstall,security,hosts,bench,nodes ./...
 step "golangci-lint" each code_modules go tool -modfile="$ROOT/go.tools.mod" golangci-lint run ./...
 step "import rules" imports
 step "govulncheck" vulnerabilities

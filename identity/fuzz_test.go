@@ -48,6 +48,9 @@ func FuzzMember(f *testing.F) {
 			return
 		}
 		before, ordinal := set.DeepCopy(), int(number&(1<<31-1))
+		if _, wrong := OverridesOf(&set).Pod(SourceOf(&set), "revision", ordinal); wrong != nil && wrong.Detail == "" {
+			t.Fatalf("what cannot be rendered has no reason: %+v", wrong)
+		}
 		claims := Claims(&set, ordinal)
 		pod := Pod(&set, &set.Spec.Template, "revision", ordinal)
 		if !equality.Semantic.DeepEqual(before, &set) {
@@ -74,5 +77,8 @@ func seedSets() []*v1.StatefulSet {
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{claim}
 	set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 0}}, NodeSelector: map[string]string{"a": "b"},
 		VolumeClaims: []v1.VolumeClaimOverride{{Name: "data", StorageClassName: new("fast")}}}}
-	return []*v1.StatefulSet{{}, set}
+	rendered := set.DeepCopy()
+	rendered.Spec.Identity = &v1.MemberIdentity{Env: []string{"REPLICAS"}, Transforms: []v1.Transform{{Path: "/spec/priority", Expression: "ORDINAL"}}}
+	rendered.Spec.Template.Annotations = map[string]string{"id": "$(IDENTITY)"}
+	return []*v1.StatefulSet{{}, set, rendered}
 }

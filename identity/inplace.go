@@ -23,6 +23,8 @@ type InPlaceChange struct {
 	// Resources are the cpu and the memory that containers and sidecars are to have, by the
 	// name of the container: the requests and limits that change, and no others.
 	Resources map[string]corev1.ResourceRequirements
+	// ResizeRestarts is true if a container is restarted for its resources.
+	ResizeRestarts bool
 	// Labels and Annotations are the values that keys are to have, nil for one that is to go.
 	Labels, Annotations map[string]*string
 	// Prevented says why the pod has to be replaced, such as "spec.containers[0].env
@@ -34,6 +36,11 @@ type InPlaceChange struct {
 // in the meantime.
 func (c *InPlaceChange) Disturbs() bool {
 	return len(c.Images)+len(c.Sidecars)+len(c.Resources) > 0
+}
+
+// Restarts reports whether containers are restarted.
+func (c *InPlaceChange) Restarts() bool {
+	return len(c.Images)+len(c.Sidecars) > 0 || c.ResizeRestarts
 }
 
 // restartedAt is the annotation by which kubectl asks for a restart of all members.

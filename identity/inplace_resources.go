@@ -63,8 +63,18 @@ func (c *InPlaceChange) takeResources(containers, others []corev1.Container, may
 			c.Resources = map[string]corev1.ResourceRequirements{}
 		}
 		c.Resources[one.Name] = changed
+		c.ResizeRestarts = c.ResizeRestarts || restartsFor(one.ResizePolicy, changed)
 		one.Resources = MergeResources(one.Resources, changed)
 	}
+}
+
+// restartsFor reports whether a container is restarted to get resources, by its policies.
+func restartsFor(policies []corev1.ContainerResizePolicy, changed corev1.ResourceRequirements) bool {
+	return slices.ContainsFunc(policies, func(policy corev1.ContainerResizePolicy) bool {
+		_, requests := changed.Requests[policy.ResourceName]
+		_, limits := changed.Limits[policy.ResourceName]
+		return policy.RestartPolicy == corev1.RestartContainer && (requests || limits)
+	})
 }
 
 // changedQuantities are those of cpu and memory that both lists have, and that differ.

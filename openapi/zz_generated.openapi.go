@@ -18454,6 +18454,13 @@ func schema_statefulsetdev_api_apps_v1_InPlaceUpdate(ref common.ReferenceCallbac
 							Enum:        []interface{}{"IfPossible", "Only"},
 						},
 					},
+					"drainSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "drainSeconds is how many seconds a member that is ready is out of service before its containers are restarted, from 0 to 3600. Pods that are created as long as the field is there have the readiness gate apps.statefulset.dev/in-service; the condition of that type becomes False, so that the pod gets no new connections, and True again when the containers run as the update wants it. A pod without the gate is recreated instead, or, with the policy Only, restarted without being taken out of service. Without the field, containers are restarted at once.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
 				},
 				Required: []string{"policy"},
 			},
@@ -18928,11 +18935,11 @@ func schema_statefulsetdev_api_apps_v1_PlanMember(ref common.ReferenceCallback) 
 					},
 					"whyNot": {
 						SchemaProps: spec.SchemaProps{
-							Description: "whyNot says why it is not its turn.\n\nPossible enum values:\n - `\"Aborted\"` says that somebody has aborted the update, and it cannot go back.\n - `\"Budget\"` says that as many members are unavailable as may be.\n - `\"ClaimGrowth\"` says that claims of the member come first.\n - `\"Failed\"` says that the update has failed.\n - `\"Gate\"` says that a gate has yet to agree.\n - `\"Held\"` says that the set is on hold, or waits for its revisions.\n - `\"InPlaceImpossible\"` says that the member would have to be recreated, which the set does not allow.\n - `\"NotReturnable\"` says that the member could not be created again.\n - `\"OnDelete\"` says that the update strategy leaves it to people.\n - `\"Order\"` says that the member is last, by its labels.\n - `\"Partition\"` says that the member is below the partition.\n - `\"Paused\"` says that the update is paused.\n - `\"Predecessor\"` says that an ordered set waits for another member.\n - `\"StepQuota\"` says that the step of the update does not reach the member.",
+							Description: "whyNot says why it is not its turn.\n\nPossible enum values:\n - `\"Aborted\"` says that somebody has aborted the update, and it cannot go back.\n - `\"Budget\"` says that as many members are unavailable as may be.\n - `\"ClaimGrowth\"` says that claims of the member come first.\n - `\"Draining\"` says that the member is out of service, and its containers are restarted when that has lasted for as long as the set says.\n - `\"Failed\"` says that the update has failed.\n - `\"Gate\"` says that a gate has yet to agree.\n - `\"Held\"` says that the set is on hold, or waits for its revisions.\n - `\"InPlaceImpossible\"` says that the member would have to be recreated, which the set does not allow.\n - `\"NotReturnable\"` says that the member could not be created again.\n - `\"OnDelete\"` says that the update strategy leaves it to people.\n - `\"Order\"` says that the member is last, by its labels.\n - `\"Partition\"` says that the member is below the partition.\n - `\"Paused\"` says that the update is paused.\n - `\"Predecessor\"` says that an ordered set waits for another member.\n - `\"StepQuota\"` says that the step of the update does not reach the member.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
-							Enum:        []interface{}{"Aborted", "Budget", "ClaimGrowth", "Failed", "Gate", "Held", "InPlaceImpossible", "NotReturnable", "OnDelete", "Order", "Partition", "Paused", "Predecessor", "StepQuota"},
+							Enum:        []interface{}{"Aborted", "Budget", "ClaimGrowth", "Draining", "Failed", "Gate", "Held", "InPlaceImpossible", "NotReturnable", "OnDelete", "Order", "Partition", "Paused", "Predecessor", "StepQuota"},
 						},
 					},
 					"message": {

@@ -28,7 +28,7 @@ func traces(t *testing.T, set *appsv1.StatefulSet, revisionOf func(ordinal int) 
 	t.Helper()
 	var objects []runtime.Object
 	for i, name := range names {
-		data, err := json.Marshal(map[string]any{"spec": map[string]any{"template": set.Spec.Template}})
+		data, err := json.Marshal(map[string]any{"spec": map[string]any{"template": set.Spec.Template, "identity": set.Spec.Identity}})
 		if err != nil {
 			t.Fatalf("encoding the template: %v", err)
 		}
@@ -65,6 +65,9 @@ func TestASetIsRebuiltFromWhatIsLeft(t *testing.T) {
 		"a set that begins at 5":  func(set *appsv1.StatefulSet) { set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 5} },
 		"a set with a label more": func(set *appsv1.StatefulSet) {
 			set.Spec.VolumeClaimTemplates[0].Labels = map[string]string{"tier": "db"}
+		},
+		"a set that is rendered": func(set *appsv1.StatefulSet) {
+			set.Spec.Identity = &appsv1.MemberIdentity{Env: []string{"ORDINAL"}, Values: map[string]string{"SIZE": "small"}}
 		},
 		"a set with annotations": func(set *appsv1.StatefulSet) { set.Annotations = map[string]string{"note": "x"} },
 		"a set with another volume": func(set *appsv1.StatefulSet) {

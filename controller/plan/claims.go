@@ -94,11 +94,8 @@ func (f *facts) isFormer(ref metav1.OwnerReference, m member) bool {
 // ownClaims plans the owner references of the claims of a wanted member, but for those that
 // are changed otherwise before.
 func ownClaims(f *facts, d *draft, m member) {
-	for _, claim := range f.claimsOf(m) {
-		if d.changed[claim.Name] {
-			continue
-		}
-		if action := f.ownClaim(claim, m); action != nil {
+	for i := range f.Set.Spec.VolumeClaimTemplates {
+		if action := f.ownClaim(m, i); action != nil && !d.changed[f.claimOf(m, i).Name] {
 			d.own(action)
 		}
 	}
@@ -115,19 +112,14 @@ func (d *draft) own(action Action) {
 	d.each(action)
 }
 
-// claimsOf are the claims that a member has. Those that an older set has too are left to it.
-func (f *facts) claimsOf(m member) (claims []*corev1.PersistentVolumeClaim) {
-	for i := range f.Set.Spec.VolumeClaimTemplates {
-		if claim := f.claimOf(m, i); claim != nil && f.Rivals[f.Set.Spec.VolumeClaimTemplates[i].Name] == "" {
-			claims = append(claims, claim)
-		}
+// ownClaim plans what the claim of a member from the template of that index lacks of the owner
+// references that the retention policy asks for, and of the mark; nil if it lacks nothing. One that
+// an older set has too is left to that.
+func (f *facts) ownClaim(m member, template int) Action {
+	claim := f.claimOf(m, template)
+	if claim == nil || f.Rivals[f.Set.Spec.VolumeClaimTemplates[template].Name] != "" {
+		return nil
 	}
-	return claims
-}
-
-// ownClaim plans what a claim of a member lacks of the owner references that the retention
-// policy asks for, and of the mark; nil if it lacks nothing.
-func (f *facts) ownClaim(claim *corev1.PersistentVolumeClaim, m member) Action {
 	if owners, change := f.claimOwners(claim, m); change {
 		return SetClaimOwners{Ordinal: m.ordinal, Claim: exact(claim), Owners: owners}
 	}

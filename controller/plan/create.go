@@ -30,7 +30,7 @@ func create(f *facts, d *draft, m member) {
 	if wrong != nil {
 		return // sourceOf has said why
 	}
-	d.each(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: pod, Override: f.dueOverride(m)})
+	d.each(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: f.withServiceGate(pod), Override: f.dueOverride(m)})
 	ownClaims(f, d, m)
 	d.wait("pod %s is being created", name)
 }

@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // diagnose says why a pod that is not ready is not, and since when.
@@ -54,8 +56,18 @@ func symptom(pod *corev1.Pod) string {
 	return ""
 }
 
-// brokenSince is since when a pod that is not ready is not, as far as that is known.
+// brokenSince is since when a pod that is not ready is to be so, and is not, as far as that is
+// known. As long as it was out of service by our hand, it was not to be.
 func brokenSince(pod *corev1.Pod) metav1.Time {
+	broken := notReadySince(pod)
+	if c := conditionOf(pod, v1.PodInService); c != nil && isDrainable(pod) && broken.Before(&c.LastTransitionTime) {
+		return c.LastTransitionTime
+	}
+	return broken
+}
+
+// notReadySince is since when a pod that is not ready is not, as far as that is known.
+func notReadySince(pod *corev1.Pod) metav1.Time {
 	if ready := readyCondition(pod); ready != nil && !ready.LastTransitionTime.IsZero() {
 		return ready.LastTransitionTime
 	}

@@ -41,6 +41,8 @@
 //	            the set asks for; change them instead, if asked for and possible
 //	replace     remove the other pods that somebody has asked to have replaced
 //	gates       withdraw what gates were asked and is not to happen any more
+//	drain       put members into service whose containers are not about to be restarted
+//	parameters  tell members that name REPLICAS how many there are now
 //	shape       tell of members that keep the claims of earlier templates, or an earlier
 //	            override
 //	service     tell of members that have the DNS name of an earlier service

@@ -45,6 +45,8 @@ type draft struct {
 	purse purse
 	// given are the pods whose gates were asked, and that are not removed for now.
 	given map[types.UID]bool
+	// out are the pods that are being made ready for their update in place.
+	out map[types.UID]bool
 	// atGate is true if a gate has yet to agree.
 	atGate bool
 

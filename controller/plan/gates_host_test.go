@@ -116,7 +116,7 @@ func (s *stage) answers() (acted []string) {
 			continue
 		}
 		for _, gate := range pod.Spec.ReadinessGates {
-			if s.isOpen(pod) || slices.ContainsFunc(s.gatesOf(), func(g v1.DisruptionGate) bool { return g.ConditionType == string(gate.ConditionType) }) {
+			if s.isOpen(pod) || gate.ConditionType == inServiceType || said(pod, string(gate.ConditionType)) == corev1.ConditionTrue || slices.ContainsFunc(s.gatesOf(), func(g v1.DisruptionGate) bool { return g.ConditionType == string(gate.ConditionType) }) {
 				continue
 			}
 			s.changePod(name, func(pod *corev1.Pod) {

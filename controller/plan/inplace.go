@@ -30,18 +30,15 @@ func goOnInPlace(f *facts, d *draft) verdict {
 			continue
 		}
 		note := noteOf(m.pod)
-		settles := f.settlingFor(m.pod, note)
 		overdue, _ := f.isOverdue(m.pod)
 		switch {
 		case f.asked(m) && isBroken(m.pod): // it goes, as asked
-		case note.isDone(m.pod) && settles > 0:
-			d.again(settles)
-			d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, clock(f.Now.Add(settles)), f.Set.Spec.MinReadySeconds)
 		case note.isDone(m.pod):
-			d.each(EndInPlace{Ordinal: m.ordinal, Pod: exact(m.pod), Revision: revisionOf(m.pod)})
-			d.wait("pod %s has been updated in place", m.pod.Name)
+			f.finishInPlace(d, m, note)
 		case note.mayChange(m.pod) && f.isOutdated(m) && !isHeld(f, d, m):
 			d.each(replaceMember(f, d, m)...)
+		case overdue && isOutOfService(m.pod): // it is not clear when it goes
+			d.each(f.serve(m))
 		case overdue:
 			left[m.ordinal] = true
 			continue
@@ -54,6 +51,22 @@ func goOnInPlace(f *facts, d *draft) verdict {
 	}
 	resizeOrGiveUp(f, d, left)
 	return proceed
+}
+
+// finishInPlace ends what has been done with the pod of a member.
+func (f *facts) finishInPlace(d *draft, m member, note inPlaceNote) {
+	conditions, settles := f.atEnd(m, note), f.settlingFor(m.pod, note)
+	switch {
+	case len(conditions) > 0:
+		d.each(SetPodConditions{Ordinal: m.ordinal, Pod: exact(m.pod), Conditions: conditions})
+		d.wait("pod %s has been updated in place", m.pod.Name)
+	case settles > 0:
+		d.again(settles)
+		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, clock(f.Now.Add(settles)), f.Set.Spec.MinReadySeconds)
+	default:
+		d.each(EndInPlace{Ordinal: m.ordinal, Pod: exact(m.pod), Revision: revisionOf(m.pod)})
+		d.wait("pod %s has been updated in place", m.pod.Name)
+	}
 }
 
 // mayGoOn reports whether the containers of a pod are being restarted, and nothing else is
@@ -108,10 +121,13 @@ func inPlaceOr(f *facts, d *draft, m member, removal DeletePod) []Action {
 	case change.Prevented != "":
 		d.warnOnce(v1.ReasonInPlaceFallback, "members are recreated at revision %s, because that is not possible in place: %s", f.goal(m).name, change.Prevented)
 		return remove(f, d, m, removal)
-	case !change.Disturbs() && !isRestarting(m.pod):
-		return []Action{f.updateInPlace(m, change, removal)}
-	default:
+	case change.Disturbs() || isRestarting(m.pod):
 		if first, agree := askFirst(f, d, m, removal.Reason); !agree {
+			return first
+		}
+		fallthrough
+	default:
+		if first, ready := f.prepare(d, m, change); !ready {
 			return first
 		}
 		return []Action{f.updateInPlace(m, change, removal)}
@@ -119,8 +135,11 @@ func inPlaceOr(f *facts, d *draft, m member, removal DeletePod) []Action {
 }
 
 // isForbidden reports whether a member cannot be updated in place, and the set allows no other
-// way. It says so.
+// way, or the controller none. It says so.
 func (f *facts) isForbidden(d *draft, m member) bool {
+	if f.lacksRight(d, m) {
+		return true
+	}
 	if f.inPlacePolicy() != v1.OnlyInPlaceUpdatePolicyType {
 		return false
 	}
@@ -169,17 +188,23 @@ func (f *facts) isRelabelled(d *draft, m member) bool {
 }
 
 // changeOf is the change that brings the pod of a member to the revision that the member is
-// to have. It is that between two revisions, so it is found out once for all members that
-// have the same override, unless what is made at these revisions is rendered for each.
+// to have.
 func (f *facts) changeOf(d *draft, m member) *identity.InPlaceChange {
 	switch {
 	case f.hasOtherClaims(m):
 		return &identity.InPlaceChange{Prevented: "it does not mount the claims of the present templates"}
 	case f.hasOtherOverride(m):
 		return &identity.InPlaceChange{Prevented: "it was made with another override than the member has now"}
-	case f.asksConditions() && f.goal(m) == f.update:
-		return &identity.InPlaceChange{Prevented: "steps of the update ask for pod conditions, and a pod keeps those of before"}
+	case f.asksConditions() && f.goal(m) == f.update && !f.SetsConditions:
+		return &identity.InPlaceChange{Prevented: "steps of the update ask for pod conditions, and the controller has no right to reset those of before"}
 	}
+	return f.withDrain(m, f.changeBetween(d, m))
+}
+
+// changeBetween is the change of a pod from the revision that it has to the one that it is to have.
+// It is found out once for all members that have the same override, unless what is made at these
+// revisions is rendered for each.
+func (f *facts) changeBetween(d *draft, m member) *identity.InPlaceChange {
 	from, to := revisionOf(m.pod), f.goal(m)
 	key := [3]string{from, to.name, f.overrides.Hash(m.ordinal)}
 	if d.isRendered(f, from) || d.isRendered(f, to.name) {
@@ -193,15 +218,6 @@ func (f *facts) changeOf(d *draft, m member) *identity.InPlaceChange {
 	}
 	d.changes[key] = f.compareRevisions(m.ordinal, from, to)
 	return d.changes[key]
-}
-
-// asksConditions reports whether the update is at or before a step that asks for pod
-// conditions. Whoever wrote those of a pod did so for the revision that it had.
-func (f *facts) asksConditions() bool {
-	if f.rollout == nil || !f.rollout.at.inSteps {
-		return false
-	}
-	return slices.ContainsFunc(f.steps()[f.rollout.at.number-1:], func(step v1.RolloutStep) bool { return len(step.PodConditions) > 0 })
 }
 
 func (f *facts) compareRevisions(ordinal int, from string, to *revision) *identity.InPlaceChange {

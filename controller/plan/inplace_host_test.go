@@ -22,10 +22,23 @@ func (h *host) templateSetting(key, value string) bool {
 	template := &h.set.Spec.Template
 	switch key {
 	case "inPlace":
+		before := h.rolling().InPlace
 		h.rolling().InPlace = nil
 		if value != "none" {
 			h.rolling().InPlace = &v1.InPlaceUpdate{Policy: v1.InPlaceUpdatePolicyType(value)}
+			if before != nil {
+				h.rolling().InPlace.DrainSeconds = before.DrainSeconds
+			}
 		}
+	case "drain":
+		if update := h.rolling().InPlace; update != nil {
+			update.DrainSeconds = nil
+			if value != "none" {
+				update.DrainSeconds = new(int32(h.number(value)))
+			}
+		}
+	case "conditions":
+		h.mute = value == "no"
 	case "label":
 		template.Labels["tier"] = value
 	case "note":
@@ -109,7 +122,14 @@ func (h *host) restart(name string, crashes bool) {
 		if crashes {
 			status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
 		}
-		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: h.now}}}
+		others := slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady || c.Type == corev1.ContainersReady
+		})
+		unready := []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: h.now}}}
+		if len(pod.Spec.ReadinessGates) > 0 {
+			unready = append(unready, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse})
+		}
+		pod.Status.Conditions = slices.Concat(unready, others)
 	})
 }
 

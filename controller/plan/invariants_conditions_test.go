@@ -114,7 +114,13 @@ func (j *judged) deadline() time.Duration {
 	if seconds := j.Set.Spec.ProgressDeadlineSeconds; seconds != nil {
 		allowed = time.Duration(*seconds) * time.Second
 	}
-	return allowed - j.Now.Sub(j.plan.Status.LastProgressTime.Time)
+	since := j.plan.Status.LastProgressTime.Time
+	for _, ordinal := range j.ordinals {
+		if end, drains := j.drainEnd(j.member(ordinal)); drains && end.After(since) {
+			since = end
+		}
+	}
+	return allowed - j.Now.Sub(since)
 }
 
 // progress: the time of the last progress moves when something has, and only then;

@@ -24,13 +24,15 @@ func excused(pod *corev1.Pod) bool {
 	for _, c := range pod.Status.Conditions {
 		conditions[c.Type] = c
 	}
-	if !asked && !ever || pod.Status.Phase != corev1.PodRunning || conditions[corev1.ContainersReady].Status == corev1.ConditionFalse {
+	if !asked && !ever && !hasServiceGate(pod) || pod.Status.Phase != corev1.PodRunning || conditions[corev1.ContainersReady].Status == corev1.ConditionFalse {
 		return false
 	}
 	strange, recent := 0, false
 	for _, gate := range pod.Spec.ReadinessGates {
 		c, is := conditions[gate.ConditionType]
 		switch {
+		case string(gate.ConditionType) == inServiceType && c.Status != corev1.ConditionTrue:
+			return true
 		case is && c.Status == corev1.ConditionFalse && (asked || c.Reason == "Requested"), !is && asked:
 			return true
 		case c.Status != corev1.ConditionTrue:
@@ -42,7 +44,7 @@ func excused(pod *corev1.Pod) bool {
 	return strange == 0 && recent
 }
 
-// isLeaving reports whether a member is asked about, and not broken.
+// isLeaving reports whether a member is asked about, or drained, and not broken.
 func (f evidence) isLeaving(ordinal int) bool {
 	pod := f.member(ordinal)
 	if pod == nil || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
@@ -50,7 +52,8 @@ func (f evidence) isLeaving(ordinal int) bool {
 	}
 	_, broken := unreadySince(pod)
 	_, asked := askedOf(pod)
-	return asked && !broken
+	_, drained := drainedSince(pod)
+	return (asked || drained) && !broken
 }
 
 // operationOn is what a pod is to be removed for, empty if it is to stay.
@@ -180,6 +183,9 @@ func (j *judged) questions() {
 		pod := j.pods[action.Pod.Name]
 		asked, open := askedOf(pod)
 		for _, c := range action.Conditions {
+			if c.Reason == "RevisionChanged" || string(c.Type) == inServiceType {
+				continue // they have invariants of their own
+			}
 			closes := c.Status == corev1.ConditionFalse
 			if closes && (!open || asked.Operation != j.operationOn(pod) || c.Reason != "Requested") || !closes && c.Reason != "NotRequested" {
 				j.broke("write-ahead", "%s of a pod with the annotations %v that is to be removed for %q", action, pod.Annotations, j.operationOn(pod))
@@ -211,6 +217,10 @@ func (j *judged) takes() {
 			if !isTold(a) {
 				pod = j.pods[a.Pod.Name]
 			}
+		case SetPodConditions:
+			if takesOut(a) {
+				pod = j.pods[a.Pod.Name]
+			}
 		case DeletePod:
 			pod = j.pods[a.Pod.Name]
 		case UpdateInPlace:
@@ -222,7 +232,7 @@ func (j *judged) takes() {
 			continue
 		}
 		ordinal := j.ordinalOf(pod.Name)
-		if _, asked := askedOf(pod); !asked && j.wanted(ordinal) && j.serves(ordinal) {
+		if !j.isLeaving(ordinal) && j.wanted(ordinal) && j.serves(ordinal) {
 			more++
 		}
 	}

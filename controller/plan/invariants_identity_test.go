@@ -152,7 +152,11 @@ func (j *judged) parameters() {
 		if reads := strings.Contains(identityText(action.Pod), "REPLICAS"); names != reads || names && told != fmt.Sprint(len(j.ordinals)) {
 			j.broke("told replicas", "pod %s is created with %q for REPLICAS, which it reads: %t; the set wants %d", action.Pod.Name, told, reads, len(j.ordinals))
 		}
-		if plain := identity.Pod(j.Set, template, revision, action.Ordinal); with == nil && !apiequality.Semantic.DeepEqual(plain, action.Pod) {
+		plain := identity.Pod(j.Set, template, revision, action.Ordinal)
+		if _, drained := j.drain(); drained && hasServiceGate(action.Pod) {
+			plain.Spec.ReadinessGates = append(plain.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: inServiceType})
+		}
+		if with == nil && !apiequality.Semantic.DeepEqual(plain, action.Pod) {
 			j.broke("nothing rendered", "pod %s is created as\n%v, want\n%v", action.Pod.Name, action.Pod, plain)
 		}
 	}

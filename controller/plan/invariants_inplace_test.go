@@ -87,9 +87,6 @@ func (j *judged) inPlace() {
 		if may := j.mayTake(pod, action.Ordinal) || j.mayUnblock(pod, action.Ordinal); !rolls || !may || !j.mine(pod) || pod.DeletionTimestamp != nil || j.isMisshapen(action.Ordinal) {
 			j.broke("in place", "%s, which is at %s of a set with policy %q", action, revisionAt(pod), policy)
 		}
-		if j.asksConditions() && action.Revision == j.plan.Status.UpdateRevision {
-			j.broke("old conditions", "%s, which keeps %v, and steps ask for some", action, pod.Status.Conditions)
-		}
 		j.changedRight(action, pod)
 		unasked := action.Otherwise == nil && !disturbs(action) && j.Set.Spec.Disruption != nil // no gate is asked about a change of labels
 		if removal := action.Otherwise; !unasked && (removal == nil) != (policy == v1.OnlyInPlaceUpdatePolicyType) || removal != nil && removal.Pod != action.Pod {
@@ -103,13 +100,6 @@ func (j *judged) inPlace() {
 	}
 	j.endsInPlace()
 	j.vainBudget()
-}
-
-// asksConditions reports whether a step of the update asks for pod conditions that has yet to be
-// done.
-func (j *judged) asksConditions() bool {
-	number, inSteps := j.step()
-	return j.isTracked() && inSteps && slices.ContainsFunc(j.steps()[number-1:], func(step v1.RolloutStep) bool { return len(step.PodConditions) > 0 })
 }
 
 // changedRight: the pod gets the image and the label of one revision, and the IDs noted are

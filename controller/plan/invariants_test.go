@@ -61,6 +61,9 @@ var invariants = []func(*judged){
 	(*judged).overridden,
 	(*judged).inPlace,
 	(*judged).resizes,
+	(*judged).drains,
+	(*judged).leavesNobodyDrained,
+	(*judged).verdicts,
 	(*judged).labelsTell,
 	(*judged).revisionsKept,
 	(*judged).revisionsMade,
@@ -153,7 +156,7 @@ func (j *judged) sameName(names map[string]string) {
 }
 
 func deepCopy(world World) World {
-	return World{Set: world.Set.DeepCopy(), Revisions: copies(world.Revisions), Pods: copies(world.Pods), Claims: copies(world.Claims), Rivals: world.Rivals, Resizes: world.Resizes, Now: world.Now,
+	return World{Set: world.Set.DeepCopy(), Revisions: copies(world.Revisions), Pods: copies(world.Pods), Claims: copies(world.Claims), Rivals: world.Rivals, Resizes: world.Resizes, SetsConditions: world.SetsConditions, Now: world.Now,
 		Records: Records{digests: maps.Clone(world.Records.digests), sources: maps.Clone(world.Records.sources), set: world.Records.set, endings: maps.Clone(world.Records.endings)}}
 }
 

@@ -27,12 +27,18 @@ func unreadySince(pod *corev1.Pod) (time.Time, bool) {
 	if _, ok := ready(pod); ok || excused(pod) || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
 		return time.Time{}, false
 	}
+	since := pod.CreationTimestamp.Time
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodReady {
-			return condition.LastTransitionTime.Time, true
+			since = condition.LastTransitionTime.Time
 		}
 	}
-	return pod.CreationTimestamp.Time, true
+	for _, condition := range pod.Status.Conditions { // as long as we kept it from service it was not to serve
+		if string(condition.Type) == inServiceType && hasServiceGate(pod) && condition.LastTransitionTime.After(since) {
+			since = condition.LastTransitionTime.Time
+		}
+	}
+	return since, true
 }
 
 // goal is the revision that a member is to have.

@@ -4,11 +4,12 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"slices"
 
 	v1 "statefulset.dev/api/apps/v1"
 )

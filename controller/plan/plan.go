@@ -33,6 +33,9 @@ type World struct {
 	// Resizes is true if the host changes the resources of pods that are there. It need not be
 	// known of a set that updates nothing in place.
 	Resizes bool
+	// SetsConditions is true if the controller may set conditions of pods. It need not be known of
+	// a set that updates nothing in place, or drains nobody and waits for no conditions.
+	SetsConditions bool
 	// Records are those of the last plan for the set, if there are any.
 	Records Records
 	// Now is the time at which the world was looked at.

@@ -68,11 +68,12 @@ func overdue(f *facts, status *v1.StatefulSetStatus, open *reason) (why *reason,
 		return nil, 0
 	}
 	deadline := f.progressDeadline()
-	if left := status.LastProgressTime.Add(deadline).Sub(f.Now); left > 0 {
+	since := latest(status.LastProgressTime.Time, f.drainedUntil())
+	if left := since.Add(deadline).Sub(f.Now); left > 0 {
 		return nil, left
 	}
 	return &reason{v1.ReasonProgressDeadlineExceeded, fmt.Sprintf("nothing has moved since %s, for longer than %s: %s",
-		clock(status.LastProgressTime.Time), deadline, open.message)}, 0
+		clock(since), deadline, open.message)}, 0
 }
 
 // soonest is the shorter of two times, of which zero is never.

@@ -29,6 +29,8 @@ var settings = map[string][]string{
 
 	"paused":        {"true", "false"},
 	"inPlace":       {"IfPossible", "Only", "none", "IfPossible"},
+	"drain":         {"20", "none", "0", "5"},
+	"conditions":    {"yes", "no", "yes"},
 	"cpu":           {"100m", "200m", "300m", "none"},
 	"memory":        {"1Gi", "2Gi", "none"},
 	"resizes":       {"yes", "no", "yes"},
@@ -90,7 +92,7 @@ func drawSet() *rapid.Generator[[]string] {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		every := choice([]int{2, 4, 8}, number.Draw(t, "one field of"))
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "scaledAfterSeconds", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy", "inPlace", "cpu", "memory", "gates", "method", "readinessGate", "identity", "args"} {
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "scaledAfterSeconds", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy", "inPlace", "drain", "cpu", "memory", "gates", "method", "readinessGate", "identity", "args"} {
 			if n := number.Draw(t, field); n%every == 1 {
 				args = append(args, field+"="+choice(settings[field], n/every))
 			}

@@ -34,7 +34,7 @@ var kinds = weighted([]kind{
 	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {2, "steps"}, {1, "failurePolicy"}, {1, "abort"}, {1, "promote"}, {1, "promoteall"}, {2, "true"}, {1, "false"}, {1, "policy"}, {1, "service"},
 	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"}, {3, "overrides"}, {2, "identity"}, {1, "args"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
-	{1, "inPlace"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {1, "rerun"}, {3, "slip"}, {2, "swap"}, {1, "invalid"},
+	{1, "inPlace"}, {2, "drain"}, {1, "conditions"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {1, "rerun"}, {3, "slip"}, {2, "swap"}, {1, "invalid"},
 	{2, "cpu"}, {1, "memory"}, {1, "resizes"}, {3, "outgrow"}, {1, "resized"}, {1, "defer"}, {3, "cramp"},
 	{1, "gates"}, {3, "answer"}, {1, "misanswer"}, {1, "busy"}, {1, "method"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
@@ -59,7 +59,7 @@ func weighted(all []kind) (names []string) {
 // it could happen to.
 func (s *stage) commandFor(e event) []string {
 	if values, ok := settings[e.Kind]; ok {
-		if slices.Contains([]string{"paused", "steps", "failurePolicy", "inPlace"}, e.Kind) && s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+		if slices.Contains([]string{"paused", "steps", "failurePolicy", "inPlace", "drain"}, e.Kind) && s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 			return nil
 		}
 		if (e.Kind == "claims" || e.Kind == "claimLabel") && s.set.Spec.VolumeClaimUpdate == nil {
@@ -221,6 +221,9 @@ func (s *stage) live(fields []string, inPeace bool, events []event) {
 	}
 	if s.isOnly() {
 		s.happen("set", "inPlace=IfPossible")
+	}
+	if s.mute {
+		s.happen("set", "conditions=yes")
 	}
 	s.heal()
 	s.tryAgain()

@@ -52,12 +52,6 @@ func identityMutants() map[string]mutant {
 				}
 			}
 		})},
-		"updates all in place to what one is": {"parameters in place", each(func(a UpdateInPlace) []Action {
-			if a.Annotations["id"] != nil {
-				a.Annotations = with(a.Annotations, "id", "web-9/18")
-			}
-			return []Action{a}
-		})},
 		"gives parameters to sets that ask for none": {"nothing rendered", created(func(_ World, pod *corev1.Pod) {
 			pod.Spec.Containers[0].Env = append(pod.Spec.Containers[0].Env, corev1.EnvVar{Name: "ORDINAL", Value: "0"})
 		})},
@@ -135,4 +129,12 @@ func toldFirst(_ World, p Plan) Plan {
 	}
 	p.Aside = aside
 	return p
+}
+
+// updatesAsOne updates all members in place to what one of them is to be.
+func updatesAsOne(a UpdateInPlace) []Action {
+	if a.Annotations["id"] != nil {
+		a.Annotations = with(a.Annotations, "id", "web-9/18")
+	}
+	return []Action{a}
 }

@@ -64,6 +64,7 @@ func scriptedMutants() map[string]scripted {
 				return []Action{a}
 			})(w, p)
 		}}},
+		"updates all in place to what one is":  {"identity-in-place", mutant{"parameters in place", each(updatesAsOne)}},
 		"grows claims from the highest":        {"order-claims", mutant{"growth order", inOrder(func(o *v1.UpdateOrder) { *o = v1.UpdateOrder{} })}},
 		"goes on updating what is rolled back": {"steps-aborted", mutant{"reason to delete", goesOn}},
 		"does not go back":                     {"steps-aborted", mutant{"rolls back", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForRollback) })}},

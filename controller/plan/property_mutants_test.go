@@ -93,6 +93,7 @@ func TestMutantsAreFound(t *testing.T) {
 	maps.Copy(all, identityMutants())
 	maps.Copy(all, inPlaceMutants())
 	maps.Copy(all, resizeMutants())
+	maps.Copy(all, drainMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -45,6 +45,7 @@ func rules() []rule {
 		{name: "update", apply: rollOut},
 		{name: "replace", apply: replaceAsked},
 		{name: "gates", apply: settleGates, aside: true},
+		{name: "drain", apply: putIntoService, aside: true},
 		{name: "parameters", apply: keepReplicas, aside: true},
 		{name: "shape", apply: tellShape, aside: true},
 		{name: "service", apply: tellService, aside: true},

@@ -36,7 +36,9 @@ func TestRulesAndStatusChangeNoFacts(t *testing.T) {
 		playDrawn(t, func(world World) Plan {
 			reads := &reader{known: world.Records}
 			f, before := survey(world, reads), survey(world, reads)
-			if report(f, decide(f, reads)); !reflect.DeepEqual(f, before) {
+			report(f, decide(f, reads))
+			f.overrides, before.overrides = nil, nil // they compile transforms when these are needed
+			if !reflect.DeepEqual(f, before) {
 				t.Fatalf("facts after the rules: got\n%+v\nwant what they were before:\n%+v", f, before)
 			}
 			return Compute(world)

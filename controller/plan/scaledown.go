@@ -47,8 +47,8 @@ func claimsOfCondemned(f *facts, d *draft) []member {
 	var ready []member
 	for _, m := range f.condemned {
 		lacking := false
-		for _, claim := range f.claimsOf(m) {
-			if action := f.ownClaim(claim, m); action != nil {
+		for i := range f.Set.Spec.VolumeClaimTemplates {
+			if action := f.ownClaim(m, i); action != nil {
 				d.own(action)
 				lacking = true
 			}

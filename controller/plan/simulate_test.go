@@ -45,8 +45,9 @@ type host struct {
 	records Records
 	// cramps is for how many resizes nodes will have no room.
 	cramps int
-	// fixed is true if the resources of pods cannot be changed.
-	fixed bool
+	// fixed is true if the resources of pods cannot be changed, mute if the controller may not set
+	// their conditions.
+	fixed, mute bool
 }
 
 // tester is what the host needs of a test; it is ended by Fatalf.
@@ -173,7 +174,7 @@ func (h *host) configure(settings []string) {
 
 func (h *host) world() World {
 	return World{
-		Set: h.set, Now: h.now, Rivals: h.rivals, Records: h.records, Resizes: !h.fixed,
+		Set: h.set, Now: h.now, Rivals: h.rivals, Records: h.records, Resizes: !h.fixed, SetsConditions: !h.mute,
 		Pods:      slices.Collect(maps.Values(h.pods)),
 		Claims:    slices.Collect(maps.Values(h.claims)),
 		Revisions: slices.Collect(maps.Values(h.revisions)),

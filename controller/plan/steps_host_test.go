@@ -59,7 +59,7 @@ func (s *stage) decide(name string, args []string) bool {
 		s.record().Aborted = true
 	case "true", "false", "unknown":
 		s.changePod(args[0], func(pod *corev1.Pod) {
-			setCondition(pod, corev1.PodConditionType("example.com/"+args[1]), status[name])
+			setCondition(pod, corev1.PodConditionType("example.com/"+args[1]), status[name], s.now)
 		})
 	default:
 		return false
@@ -119,9 +119,9 @@ func (s *stage) canDecide() bool {
 		(status.Rollout == nil || status.Rollout.Revision != status.UpdateRevision || !status.Rollout.Aborted && !status.Rollout.Rollback)
 }
 
-func setCondition(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) {
+func setCondition(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus, now time.Time) {
 	pod.Status.Conditions = slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool { return c.Type == kind })
-	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: kind, Status: status})
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: kind, Status: status, LastTransitionTime: metav1.Time{Time: now}})
 }
 
 // decisionFor is the command by which somebody decides about the update that is under way, nil
@@ -177,7 +177,12 @@ func (s *stage) check() (acted []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
 		for _, condition := range step.PodConditions {
 			if pod := s.pods[name]; said(pod, condition) != corev1.ConditionTrue {
-				s.changePod(name, func(pod *corev1.Pod) { setCondition(pod, corev1.PodConditionType(condition), corev1.ConditionTrue) })
+				if wasForgotten(pod, condition) {
+					s.now = s.now.Add(time.Second) // or it might be about the moment before that
+				}
+				s.changePod(name, func(pod *corev1.Pod) {
+					setCondition(pod, corev1.PodConditionType(condition), corev1.ConditionTrue, s.now)
+				})
 				acted = append(acted, condition+" of "+name+" is True")
 			}
 		}
@@ -187,4 +192,11 @@ func (s *stage) check() (acted []string) {
 		acted = append(acted, fmt.Sprintf("promote %d", record.Step))
 	}
 	return acted
+}
+
+// wasForgotten reports whether what a condition said of a pod was forgotten.
+func wasForgotten(pod *corev1.Pod, condition string) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return string(c.Type) == condition && c.Reason == "RevisionChanged"
+	})
 }

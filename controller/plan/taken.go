@@ -12,22 +12,25 @@ import (
 )
 
 // taken reports whether a member is on its way out of service by our hand, although it may
-// still serve: its gates are asked. It counts as unavailable where somebody else is to be
-// taken from service.
+// still serve: its gates are asked, or it is drained. It counts as unavailable where somebody else
+// is to be taken from service.
 func (f *facts) taken(m member) bool {
-	return m.pod != nil && !isTerminating(m.pod) && !isFinished(m.pod) && isRequested(m.pod)
+	return m.pod != nil && !isTerminating(m.pod) && !isFinished(m.pod) && (isRequested(m.pod) || isDraining(m.pod))
 }
 
 // notReadyByUs reports whether a pod that runs and is not ready is not broken: it is not ready
 // only because a condition that we set is False, or was until just now.
 func notReadyByUs(pod *corev1.Pod) bool {
-	if pod.Status.Phase != corev1.PodRunning || !isRequested(pod) && pod.Annotations[v1.DisruptionCountAnnotation] == "" {
+	if pod.Status.Phase != corev1.PodRunning || !isOursToTake(pod) {
 		return false
 	}
 	if c := conditionOf(pod, corev1.ContainersReady); c != nil && c.Status == corev1.ConditionFalse {
 		return false
 	}
-	since, others, just := brokenSince(pod), false, false
+	if isOutOfService(pod) {
+		return true
+	}
+	since, others, just := notReadySince(pod), false, false
 	for _, gate := range pod.Spec.ReadinessGates {
 		c := conditionOf(pod, gate.ConditionType)
 		switch {
@@ -46,6 +49,11 @@ func notReadyByUs(pod *corev1.Pod) bool {
 		}
 	}
 	return just && !others
+}
+
+// isOursToTake reports whether we set conditions of a pod on which its readiness depends, or have.
+func isOursToTake(pod *corev1.Pod) bool {
+	return isRequested(pod) || pod.Annotations[v1.DisruptionCountAnnotation] != "" || isDrainable(pod)
 }
 
 // drained reports whether a member is on its way out of service, and not broken.

@@ -130,6 +130,8 @@ func (f *facts) whyLater(d *draft, last *barrier, m member) (v1.PlanWhyNot, stri
 	switch {
 	case f.isFailing():
 		return v1.PlanWhyNotFailed, "the update has failed, and takes no more members that serve"
+	case d.out[m.pod.UID]:
+		return v1.PlanWhyNotDraining, d.waitingFor()
 	case f.taken(m) || d.changesPod(m):
 		return v1.PlanWhyNotGate, "its gates are asked"
 	case last.holds(m):

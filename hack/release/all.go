@@ -47,6 +47,7 @@ func parts() []part {
 		{"the manifest for krew", (*release).krew},
 		{"completions", (*release).completions},
 		{"man pages", (*release).manPages},
+		{"the OpenAPI document and the schemas", (*release).schemas},
 		{"checksums", (*release).checksums},
 	}
 }

@@ -55,6 +55,27 @@ func TestTheChartNamesTheReleaseAndItsImages(t *testing.T) {
 	}
 }
 
+func TestTheDocumentAndTheSchemasAreThoseOfTheRepository(t *testing.T) {
+	r := ofThisTree(t)
+	if err := r.schemas(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	files := untar(t, r.read(t, "schemas.tar.gz"))
+	files["openapi.json"] = string(r.read(t, "openapi.json"))
+	for name, source := range map[string]string{
+		"openapi.json": publishedDocument,
+		"schemas/apps.statefulset.dev/statefulset_v1.json": publishedSchemas + "/apps.statefulset.dev/statefulset_v1.json",
+	} {
+		want, err := os.ReadFile("../../" + source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files[name] != string(want) {
+			t.Errorf("%s: got %d bytes, want the %d of %s", name, len(files[name]), len(want), source)
+		}
+	}
+}
+
 func untar(t *testing.T, archive []byte) map[string]string {
 	t.Helper()
 	unzipped, err := gzip.NewReader(bytes.NewReader(archive))

@@ -108,23 +108,35 @@ func carryOut(transforms []transform, tree map[string]any, known map[string]para
 func (r *Renderer) blame(template *corev1.PodTemplateSpec, known map[string]parameter) *Error {
 	transforms, _ := r.compiled()
 	for _, t := range transforms {
-		tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
-		if err != nil {
-			return nil
-		}
-		value, _, err := t.evaluate(known)
-		if err != nil {
-			return nil
-		}
-		if _, err := t.at.set(tree, value); err != nil {
-			continue // it needs what one before it makes
-		}
-		if wrong := decode(t.in, tree, &corev1.PodTemplateSpec{}); wrong != nil {
-			wrong.Field, wrong.Value, wrong.Detail = "expression", t.text, t.at.String()+": "+wrong.Detail
+		if wrong := t.alone(template, known); wrong != nil {
 			return wrong
 		}
 	}
 	return nil
+}
+
+// alone says why a template is none after this transform; nil if it is one, or if the transform
+// needs what another one makes.
+func (t transform) alone(template *corev1.PodTemplateSpec, known map[string]parameter) *Error {
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
+	if err != nil {
+		return errorf("template", "", "", "%s", err)
+	}
+	value, _, err := t.evaluate(known)
+	if err != nil {
+		return errorf(t.in, "expression", t.text, "%s", err)
+	}
+	whole, outside := t.at.set(tree, value)
+	fields, is := whole.(map[string]any)
+	if outside != nil || !is {
+		fields = nil // it needs what one before it makes
+	}
+	wrong := decode(t.in, fields, &corev1.PodTemplateSpec{})
+	if wrong == nil {
+		return nil
+	}
+	wrong.Field, wrong.Value, wrong.Detail = "expression", t.text, t.at.String()+": "+wrong.Detail
+	return wrong
 }
 
 func decode(in string, tree map[string]any, into any) *Error {

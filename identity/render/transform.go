@@ -16,8 +16,6 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/ext"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -33,6 +31,8 @@ const (
 )
 
 // language is CEL with what there is in it besides parameters. It takes a while to be made.
+//
+//nolint:gochecknoglobals // made once, and the same ever after
 var language = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(cel.OptionalTypes(), ext.Strings(), ext.Lists(ext.ListsMaxRangeSize(mostRange)), ext.Math(), ext.Regex(), ext.Encoders(),
 		cel.ParserExpressionSizeLimit(mostExpression), cel.ParserRecursionLimit(100))
@@ -261,72 +261,4 @@ func (t transform) evaluate(known map[string]parameter) (value any, cost uint64,
 	room := mostResult
 	value, err = jsonOf(result, &room)
 	return value, cost, err
-}
-
-var errTooLong = fmt.Errorf("gives more than %d bytes", mostResult)
-
-// jsonOf is a value as JSON has it. The room that is left shrinks by what it takes.
-func jsonOf(value ref.Val, room *int) (any, error) {
-	if *room--; *room < 0 {
-		return nil, errTooLong
-	}
-	switch value := value.(type) {
-	case types.String:
-		if *room -= len(value); *room < 0 {
-			return nil, errTooLong
-		}
-		return string(value), nil
-	case types.Int:
-		return int64(value), nil
-	case types.Uint:
-		if value > math.MaxInt64 {
-			return nil, fmt.Errorf("gives %d, which is too large", uint64(value))
-		}
-		return int64(value), nil
-	case types.Double:
-		if number := float64(value); !math.IsNaN(number) && !math.IsInf(number, 0) {
-			return number, nil
-		}
-		return nil, errors.New("gives what is no finite number")
-	case types.Bool:
-		return bool(value), nil
-	case traits.Mapper:
-		return mapOf(value, room)
-	case traits.Lister:
-		return listOf(value, room)
-	default:
-		return nil, fmt.Errorf("gives a value of type %s; text, numbers, true and false, and lists and maps of these can be set", value.Type().TypeName())
-	}
-}
-
-func listOf(list traits.Lister, room *int) (any, error) {
-	all := []any{}
-	for it := list.Iterator(); it.HasNext() == types.True; {
-		next, err := jsonOf(it.Next(), room)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, next)
-	}
-	return all, nil
-}
-
-func mapOf(values traits.Mapper, room *int) (any, error) {
-	all := map[string]any{}
-	for it := values.Iterator(); it.HasNext() == types.True; {
-		key := it.Next()
-		name, ok := key.(types.String)
-		if !ok {
-			return nil, fmt.Errorf("gives a map with a key of type %s; keys must be text", key.Type().TypeName())
-		}
-		if *room -= len(name); *room < 0 {
-			return nil, errTooLong
-		}
-		next, err := jsonOf(values.Get(key), room)
-		if err != nil {
-			return nil, err
-		}
-		all[string(name)] = next
-	}
-	return all, nil
 }

@@ -13,13 +13,23 @@ import (
 	"statefulset.dev/identity"
 )
 
-// validateInPlace wants a policy that there is.
+// mostDrainSeconds is for how long a member may be out of service before it is restarted.
+const mostDrainSeconds = 3600
+
+// validateInPlace wants a policy that there is, and a time that people would wait for.
 func validateInPlace(update *appsv1.InPlaceUpdate, path *field.Path) field.ErrorList {
 	valid := []appsv1.InPlaceUpdatePolicyType{appsv1.IfPossibleInPlaceUpdatePolicyType, appsv1.OnlyInPlaceUpdatePolicyType}
-	if update == nil || update.Policy == "" || slices.Contains(valid, update.Policy) { // none is refused by the tag
+	if update == nil {
 		return nil
 	}
-	return field.ErrorList{field.NotSupported(path.Child("policy"), update.Policy, valid)}
+	var errs field.ErrorList
+	if update.Policy != "" && !slices.Contains(valid, update.Policy) { // none is refused by the tag
+		errs = append(errs, field.NotSupported(path.Child("policy"), update.Policy, valid))
+	}
+	if drain := update.DrainSeconds; drain != nil && (*drain < 0 || *drain > mostDrainSeconds) {
+		errs = append(errs, field.Invalid(path.Child("drainSeconds"), *drain, fmt.Sprintf("must be 0 to %d", mostDrainSeconds)))
+	}
+	return errs
 }
 
 // inPlaceImpossible warns of a template that no member can be given, because that would take

@@ -33,6 +33,26 @@ func TestAnUpdateInPlaceHasAPolicy(t *testing.T) {
 	}
 }
 
+func TestADrainTakesNoLongerThanPeopleWait(t *testing.T) {
+	const field = "spec.updateStrategy.rollingUpdate.inPlace.drainSeconds: "
+	for sentence, test := range map[string]struct {
+		seconds int32
+		want    []string
+	}{
+		"no time":           {0, nil},
+		"an hour":           {3600, nil},
+		"more than an hour": {3601, []string{field + "Invalid value: 3601: must be 0 to 3600"}},
+		"less than no time": {-1, []string{field + "Invalid value: -1: must be 0 to 3600"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			drains := settest.Spec(func(s *appsv1.StatefulSetSpec) {
+				s.UpdateStrategy.RollingUpdate.InPlace = &appsv1.InPlaceUpdate{Policy: appsv1.OnlyInPlaceUpdatePolicyType, DrainSeconds: &test.seconds}
+			})
+			verdict{want: test.want}.check(t, onUpdate(t, settest.Changed(drains)))
+		})
+	}
+}
+
 func TestATemplateThatNoMemberCanBeGivenIsWarnedOf(t *testing.T) {
 	env := func(set *appsv1.StatefulSet) {
 		set.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A", Value: "b"}}

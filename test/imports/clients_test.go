@@ -15,7 +15,7 @@ var readsConfig = regexp.MustCompile(`\b(rest\.InClusterConfig|clientcmd\.(NewNo
 
 // configReaders are the places that take the rate away, and are tested for that.
 func configReaders() []string {
-	return []string{"apiserver/hostcluster/host.go", "cmd/kubectl-sts/command.go"}
+	return []string{"apiserver/hostcluster/host.go", "client/connect.go", "cmd/kubectl-sts/command.go"}
 }
 
 func TestTheWayToAClusterIsReadWhereTheRateIsTakenAway(t *testing.T) {

@@ -220,6 +220,11 @@ func (m *InPlaceUpdate) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if m.DrainSeconds != nil {
+		i = encodeVarintGenerated(dAtA, i, uint64(*m.DrainSeconds))
+		i--
+		dAtA[i] = 0x10
+	}
 	i -= len(m.Policy)
 	copy(dAtA[i:], m.Policy)
 	i = encodeVarintGenerated(dAtA, i, uint64(len(m.Policy)))
@@ -2450,6 +2455,9 @@ func (m *InPlaceUpdate) Size() (n int) {
 	_ = l
 	l = len(m.Policy)
 	n += 1 + l + sovGenerated(uint64(l))
+	if m.DrainSeconds != nil {
+		n += 1 + sovGenerated(uint64(*m.DrainSeconds))
+	}
 	return n
 }
 
@@ -3303,6 +3311,7 @@ func (this *InPlaceUpdate) String() string {
 	}
 	s := strings.Join([]string{`&InPlaceUpdate{`,
 		`Policy:` + fmt.Sprintf("%v", this.Policy) + `,`,
+		`DrainSeconds:` + valueToStringGenerated(this.DrainSeconds) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -4348,6 +4357,26 @@ func (m *InPlaceUpdate) Unmarshal(dAtA []byte) error {
 			}
 			m.Policy = InPlaceUpdatePolicyType(dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
+		case 2:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field DrainSeconds", wireType)
+			}
+			var v int32
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.DrainSeconds = &v
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])

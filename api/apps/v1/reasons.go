@@ -126,6 +126,8 @@ const (
 	// ReasonInPlaceImpossible: members cannot be updated in place, and the set allows no
 	// other way.
 	ReasonInPlaceImpossible = "InPlaceImpossible"
+	// ReasonMissingRight: the controller lacks a right that the set needs.
+	ReasonMissingRight = "MissingRight"
 	// ReasonRolloutFailed: an update has failed, or was aborted, and goes no further.
 	ReasonRolloutFailed = "RolloutFailed"
 	// ReasonRolledBack: an update was rolled back. It is not tried again before the set gets

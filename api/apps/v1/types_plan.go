@@ -147,6 +147,9 @@ const (
 	PlanWhyNotBudget PlanWhyNot = "Budget"
 	// PlanWhyNotGate says that a gate has yet to agree.
 	PlanWhyNotGate PlanWhyNot = "Gate"
+	// PlanWhyNotDraining says that the member is out of service, and its containers are
+	// restarted when that has lasted for as long as the set says.
+	PlanWhyNotDraining PlanWhyNot = "Draining"
 	// PlanWhyNotClaimGrowth says that claims of the member come first.
 	PlanWhyNotClaimGrowth PlanWhyNot = "ClaimGrowth"
 	// PlanWhyNotNotReturnable says that the member could not be created again.

@@ -120,6 +120,7 @@ func Validate_InPlaceUpdate(
 		errs = append(errs, fn(fldPath.Child("policy"), &obj.Policy, oldVal, oldObj != nil)...)
 	}
 
+	// field InPlaceUpdate.DrainSeconds has no validation
 	return errs
 }
 
@@ -520,7 +521,7 @@ func Validate_RollingUpdateStatefulSetStrategy(
 			oldValueCorrelated bool) (errs field.ErrorList) {
 			// don't revalidate unchanged data
 			if oldValueCorrelated && op.Type == operation.Update {
-				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
 					return nil
 				}
 			}

@@ -136,8 +136,20 @@ func refuseRestarting(set *v1.StatefulSet, pods []corev1.Pod) error {
 		if _, restarts := pods[i].Annotations[v1.InPlaceAnnotation]; restarts && metav1.IsControlledBy(&pods[i], set) {
 			return fmt.Errorf("%s is being updated in place; wait until its containers have been restarted, or delete it", pods[i].Name)
 		}
+		if isOutOfService(&pods[i]) && metav1.IsControlledBy(&pods[i], set) {
+			return fmt.Errorf("%s is out of service; wait until its containers have been restarted, or delete it", pods[i].Name)
+		}
 	}
 	return nil
+}
+
+// isOutOfService reports whether the readiness of a pod depends on a condition that nobody would set
+// any more.
+func isOutOfService(pod *corev1.Pod) bool {
+	gated := slices.ContainsFunc(pod.Spec.ReadinessGates, func(gate corev1.PodReadinessGate) bool { return gate.ConditionType == v1.PodInService })
+	return gated && !slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == v1.PodInService && c.Status == corev1.ConditionTrue
+	})
 }
 
 // refuseOverridden refuses a set with members that were created otherwise than its template

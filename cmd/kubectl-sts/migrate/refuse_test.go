@@ -156,12 +156,18 @@ func TestASetInTheMiddleOfAnUpdateInPlaceIsNotMoved(t *testing.T) {
 	restarting.Annotations = map[string]string{v1.InPlaceAnnotation: "{}"}
 	foreign := restarting
 	foreign.OwnerReferences = nil
+	out := *settled.DeepCopy()
+	out.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: v1.PodInService}}
+	in := *out.DeepCopy()
+	in.Status.Conditions = []corev1.PodCondition{{Type: v1.PodInService, Status: corev1.ConditionTrue}}
 	for sentence, test := range map[string]struct {
 		pods []corev1.Pod
 		want string
 	}{
 		"none is":      {[]corev1.Pod{settled}, ""},
 		"another's is": {[]corev1.Pod{settled, foreign}, ""},
+		"all serve":    {[]corev1.Pod{in}, ""},
+		"one does not": {[]corev1.Pod{out}, "web-0 is out of service; wait until its containers have been restarted, or delete it"},
 		"one is":       {[]corev1.Pod{settled, restarting}, "web-1 is being updated in place; wait until its containers have been restarted, or delete it"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -110,6 +110,9 @@ func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
 	if note, changes := pod.Annotations[v1.InPlaceAnnotation]; changes {
 		row.readiness, row.health = inPlaceWord(note), max(row.health, busy)
 	}
+	if _, changes := pod.Annotations[v1.InPlaceAnnotation]; !changes && isDraining(pod) {
+		row.readiness, row.health = "draining", max(row.health, busy)
+	}
 	if !wanted {
 		row.readiness, row.health = "not wanted", busy
 	}
@@ -124,6 +127,13 @@ func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
 		row.node = pod.Spec.NodeName
 	}
 	return row
+}
+
+// isDraining reports whether a pod is out of service because its containers are about to be restarted.
+func isDraining(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == v1.PodInService && c.Status != corev1.ConditionTrue
+	})
 }
 
 // inPlaceWord says what the note of an update in place is about.

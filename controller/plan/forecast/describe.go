@@ -115,7 +115,7 @@ func describe(action plan.Action) v1.PlanAction { //nolint:gocyclo // a case for
 	case plan.PatchPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanPatchPod, ordinal(a.Ordinal), a.Pod.Name, "its labels and annotations say what is done with it"
 		if a.Minor {
-			shown.Message = a.What
+			shown.Message = "it names REPLICAS, and is told without a restart: " + a.What
 		}
 	case plan.SetPodConditions:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanSetPodConditions, ordinal(a.Ordinal), a.Pod.Name, "others read there what is done with it"

@@ -218,6 +218,11 @@ func TestForecasts(t *testing.T) {
 				set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 0}, {First: 3}}, NodeSelector: map[string]string{"disk": "nvme"}}}
 			}))
 		},
+		"a-member-that-others-are-told-of": func(t *testing.T) *v1.StatefulSetPlan {
+			set := web()
+			set.Spec.Identity = &v1.MemberIdentity{Env: []string{"REPLICAS"}}
+			return played(t, proposed(settled(t, set), func(set *v1.StatefulSet) { set.Spec.Replicas = new(int32(4)) }))
+		},
 		"an-override-removed": func(t *testing.T) *v1.StatefulSetPlan {
 			set := web()
 			set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 1}}, NodeSelector: map[string]string{"disk": "nvme"}}}

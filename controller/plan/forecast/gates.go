@@ -42,7 +42,7 @@ func (h *host) answer() []string {
 // closed reports whether a gate keeps a pod from becoming ready.
 func (h *host) closed(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.ReadinessGates, func(gate corev1.PodReadinessGate) bool {
-		return h.isGate(gate.ConditionType) && !slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
+		return (h.isGate(gate.ConditionType) || gate.ConditionType == v1.PodInService) && !slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
 			return condition.Type == gate.ConditionType && condition.Status == corev1.ConditionTrue
 		})
 	})

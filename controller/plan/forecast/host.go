@@ -25,6 +25,8 @@ type host struct {
 	rivals map[string]string
 	// resizes is true if the host changes the resources of pods.
 	resizes bool
+	// setsConditions is true if the controller may set conditions of pods.
+	setsConditions bool
 	// records are what the last plan has read.
 	records plan.Records
 	writes  int
@@ -37,7 +39,7 @@ type host struct {
 }
 
 func newHost(world plan.World) *host {
-	h := &host{rivals: world.Rivals, resizes: world.Resizes, broken: map[types.UID]bool{}, stuck: map[string]bool{}}
+	h := &host{rivals: world.Rivals, resizes: world.Resizes, setsConditions: world.SetsConditions, broken: map[types.UID]bool{}, stuck: map[string]bool{}}
 	h.Simulated = &plan.Simulated{Set: world.Set.DeepCopy(), Now: world.Now, Write: h.write, Trim: pending,
 		Pods: byName(world.Pods), Claims: byName(world.Claims), Revisions: byName(world.Revisions)}
 	for _, pod := range world.Pods {
@@ -90,7 +92,7 @@ func byName[T metav1.Object](objects []T) map[string]T {
 }
 
 func (h *host) world() plan.World {
-	return plan.World{Set: h.Set, Rivals: h.rivals, Resizes: h.resizes, Now: h.Now, Pods: values(h.Pods), Claims: values(h.Claims), Revisions: values(h.Revisions), Records: h.records}
+	return plan.World{Set: h.Set, Rivals: h.rivals, Resizes: h.resizes, SetsConditions: h.setsConditions, Now: h.Now, Pods: values(h.Pods), Claims: values(h.Claims), Revisions: values(h.Revisions), Records: h.records}
 }
 
 // values are in the order of names, so that the same world always gives the same plan.
@@ -202,7 +204,7 @@ func (h *host) start(name string) {
 	change(h.Pods, name, func(pod *corev1.Pod) {
 		conditions := []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: h.Now}}}
 		for _, condition := range pod.Status.Conditions {
-			if h.isGate(condition.Type) {
+			if h.isGate(condition.Type) || condition.Type == v1.PodInService {
 				conditions = append(conditions, condition)
 			}
 		}

@@ -145,7 +145,7 @@ func (a *agent) restart(pod *corev1.Pod) {
 	container, ready, _ := scenarios.RestartOf(pod)
 	a.update(pod, "status", func(pod *corev1.Pod) {
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{container}
-		pod.Status.Conditions = []corev1.PodCondition{readyCondition(ready)}
+		pod.Status.Conditions = withReady(pod.Status.Conditions, ready)
 	})
 }
 
@@ -162,8 +162,14 @@ func (a *agent) fail(pod *corev1.Pod, reason string) {
 func (a *agent) setStatus(pod *corev1.Pod, phase corev1.PodPhase, reason string, ready corev1.ConditionStatus) {
 	a.update(pod, "status", func(pod *corev1.Pod) {
 		pod.Status.Phase, pod.Status.Reason = phase, reason
-		pod.Status.Conditions = []corev1.PodCondition{readyCondition(ready)}
+		pod.Status.Conditions = withReady(pod.Status.Conditions, ready)
 	})
+}
+
+// withReady are the conditions of a pod that a node says is ready, or not. Those of others stay.
+func withReady(conditions []corev1.PodCondition, ready corev1.ConditionStatus) []corev1.PodCondition {
+	others := slices.DeleteFunc(slices.Clone(conditions), func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
+	return append(others, readyCondition(ready))
 }
 
 func readyCondition(status corev1.ConditionStatus) corev1.PodCondition {

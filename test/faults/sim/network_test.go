@@ -60,8 +60,8 @@ type wire struct {
 
 // RoundTrip hands the request to the world, and waits for what comes back.
 func (n wire) RoundTrip(from *http.Request) (*http.Response, error) {
-	if from.URL.Path == "/api/v1" {
-		return served(from), nil
+	if said := toldBy(from); said != "" {
+		return answered(from, said), nil
 	}
 	request, err := model.ReadRequest(from)
 	if err != nil {
@@ -88,11 +88,22 @@ func (n wire) RoundTrip(from *http.Request) (*http.Response, error) {
 	}
 }
 
-// served is what the host says of what it serves. That is asked once, and waits for nobody.
-func served(from *http.Request) *http.Response {
-	const list = `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"v1","resources":[{"name":"pods/resize","namespaced":true,"kind":"Pod","verbs":["patch"]}]}`
+// toldBy is what the host says of what it serves, or of what the controller may do, empty if it is asked
+// something else. That is asked once, and waits for nobody.
+func toldBy(from *http.Request) string {
+	switch {
+	case from.URL.Path == "/api/v1":
+		return `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"v1","resources":[{"name":"pods/resize","namespaced":true,"kind":"Pod","verbs":["patch"]}]}`
+	case strings.HasSuffix(from.URL.Path, "/selfsubjectaccessreviews"):
+		return `{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","status":{"allowed":true}}`
+	default:
+		return ""
+	}
+}
+
+func answered(from *http.Request, body string) *http.Response {
 	return &http.Response{StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: from,
-		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(list))}
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body))}
 }
 
 // arrive takes a call from any goroutine.

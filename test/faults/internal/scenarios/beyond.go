@@ -39,6 +39,9 @@ func Beyond() []Scenario {
 		{"members are resized in place with another image, and back in the middle", ordered(3), steps(
 			sized(2, "100m"), Settled, Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible"}}}}}`),
 			sized(3, "200m"), updated(1), sized(2, "100m"), Settled, sized(1, "300m"), Settled)},
+		{"members are drained before they are updated in place, and an update is taken back meanwhile", ordered(3), steps(
+			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible","drainSeconds":1}}}}}`), image(2), Settled,
+			image(3), updated(1), image(2), Settled, image(0), Wait{"a member does not become ready", notBroken}, image(3), Settled)},
 		{"a claim template is added, and the other one removed", ordered(3), steps(
 			templates("data", "log"), Settled, templates("log"), updated(0), templates("data", "log"), Settled)},
 		{"members are removed and come back, before their claims are deleted and while they are", ordered(3), steps(

@@ -13,18 +13,19 @@ import (
 	gentype "k8s.io/client-go/gentype"
 	testing "k8s.io/client-go/testing"
 	v1 "statefulset.dev/api/apps/v1"
-	appsv1 "statefulset.dev/client/clientset/versioned/typed/apps/v1"
+	appsv1 "statefulset.dev/client/applyconfiguration/apps/v1"
+	typedappsv1 "statefulset.dev/client/clientset/versioned/typed/apps/v1"
 )
 
 // fakeStatefulSets implements StatefulSetInterface
 type fakeStatefulSets struct {
-	*gentype.FakeClientWithList[*v1.StatefulSet, *v1.StatefulSetList]
+	*gentype.FakeClientWithListAndApply[*v1.StatefulSet, *v1.StatefulSetList, *appsv1.StatefulSetApplyConfiguration]
 	Fake *FakeAppsV1
 }
 
-func newFakeStatefulSets(fake *FakeAppsV1, namespace string) appsv1.StatefulSetInterface {
+func newFakeStatefulSets(fake *FakeAppsV1, namespace string) typedappsv1.StatefulSetInterface {
 	return &fakeStatefulSets{
-		gentype.NewFakeClientWithList[*v1.StatefulSet, *v1.StatefulSetList](
+		gentype.NewFakeClientWithListAndApply[*v1.StatefulSet, *v1.StatefulSetList, *appsv1.StatefulSetApplyConfiguration](
 			fake.Fake,
 			namespace,
 			v1.SchemeGroupVersion.WithResource("statefulsets"),
