@@ -31,6 +31,7 @@ func TestPlansTakeTheObjectsOfTheStatusToBeThere(t *testing.T) {
 	}
 	stored := newSet("web")
 	stored.Spec.Replicas, stored.Spec.ObjectTemplates = new(int32(1)), templates("1", "conf", "all")
+	stored.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.OnDeleteStatefulSetStrategyType}
 	stored.Status.ObjectTemplates = []v1.ObjectTemplateStatus{
 		{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 1, Present: 1, Updated: 1},
 		{Name: "all", Kind: "ConfigMap", ObjectName: "$(SET)-all", Wanted: 1, Foreign: 1},
