@@ -45,7 +45,9 @@ func TestLifeOfTheExampleWithObjects(t *testing.T) {
 	}
 	kubectl(t, "create", "configmap", "db-1-conf-v1", "-n", ns, "--from-literal=id=mine")
 	kubectlApply(t, string(content), "-n", ns)
-	waitReason(t, ns, v1.StatefulSetStalled, v1.ReasonKindUnavailable, "cannot be watched")
+	waitReason(t, ns, v1.StatefulSetStalled, v1.ReasonHostRefused, "could not create Service db")
+	kubectlApply(t, strings.Replace(rightToObjects, "configmaps, services", "services", 1))
+	waitReason(t, ns, v1.StatefulSetStalled, v1.ReasonKindUnavailable, "ConfigMap cannot be watched")
 	if pods, err := suite.Host.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{}); err != nil || len(pods.Items) > 0 {
 		t.Errorf("without their objects there are pods %v, %v, want none", pods.Items, err)
 	}
