@@ -4,11 +4,14 @@
 package identity
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity/render"
@@ -85,3 +88,20 @@ func (o Object) Make(ordinal int) (*unstructured.Unstructured, *render.Error) {
 
 // ObjectOwner is what the objects of a set say of whose they are.
 func ObjectOwner(set metav1.Object) string { return set.GetName() + "/" + string(set.GetUID()) }
+
+// ObjectKinds are the kinds of the objects that a set describes, in the order of its templates, and
+// of one in several versions the first.
+func ObjectKinds(set *v1.StatefulSet) []schema.GroupVersionKind {
+	var kinds []schema.GroupVersionKind
+	for i := range set.Spec.ObjectTemplates {
+		var about metav1.TypeMeta
+		if err := json.Unmarshal(set.Spec.ObjectTemplates[i].Object.Raw, &about); err != nil || about.Kind == "" {
+			continue // refused where it is written
+		}
+		kind := about.GroupVersionKind()
+		if !slices.ContainsFunc(kinds, func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind.GroupKind() }) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}

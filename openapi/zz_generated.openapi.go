@@ -353,6 +353,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.MemberOverride{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_MemberOverride(ref),
 		appsv1.MemberReplacement{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_MemberReplacement(ref),
 		appsv1.ObjectTemplate{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref),
+		appsv1.ObjectTemplateStatus{}.OpenAPIModelName():                            schema_statefulsetdev_api_apps_v1_ObjectTemplateStatus(ref),
 		appsv1.OrdinalRange{}.OpenAPIModelName():                                    schema_statefulsetdev_api_apps_v1_OrdinalRange(ref),
 		appsv1.PlanAction{}.OpenAPIModelName():                                      schema_statefulsetdev_api_apps_v1_PlanAction(ref),
 		appsv1.PlanMember{}.OpenAPIModelName():                                      schema_statefulsetdev_api_apps_v1_PlanMember(ref),
@@ -18795,6 +18796,77 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallba
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_ObjectTemplateStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ObjectTemplateStatus says how far the objects of a template are as it describes.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is that of the template.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "kind is that of the objects, as in \"Service\" or \"Certificate.cert-manager.io\".",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"objectName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "objectName is the name of the objects as the template has it, with parameters.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"wanted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "wanted is how many objects there are to be.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"present": {
+						SchemaProps: spec.SchemaProps{
+							Description: "present is how many of them there are that are the set's.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"updated": {
+						SchemaProps: spec.SchemaProps{
+							Description: "updated is how many of these are as the template describes now.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"foreign": {
+						SchemaProps: spec.SchemaProps{
+							Description: "foreign is how many of the wanted objects are somebody else's, and are used as they are.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message says what keeps the first object from being as it is to be, empty if nothing does.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name"},
+			},
+		},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_OrdinalRange(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -20367,12 +20439,30 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							},
 						},
 					},
+					"objectTemplates": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "objectTemplates say, by template, how far the objects that the set asks for are there.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.ObjectTemplateStatus{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"replicas"},
 			},
 		},
 		Dependencies: []string{
-			metav1.Time{}.OpenAPIModelName(), appsv1.MemberReplacement{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.Reclaim{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName(), appsv1.VolumeClaimStatus{}.OpenAPIModelName()},
+			metav1.Time{}.OpenAPIModelName(), appsv1.MemberReplacement{}.OpenAPIModelName(), appsv1.ObjectTemplateStatus{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.Reclaim{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName(), appsv1.VolumeClaimStatus{}.OpenAPIModelName()},
 	}
 }
 

@@ -76,6 +76,7 @@ func extensions() []extension {
 		{"status.rollout", 2, func(s *appsv1.StatefulSet) bool { return s.Status.Rollout != nil }},
 		{"status.volumeClaims", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.VolumeClaims) > 0 }},
 		{"status.reclaims", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.Reclaims) > 0 }},
+		{"status.objectTemplates", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.ObjectTemplates) > 0 }},
 		{"status.replacements", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.Replacements) > 0 }},
 	}
 }

@@ -23,6 +23,9 @@ const (
 	ReasonDisruptionRequested = "DisruptionRequested"
 	// ReasonEvictionBlocked: a PodDisruptionBudget does not let a member be evicted.
 	ReasonEvictionBlocked = "EvictionBlocked"
+	// ReasonObjectDrifted: somebody changes an object that a template describes, and the controller
+	// changes it back.
+	ReasonObjectDrifted = "ObjectDrifted"
 	// ReasonOtherOverride: members keep an override that they are not to have any more, or lack
 	// one that they are to have, until they are recreated.
 	ReasonOtherOverride = "OtherOverride"

@@ -64,3 +64,34 @@ type ObjectTemplate struct {
 
 // IsForSet reports whether one object is made for the whole set.
 func (t *ObjectTemplate) IsForSet() bool { return t.Scope == SetObjectScope }
+
+// The protobuf numbers 8 to 11 of ObjectTemplateStatus, and 6 to 8 of ObjectTemplate, are reserved
+// for objects that are deleted, that give parameters, or that hold what is drawn for them.
+
+// ObjectTemplateStatus says how far the objects of a template are as it describes.
+type ObjectTemplateStatus struct {
+	// name is that of the template.
+	// +required
+	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
+	// kind is that of the objects, as in "Service" or "Certificate.cert-manager.io".
+	// +optional
+	Kind string `json:"kind,omitempty" protobuf:"bytes,2,opt,name=kind"`
+	// objectName is the name of the objects as the template has it, with parameters.
+	// +optional
+	ObjectName string `json:"objectName,omitempty" protobuf:"bytes,3,opt,name=objectName"`
+	// wanted is how many objects there are to be.
+	// +optional
+	Wanted int32 `json:"wanted,omitempty" protobuf:"varint,4,opt,name=wanted"`
+	// present is how many of them there are that are the set's.
+	// +optional
+	Present int32 `json:"present,omitempty" protobuf:"varint,5,opt,name=present"`
+	// updated is how many of these are as the template describes now.
+	// +optional
+	Updated int32 `json:"updated,omitempty" protobuf:"varint,6,opt,name=updated"`
+	// foreign is how many of the wanted objects are somebody else's, and are used as they are.
+	// +optional
+	Foreign int32 `json:"foreign,omitempty" protobuf:"varint,7,opt,name=foreign"`
+	// message says what keeps the first object from being as it is to be, empty if nothing does.
+	// +optional
+	Message string `json:"message,omitempty" protobuf:"bytes,12,opt,name=message"`
+}

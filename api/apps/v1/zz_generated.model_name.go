@@ -44,6 +44,11 @@ func (in ObjectTemplate) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ObjectTemplateStatus) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.ObjectTemplateStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in OrdinalRange) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.OrdinalRange"
 }

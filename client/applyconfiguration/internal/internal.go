@@ -202,6 +202,34 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: dev.statefulset.apps.v1.Transform
           elementRelationship: atomic
+- name: dev.statefulset.apps.v1.ObjectTemplateStatus
+  map:
+    fields:
+    - name: foreign
+      type:
+        scalar: numeric
+    - name: kind
+      type:
+        scalar: string
+    - name: message
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+      default: ""
+    - name: objectName
+      type:
+        scalar: string
+    - name: present
+      type:
+        scalar: numeric
+    - name: updated
+      type:
+        scalar: numeric
+    - name: wanted
+      type:
+        scalar: numeric
 - name: dev.statefulset.apps.v1.OrdinalRange
   map:
     fields:
@@ -506,6 +534,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: lastProgressTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: objectTemplates
+      type:
+        list:
+          elementType:
+            namedType: dev.statefulset.apps.v1.ObjectTemplateStatus
+          elementRelationship: atomic
     - name: observedGeneration
       type:
         scalar: numeric
