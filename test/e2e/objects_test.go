@@ -19,23 +19,26 @@ import (
 	"statefulset.dev/test/harness"
 )
 
-// rightToObjects lets the controller make what the example describes.
-const rightToObjects = `apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: objects-of-the-example}
-rules:
-- {apiGroups: [""], resources: [configmaps, services], verbs: [get, list, watch, create, patch]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: objects-of-the-example}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: objects-of-the-example}
-subjects: [{kind: ServiceAccount, name: statefulset-apiserver, namespace: statefulset-system}]
-`
+// mayMake gives the controller the right to make objects of a resource, or takes it away, and waits
+// until the host knows.
+func mayMake(t *testing.T, resource string, may bool) {
+	t.Helper()
+	verb, want := "delete", "no\n"
+	if may {
+		verb, want = "apply", "yes\n"
+	}
+	kubectl(t, verb, "-k", "../../artifacts/objects/"+resource)
+	harness.Eventually(t, fmt.Sprintf("the controller may make %s: %t", resource, may), func(ctx context.Context) error {
+		if got, said, _ := suite.Kubectl(ctx, "", "auth", "can-i", "create", resource, "--as=system:serviceaccount:statefulset-system:statefulset-apiserver"); got != want {
+			return fmt.Errorf("the host says %q, %s, want %q", got, said, want)
+		}
+		return nil
+	})
+}
 
-// TestLifeOfTheExampleWithObjects creates the example before the controller may make its objects,
+// TestLifeOfTheExampleWithObjects writes the example before the controller may make its objects,
 // and while a ConfigMap of somebody else has the name of one; changes a template, and what the set
-// has made; scales the set, and deletes it.
+// has made; scales the set, also while the right is gone, and deletes it.
 func TestLifeOfTheExampleWithObjects(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -44,20 +47,25 @@ func TestLifeOfTheExampleWithObjects(t *testing.T) {
 		t.Fatalf("reading the example: %v", err)
 	}
 	kubectl(t, "create", "configmap", "db-1-conf-v1", "-n", ns, "--from-literal=id=mine")
-	kubectlApply(t, string(content), "-n", ns)
-	waitReason(t, ns, v1.StatefulSetStalled, v1.ReasonHostRefused, "could not create Service db")
-	kubectlApply(t, strings.Replace(rightToObjects, "configmaps, services", "services", 1))
-	waitReason(t, ns, v1.StatefulSetStalled, v1.ReasonKindUnavailable, "ConfigMap cannot be watched")
-	if pods, err := suite.Host.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{}); err != nil || len(pods.Items) > 0 {
-		t.Errorf("without their objects there are pods %v, %v, want none", pods.Items, err)
+	refused := func(resource string) {
+		t.Helper()
+		want := fmt.Sprintf("Forbidden: the controller may not create %q; apply artifacts/objects/%s", resource, resource)
+		if _, said, err := suite.Kubectl(t.Context(), string(content), "apply", "-f", "-", "-n", ns); err == nil || !strings.Contains(said, want) {
+			t.Errorf("without the right the example: got %v, %s, want a refusal with %q", err, said, want)
+		}
 	}
-
-	kubectlApply(t, rightToObjects)
+	refused("services")
+	mayMake(t, "services", true)
+	refused("configmaps")
+	mayMake(t, "configmaps", true)
 	t.Cleanup(func() {
-		if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), rightToObjects, "delete", "-f", "-"); err != nil {
-			t.Errorf("taking the right away again: %v: %s", err, said)
+		for _, resource := range []string{"services", "configmaps"} {
+			if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", "delete", "-k", "../../artifacts/objects/"+resource); err != nil {
+				t.Errorf("taking the right away again: %v: %s", err, said)
+			}
 		}
 	})
+	kubectlApply(t, string(content), "-n", ns)
 	set := waitReady(t, ns, "db", 3)
 	if got, want := countsOf(set), "peers 1+0, address 3+0, conf-v1 2+1, size 1+0"; got != want {
 		t.Errorf("the status counts %s, want %s", got, want)
@@ -68,7 +76,10 @@ func TestLifeOfTheExampleWithObjects(t *testing.T) {
 
 	pods := watchPods(t, ns)
 	mark := pods.mark()
+	mayMake(t, "configmaps", false)
 	kubectl(t, "scale", kind+"/db", "-n", ns, "--replicas=5")
+	waitReason(t, ns, v1.StatefulSetStalled, v1.ReasonHostRefused, "ConfigMap db-")
+	mayMake(t, "configmaps", true)
 	waitReady(t, ns, "db", 5)
 	expectData(t, ns, "db-size", map[string]string{"quorum": "3"})
 	pods.expect(t, mark, "added db-3", "added db-4")
@@ -90,6 +101,29 @@ func TestLifeOfTheExampleWithObjects(t *testing.T) {
 	expectData(t, ns, "db-4-conf-v1", map[string]string{"id": "4", "host": "db-4.db." + ns + ".svc"})
 	kubectl(t, "delete", kind, "db", "-n", ns, "--wait")
 	expectData(t, ns, "db-size", map[string]string{"quorum": "1"})
+}
+
+// TestWhoDescribesObjectsMayMakeThem has a user who may write sets and nothing else.
+func TestWhoDescribesObjectsMayMakeThem(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	content, err := os.ReadFile("../../artifacts/examples/supporting-objects.yaml")
+	if err != nil {
+		t.Fatalf("reading the example: %v", err)
+	}
+	kubectl(t, "create", "role", "sets", "-n", ns, "--verb=get,create,patch,update", "--resource=statefulsets.apps.statefulset.dev")
+	kubectl(t, "create", "rolebinding", "sets", "-n", ns, "--role=sets", "--user=eve")
+	const want = `spec.objectTemplates[0].object: Forbidden: user "eve" may not create "services" in namespace`
+	for sentence, args := range map[string][]string{"a creation": nil, "a dry run": {"--dry-run=server"}, "an apply": {"--server-side"}} {
+		verb := "create"
+		if sentence == "an apply" {
+			verb = "apply"
+		}
+		_, said, err := suite.Kubectl(t.Context(), string(content), append([]string{verb, "-f", "-", "-n", ns, "--as=eve"}, args...)...)
+		if err == nil || !strings.Contains(said, want) {
+			t.Errorf("%s: got %q and %v, want an error with %q", sentence, said, err, want)
+		}
+	}
 }
 
 // countsOf tells of a status how many objects are the set's, and how many somebody else's.
