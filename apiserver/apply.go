@@ -93,7 +93,7 @@ func (o *Options) applyHost(ctx context.Context, config *Config, host *hostclust
 	if err != nil {
 		return err
 	}
-	return admission.Apply(o.Admission, o.Features, config.Generic, host, policies)
+	return admission.Apply(o.Admission, o.Features, config.Generic, host, policies, o.AnchorNamespace)
 }
 
 // ApplyStorage leads the server to its store.

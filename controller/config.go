@@ -27,6 +27,9 @@ type Config struct {
 
 	// Host is the cluster that runs the pods.
 	Host kubernetes.Interface
+	// Objects reach what templates of sets describe beside pods. Without them, sets that have such
+	// templates wait.
+	Objects *ObjectClients
 	// Sets is our own API, reached directly and not through the host's aggregator.
 	Sets versioned.Interface
 	// Identity tells this replica from the others. It must not be used again by a

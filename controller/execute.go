@@ -100,6 +100,10 @@ func (e *execution) carryOut(ctx context.Context, action plan.Action) error { //
 		return e.markClaim(ctx, action)
 	case plan.DeleteClaim:
 		return e.deleteClaim(ctx, action)
+	case plan.CreateObject:
+		return e.createObject(ctx, action)
+	case plan.ApplyObject:
+		return e.applyObject(ctx, action)
 	case plan.RepairPod:
 		return e.repairPod(ctx, action)
 	case plan.PatchPod:

@@ -24,6 +24,8 @@ const (
 	// byRevisionBase finds the revisions of the name "<base>-<hash>", and the sets
 	// that name their revisions so.
 	byRevisionBase = "revisionBase"
+	// byObjectKind finds the sets that describe objects of a kind.
+	byObjectKind = "objectKind"
 	// byOrphanage finds the revisions of a namespace that nobody controls.
 	byOrphanage = "orphanage"
 	// byBucket finds stubs by the hash of their base.

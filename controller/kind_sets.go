@@ -11,6 +11,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
 	setinformers "statefulset.dev/client/informers/externalversions/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // setsKind are the sets themselves. They live in our own API, where their status is
@@ -33,6 +34,13 @@ func setsKind(sets versioned.Interface) kind {
 					bases = append(bases, in(set, base))
 				}
 				return bases
+			}),
+			byObjectKind: indexBy(func(set *v1.StatefulSet) []string {
+				var kinds []string
+				for _, kind := range identity.ObjectKinds(set) {
+					kinds = append(kinds, kind.GroupKind().String())
+				}
+				return kinds
 			}),
 			byRevisionBase: indexBy(func(set *v1.StatefulSet) []string { return []string{in(set, revisionBase(set.Name))} }),
 		},

@@ -43,6 +43,8 @@ type memo struct {
 	// reads are what the last plan has read of the set's revisions. A set that is as it
 	// should be needs nothing of the kind.
 	reads plan.Records
+	// objects are what is remembered of objects beside pods (objects_memory.go).
+	objects objectsMemo
 	// read is what was read of objects that the caches have only stubs of (unread.go).
 	read map[*unread]any
 }
@@ -87,7 +89,7 @@ func (m *memo) keepWritesOnly() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.failures, m.unlabeled, m.durable, m.statusAt, m.pending = failures{}, nil, incarnation{}, time.Time{}, pendingEvents{}
-	m.reads, m.read = plan.Records{}, nil
+	m.reads, m.read, m.objects = plan.Records{}, nil, objectsMemo{}
 }
 
 func (m *memo) lastReads() plan.Records {

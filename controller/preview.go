@@ -112,6 +112,7 @@ func (p *Preview) observe(ctx context.Context, set *v1.StatefulSet, neighbours [
 		return plan.World{}, err
 	}
 	world := read.world(set, p.clock.Now())
+	assumeObjects(&world, neighbours)
 	if err := (&abilities{host: p.host}).tell(ctx, &world); err != nil {
 		return plan.World{}, unreadable("its own resources", err)
 	}

@@ -100,7 +100,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	if done.unfinished {
 		t.queue.Add(key)
 	}
-	return soonest(decided.RequeueAfter, done.retryAfter, statusAfter, known.nextLookAtUnlabeledPods()), nil
+	return soonest(decided.RequeueAfter, done.retryAfter, statusAfter, known.nextLookAtUnlabeledPods(), known.nextLookAtObjects()), nil
 }
 
 // soonest is the shortest of the delays that are not zero, and zero if all are.

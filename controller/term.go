@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
@@ -37,13 +38,14 @@ type term struct {
 	memory    *memory
 	quotas    *quotas
 	abilities *abilities
+	objects   *objectKinds
 	gauges    *gauges
 	recorder  record.EventRecorder
 }
 
 func newTerm(config Config, all kinds, gauges *gauges, holds func() error) *term {
 	informers, view := newInformers(all)
-	return &term{
+	t := &term{
 		Config:    config,
 		holds:     holds,
 		gauges:    gauges,
@@ -59,6 +61,8 @@ func newTerm(config Config, all kinds, gauges *gauges, holds func() error) *term
 		quotas:     newQuotas(config.Host),
 		abilities:  &abilities{host: config.Host},
 	}
+	t.objects = &objectKinds{term: t, watched: map[schema.GroupKind]*objectKind{}}
+	return t
 }
 
 // run fills the caches, works until the context ends, and returns when the last
@@ -71,6 +75,7 @@ func (t *term) run(ctx context.Context) {
 
 	var running sync.WaitGroup
 	defer t.gauges.reset()
+	defer t.objects.begin(ctx)()
 	defer t.syncs.Wait()
 	defer running.Wait()
 	defer t.queue.ShutDown()

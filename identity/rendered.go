@@ -17,6 +17,10 @@ import (
 
 // renderer renders what a set makes with an identity, its own or that of an earlier revision.
 func (o *Overrides) renderer(identity *v1.MemberIdentity) *render.Renderer {
+	return render.New(o.renderSource(identity))
+}
+
+func (o *Overrides) renderSource(identity *v1.MemberIdentity) render.Source {
 	source := render.Source{
 		Identity: identity, Name: o.set.Name, Namespace: o.set.Namespace, ServiceName: o.set.Spec.ServiceName,
 		Replicas: OrdinalsOf(o.set).Len(), Selected: SelectedKeys(o.set.Spec.Selector),
@@ -26,7 +30,7 @@ func (o *Overrides) renderer(identity *v1.MemberIdentity) *render.Renderer {
 			source.Values = append(source.Values, values)
 		}
 	}
-	return render.New(source)
+	return source
 }
 
 // SelectedKeys are the labels by which a set finds its pods, in order.

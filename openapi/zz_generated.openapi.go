@@ -352,6 +352,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.MemberIdentity{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_MemberIdentity(ref),
 		appsv1.MemberOverride{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_MemberOverride(ref),
 		appsv1.MemberReplacement{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_MemberReplacement(ref),
+		appsv1.ObjectTemplate{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref),
+		appsv1.ObjectTemplateStatus{}.OpenAPIModelName():                            schema_statefulsetdev_api_apps_v1_ObjectTemplateStatus(ref),
 		appsv1.OrdinalRange{}.OpenAPIModelName():                                    schema_statefulsetdev_api_apps_v1_OrdinalRange(ref),
 		appsv1.PlanAction{}.OpenAPIModelName():                                      schema_statefulsetdev_api_apps_v1_PlanAction(ref),
 		appsv1.PlanMember{}.OpenAPIModelName():                                      schema_statefulsetdev_api_apps_v1_PlanMember(ref),
@@ -18730,6 +18732,141 @@ func schema_statefulsetdev_api_apps_v1_MemberReplacement(ref common.ReferenceCal
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ObjectTemplate describes an object that is made for each member, or once for the set: a Service, a ConfigMap. A pod is created when the objects of its member and of the set exist; otherwise they hold up nothing. They follow the template while pods run, and are deleted by nobody but their users.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name identifies the template, in messages and for overrides of lists.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"scope": {
+						SchemaProps: spec.SchemaProps{
+							Description: "scope says whether every member has an object of its own. Without it, Member.\n\nPossible enum values:\n - `\"Member\"` makes one object for each wanted member.\n - `\"Set\"` makes one object for the set.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Member", "Set"},
+						},
+					},
+					"object": {
+						SchemaProps: spec.SchemaProps{
+							Description: "object is the manifest. $(NAME) in its strings becomes the parameter of that name, which are those of spec.identity; those of a member are known to objects of members only. The name of an object of members must contain $(IDENTITY). It has no namespace, which is the set's, and no owner references.",
+							Ref:         ref(runtime.RawExtension{}.OpenAPIModelName()),
+						},
+					},
+					"transforms": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "transforms change the object, with its parameters, in this order. At most 32. REPLICAS is among the parameters, and is a number.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.Transform{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"existingPolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "existingPolicy says what becomes of an object of somebody else that has the name already. Without it, Use.\n\nPossible enum values:\n - `\"Refuse\"` leaves it alone, and creates no pod that needs the object.\n - `\"Use\"` leaves it alone, and takes it for the one that was to be made.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Refuse", "Use"},
+						},
+					},
+				},
+				Required: []string{"name", "object"},
+			},
+		},
+		Dependencies: []string{
+			runtime.RawExtension{}.OpenAPIModelName(), appsv1.Transform{}.OpenAPIModelName()},
+	}
+}
+
+func schema_statefulsetdev_api_apps_v1_ObjectTemplateStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ObjectTemplateStatus says how far the objects of a template are as it describes.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is that of the template.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "kind is that of the objects, as in \"Service\" or \"Certificate.cert-manager.io\".",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"objectName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "objectName is the name of the objects as the template has it, with parameters.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"wanted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "wanted is how many objects there are to be.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"present": {
+						SchemaProps: spec.SchemaProps{
+							Description: "present is how many of them there are that are the set's.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"updated": {
+						SchemaProps: spec.SchemaProps{
+							Description: "updated is how many of these are as the template describes now.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"foreign": {
+						SchemaProps: spec.SchemaProps{
+							Description: "foreign is how many of the wanted objects are somebody else's, and are used as they are.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message says what keeps the first object from being as it is to be, empty if nothing does.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name"},
+			},
+		},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_OrdinalRange(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -18768,11 +18905,11 @@ func schema_statefulsetdev_api_apps_v1_PlanAction(ref common.ReferenceCallback) 
 				Properties: map[string]spec.Schema{
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "type says what the action does.\n\nPossible enum values:\n - `\"AdoptPod\"` makes the set the controller of a pod that has none.\n - `\"AdoptRevision\"` makes the set the controller of a revision that has none.\n - `\"CreateClaims\"` creates claims that an existing pod waits for.\n - `\"CreateMember\"` creates the claims that a member lacks, and then its pod.\n - `\"CreateRevision\"` records the set's template.\n - `\"DeleteClaim\"` deletes the claim of a member that was removed long enough ago, and its data.\n - `\"DeletePod\"` removes a pod gracefully.\n - `\"DeleteRevision\"` removes a revision that nothing needs any more.\n - `\"EndInPlace\"` notes at a pod that its containers have been restarted and resized.\n - `\"MarkClaim\"` notes on a claim what its deletion rests on: that a pod of the set mounts it, since when its member is removed, or that it is to stay.\n - `\"PatchPod\"` changes labels and annotations of a pod.\n - `\"RaiseRevision\"` makes an earlier revision the latest again.\n - `\"ReleasePod\"` gives up a pod that no longer matches the set.\n - `\"RepairPod\"` restores the labels of a pod's identity.\n - `\"ResizePod\"` gives containers of a pod that is updated in place other cpu and memory.\n - `\"SetClaimOwners\"` makes the owner references of a claim follow the retention policy.\n - `\"SetPodConditions\"` sets conditions in the status of a pod.\n - `\"UpdateClaim\"` makes a claim larger, or gives it the attributes, labels and annotations of its template.\n - `\"UpdateInPlace\"` brings a pod to another revision without replacing it.",
+							Description: "type says what the action does.\n\nPossible enum values:\n - `\"AdoptPod\"` makes the set the controller of a pod that has none.\n - `\"AdoptRevision\"` makes the set the controller of a revision that has none.\n - `\"ApplyObject\"` brings such an object to what its template describes now.\n - `\"CreateClaims\"` creates claims that an existing pod waits for.\n - `\"CreateMember\"` creates the claims that a member lacks, and then its pod.\n - `\"CreateObject\"` creates an object that a template of spec.objectTemplates describes.\n - `\"CreateRevision\"` records the set's template.\n - `\"DeleteClaim\"` deletes the claim of a member that was removed long enough ago, and its data.\n - `\"DeletePod\"` removes a pod gracefully.\n - `\"DeleteRevision\"` removes a revision that nothing needs any more.\n - `\"EndInPlace\"` notes at a pod that its containers have been restarted and resized.\n - `\"MarkClaim\"` notes on a claim what its deletion rests on: that a pod of the set mounts it, since when its member is removed, or that it is to stay.\n - `\"PatchPod\"` changes labels and annotations of a pod.\n - `\"RaiseRevision\"` makes an earlier revision the latest again.\n - `\"ReleasePod\"` gives up a pod that no longer matches the set.\n - `\"RepairPod\"` restores the labels of a pod's identity.\n - `\"ResizePod\"` gives containers of a pod that is updated in place other cpu and memory.\n - `\"SetClaimOwners\"` makes the owner references of a claim follow the retention policy.\n - `\"SetPodConditions\"` sets conditions in the status of a pod.\n - `\"UpdateClaim\"` makes a claim larger, or gives it the attributes, labels and annotations of its template.\n - `\"UpdateInPlace\"` brings a pod to another revision without replacing it.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
-							Enum:        []interface{}{"AdoptPod", "AdoptRevision", "CreateClaims", "CreateMember", "CreateRevision", "DeleteClaim", "DeletePod", "DeleteRevision", "EndInPlace", "MarkClaim", "PatchPod", "RaiseRevision", "ReleasePod", "RepairPod", "ResizePod", "SetClaimOwners", "SetPodConditions", "UpdateClaim", "UpdateInPlace"},
+							Enum:        []interface{}{"AdoptPod", "AdoptRevision", "ApplyObject", "CreateClaims", "CreateMember", "CreateObject", "CreateRevision", "DeleteClaim", "DeletePod", "DeleteRevision", "EndInPlace", "MarkClaim", "PatchPod", "RaiseRevision", "ReleasePod", "RepairPod", "ResizePod", "SetClaimOwners", "SetPodConditions", "UpdateClaim", "UpdateInPlace"},
 						},
 					},
 					"ordinal": {
@@ -20088,12 +20225,35 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 							Ref:         ref(appsv1.MemberIdentity{}.OpenAPIModelName()),
 						},
 					},
+					"objectTemplates": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "name",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "objectTemplates describe objects, such as Services and ConfigMaps, that are made for each member, or once for the set, before pods that need them. At most 16, of 96 KiB together.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.ObjectTemplate{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"selector", "template"},
 			},
 		},
 		Dependencies: []string{
-			corev1.PersistentVolumeClaim{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName(), appsv1.MemberIdentity{}.OpenAPIModelName(), appsv1.MemberOverride{}.OpenAPIModelName(), appsv1.StatefulSetDisruption{}.OpenAPIModelName(), appsv1.StatefulSetOrdinals{}.OpenAPIModelName(), appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(), appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName(), appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName(), appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()},
+			corev1.PersistentVolumeClaim{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName(), appsv1.MemberIdentity{}.OpenAPIModelName(), appsv1.MemberOverride{}.OpenAPIModelName(), appsv1.ObjectTemplate{}.OpenAPIModelName(), appsv1.StatefulSetDisruption{}.OpenAPIModelName(), appsv1.StatefulSetOrdinals{}.OpenAPIModelName(), appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(), appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName(), appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName(), appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()},
 	}
 }
 
@@ -20279,12 +20439,30 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							},
 						},
 					},
+					"objectTemplates": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "objectTemplates say, by template, how far the objects that the set asks for are there.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.ObjectTemplateStatus{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"replicas"},
 			},
 		},
 		Dependencies: []string{
-			metav1.Time{}.OpenAPIModelName(), appsv1.MemberReplacement{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.Reclaim{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName(), appsv1.VolumeClaimStatus{}.OpenAPIModelName()},
+			metav1.Time{}.OpenAPIModelName(), appsv1.MemberReplacement{}.OpenAPIModelName(), appsv1.ObjectTemplateStatus{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.Reclaim{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName(), appsv1.VolumeClaimStatus{}.OpenAPIModelName()},
 	}
 }
 

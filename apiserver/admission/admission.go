@@ -17,7 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/server/options"
 )
 
-// NewOptions are the plugins that every API server has by default, one of ours about rights,
+// NewOptions are the plugins that every API server has by default, two of ours about rights,
 // and resource quota, which none but kube-apiserver has by default. All but one ask the
 // host for what each supported version of Kubernetes serves; that one waits for it.
 func NewOptions() *options.AdmissionOptions {
@@ -29,10 +29,11 @@ func NewOptions() *options.AdmissionOptions {
 	validating.Register(admissionOptions.Plugins)
 	validatingwebhook.Register(admissionOptions.Plugins)
 	admissionOptions.Plugins.Register(reclaimPluginName, newReclaimRights)
+	admissionOptions.Plugins.Register(objectsPluginName, newObjectRights)
 	resourcequota.Register(admissionOptions.Plugins)
 	// The first decorator is the innermost, so that the metrics of the plugin count once.
 	admissionOptions.Decorators = append(admission.Decorators{admission.DecoratorFunc(DecorateQuota)}, admissionOptions.Decorators...)
-	admissionOptions.RecommendedPluginOrder = append(admissionOptions.RecommendedPluginOrder, reclaimPluginName, resourcequota.PluginName)
+	admissionOptions.RecommendedPluginOrder = append(admissionOptions.RecommendedPluginOrder, reclaimPluginName, objectsPluginName, resourcequota.PluginName)
 	return admissionOptions
 }
 

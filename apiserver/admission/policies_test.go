@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -84,6 +85,12 @@ func (h *versionedHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				ObjectMeta: metav1.ObjectMeta{Name: "mark"}, Spec: admissionregistrationv1.MutatingAdmissionPolicyBindingSpec{PolicyName: "mark"},
 			}},
 		})
+	case r.URL.Path == "/api/v1":
+		send(w, &metav1.APIResourceList{GroupVersion: "v1", APIResources: []metav1.APIResource{{
+			Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: metav1.Verbs{"create", "delete", "get", "list", "patch", "watch"},
+		}}})
+	case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
+		send(w, &authorizationv1.SelfSubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: true}})
 	case r.URL.Path == "/api/v1/namespaces":
 		send(w, &corev1.NamespaceList{
 			ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: []corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: servertest.Namespace}}},
@@ -132,7 +139,7 @@ func markingPolicy() *admissionregistrationv1.MutatingAdmissionPolicy {
 }
 
 // startOn starts a server whose admission follows the host.
-func (h *versionedHost) startOn(t *testing.T) (*servertest.Server, *admission.Policies) {
+func (h *versionedHost) startOn(t *testing.T, configure ...func(*apiserver.Config)) (*servertest.Server, *admission.Policies) {
 	t.Helper()
 	var options *apiserver.Options
 	var policies *admission.Policies
@@ -140,12 +147,15 @@ func (h *versionedHost) startOn(t *testing.T) (*servertest.Server, *admission.Po
 		o.Features.EnablePriorityAndFairness = false
 		options = o
 	}, func(config *apiserver.Config) {
+		for _, change := range configure {
+			change(config)
+		}
 		host := h.host(t)
 		var err error
 		if policies, err = admission.FollowPolicies(t.Context(), host); err != nil {
 			t.Fatalf("asking the host: %v", err)
 		}
-		if err := admission.Apply(options.Admission, options.Features, config.Generic, host, policies); err != nil {
+		if err := admission.Apply(options.Admission, options.Features, config.Generic, host, policies, "system"); err != nil {
 			t.Fatalf("preparing admission: %v", err)
 		}
 	})

@@ -6,10 +6,10 @@ package admission
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -60,19 +60,17 @@ func (p *reclaimRights) Validate(ctx context.Context, request admission.Attribut
 	if after == nil || old != nil && ptr.Equal(after, reclaimAfter(old)) {
 		return nil
 	}
-	decision, _, err := p.rights.Authorize(ctx, authorizer.AttributesRecord{
-		User: request.GetUserInfo(), Verb: "delete", Namespace: request.GetNamespace(),
-		APIGroup: corev1.GroupName, APIVersion: "v1", Resource: "persistentvolumeclaims", ResourceRequest: true,
-	})
-	if decision == authorizer.DecisionAllow {
+	path := field.NewPath("spec", "persistentVolumeClaimRetentionPolicy", "scaledAfterSeconds")
+	may, err := userMay(ctx, p.rights, request, "delete", corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims"))
+	switch {
+	case err != nil:
+		return unanswered(path, err)
+	case !may:
+		return forbidden(request, path, "user %q may not delete \"persistentvolumeclaims\" in namespace %q, which the set would do for them",
+			request.GetUserInfo().GetName(), request.GetNamespace())
+	default:
 		return nil
 	}
-	why := fmt.Errorf("spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds: Forbidden: user %q may not delete \"persistentvolumeclaims\" in namespace %q, which the set would do for them",
-		request.GetUserInfo().GetName(), request.GetNamespace())
-	if err != nil {
-		why = fmt.Errorf("%w: %w", why, err)
-	}
-	return admission.NewForbidden(request, why)
 }
 
 func reclaimAfter(set *appsv1.StatefulSet) *int32 {

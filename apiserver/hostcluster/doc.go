@@ -6,6 +6,7 @@
 //
 //	host.go      the clients, none of which has a rate of its own, and the wait at start
 //	serves.go    what the host serves, and its version
+//	kinds.go     which resources are of a kind, and what this server may do with them
 //	watch.go     whether it can be used, asked regularly and remembered
 //	services.go  which headless Services it has
 package hostcluster

@@ -69,12 +69,14 @@ func extensions() []extension {
 		}},
 		{"spec.overrides", 2, func(s *appsv1.StatefulSet) bool { return len(s.Spec.Overrides) > 0 }},
 		{"spec.identity", 2, func(s *appsv1.StatefulSet) bool { return s.Spec.Identity != nil }},
+		{"spec.objectTemplates", 2, func(s *appsv1.StatefulSet) bool { return len(s.Spec.ObjectTemplates) > 0 }},
 		{"spec.scaleStrategy", 2, func(s *appsv1.StatefulSet) bool { return s.Spec.ScaleStrategy != nil }},
 		{"spec.disruption", 2, func(s *appsv1.StatefulSet) bool { return s.Spec.Disruption != nil }},
 		{"status.ordinals", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.Ordinals) > 0 }},
 		{"status.rollout", 2, func(s *appsv1.StatefulSet) bool { return s.Status.Rollout != nil }},
 		{"status.volumeClaims", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.VolumeClaims) > 0 }},
 		{"status.reclaims", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.Reclaims) > 0 }},
+		{"status.objectTemplates", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.ObjectTemplates) > 0 }},
 		{"status.replacements", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.Replacements) > 0 }},
 	}
 }

@@ -31,6 +31,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.MemberOverrideApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("MemberReplacement"):
 		return &appsv1.MemberReplacementApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ObjectTemplate"):
+		return &appsv1.ObjectTemplateApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ObjectTemplateStatus"):
+		return &appsv1.ObjectTemplateStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("OrdinalRange"):
 		return &appsv1.OrdinalRangeApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Reclaim"):

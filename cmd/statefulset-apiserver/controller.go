@@ -70,6 +70,9 @@ func (c *colocated) config(access apiserver.Access) (controller.Config, error) {
 	if config.Host, err = controller.NewHostClient(access.Host); err != nil {
 		return controller.Config{}, err
 	}
+	if config.Objects, err = controller.NewObjectClients(access.Host); err != nil {
+		return controller.Config{}, err
+	}
 	config.Sets, err = controller.NewSetsClient(access.Loopback)
 	return config, err
 }

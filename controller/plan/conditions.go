@@ -113,16 +113,22 @@ func openWork(f *facts, d *draft) *reason {
 		word = v1.ReasonPaused
 	case stepWord != "":
 		word = stepWord
+	case d.objectOpen != "":
+		word = v1.ReasonWaitingForObjects
 	default:
 		return nil
 	}
-	parts := []string{fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused, stepText}
+	parts := []string{fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused, stepText, d.openObjects()}
 	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	return &reason{d.orGate(word), strings.Join(parts, "; ")}
 }
 
-// orGate is the reason that a set gives whose work is of a kind, if a gate has yet to agree to it.
+// orGate is the reason that a set gives whose work is of a kind, if an object is to be there before,
+// or a gate has yet to agree to it.
 func (d *draft) orGate(word string) string {
+	if d.objectWord != "" && (word == v1.ReasonCreatingMembers || word == v1.ReasonUpdating || word == v1.ReasonReplacingMembers) {
+		return d.objectWord
+	}
 	if d.atGate && (word == v1.ReasonUpdating || word == v1.ReasonRemovingMembers || word == v1.ReasonReplacingMembers) {
 		return v1.ReasonWaitingForGate
 	}

@@ -22,6 +22,10 @@ func create(f *facts, d *draft, m member) {
 	if !usable {
 		return
 	}
+	objects, there := lackingObjects(f, d, m)
+	if !there {
+		return
+	}
 	revision, source, ok := sourceOf(f, d, m)
 	if !ok {
 		return
@@ -30,7 +34,7 @@ func create(f *facts, d *draft, m member) {
 	if wrong != nil {
 		return // sourceOf has said why
 	}
-	d.each(CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: f.withServiceGate(pod), Override: f.dueOverride(m)})
+	d.inOrder(append(objects, CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: f.withServiceGate(pod), Override: f.dueOverride(m)})...)
 	ownClaims(f, d, m)
 	d.wait("pod %s is being created", name)
 }
@@ -66,7 +70,7 @@ func returnable(f *facts, d *draft, m member) bool {
 			return false
 		}
 	}
-	return true
+	return hasObjects(f, d, m)
 }
 
 // sourceAt is what a member of the given revision is made from.

@@ -43,6 +43,8 @@
 //	gates       withdraw what gates were asked and is not to happen any more
 //	drain       put members into service whose containers are not about to be restarted
 //	parameters  tell members that name REPLICAS how many there are now
+//	objects     make the objects of the set and of members that have a pod, and change those
+//	            that are not as their templates describe
 //	shape       tell of members that keep the claims of earlier templates, or an earlier
 //	            override
 //	service     tell of members that have the DNS name of an earlier service

@@ -41,6 +41,14 @@ type draft struct {
 	// marked are the claims whose retirement is noted or withdrawn.
 	marked map[string]bool
 
+	// kept is how much is done about objects that holds up nothing. objectOpen says what an object
+	// has yet to become, objectWord is the reason if an object is what the set waits for; both are
+	// empty otherwise.
+	// drifts is true if somebody is told of one that was changed.
+	kept                   int
+	drifts                 bool
+	objectOpen, objectWord string
+
 	// purse is what is left of the members that may be unavailable.
 	purse purse
 	// given are the pods whose gates were asked, and that are not removed for now.

@@ -46,6 +46,9 @@ func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now t
 		}
 	}
 	message := fmt.Sprintf("could not %s: %s", worst.Action, Cause(worst.Err))
+	if _, changes := worst.Action.(ApplyObject); changes && apierrors.IsInvalid(worst.Err) {
+		message += "; delete it to have it made anew"
+	}
 	if len(failures) > 1 {
 		message += fmt.Sprintf(" (and %d more)", len(failures)-1)
 	}

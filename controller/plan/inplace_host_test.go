@@ -52,6 +52,8 @@ func (h *host) templateSetting(key, value string) bool {
 		if value != "none" {
 			template.Spec.Containers[0].Args = []string{"--is=$(" + value + ")"}
 		}
+	case "objects":
+		h.set.Spec.ObjectTemplates = h.objectTemplates(value)
 	case "sidecar":
 		template.Spec.InitContainers = []corev1.Container{{Name: "proxy", Image: value, RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}}
 	default:

@@ -129,7 +129,7 @@ func (j *judged) progress() {
 	before, now := j.Set.Status, j.plan.Status
 	moved := before.ObservedGeneration != now.ObservedGeneration || before.Replicas != now.Replicas || before.ReadyReplicas != now.ReadyReplicas ||
 		before.AvailableReplicas != now.AvailableReplicas || before.UpdatedReplicas != now.UpdatedReplicas || before.CurrentReplicas != now.CurrentReplicas ||
-		before.CurrentRevision != now.CurrentRevision || before.UpdateRevision != now.UpdateRevision || fmt.Sprint(claimCounts(before)) != fmt.Sprint(claimCounts(now)) || stepIn(before) != stepIn(now)
+		before.CurrentRevision != now.CurrentRevision || before.UpdateRevision != now.UpdateRevision || fmt.Sprint(claimCounts(before)) != fmt.Sprint(claimCounts(now)) || fmt.Sprint(movedObjects(before)) != fmt.Sprint(movedObjects(now)) || stepIn(before) != stepIn(now)
 	switch {
 	case now.LastProgressTime == nil:
 		j.broke("progress", "the status does not say when something has moved")

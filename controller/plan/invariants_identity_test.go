@@ -112,9 +112,11 @@ func (f evidence) lacksParameters(pod *corev1.Pod, ordinal int) bool {
 	return follows && identityText(pod) != f.dueIdentity(f.Set.Spec.Identity, &f.Set.Spec.Template, ordinal)
 }
 
-// isUnrenderable reports whether the template of the set cannot be rendered for a member.
+// isUnrenderable reports whether the template of the set cannot be rendered for a member, or an
+// object is lacking that it needs.
 func (f evidence) isUnrenderable(ordinal int) bool {
-	return isBad(f.Set.Spec.Identity) && ordinal > 2
+	lacks := slices.ContainsFunc(f.dueObjects(ordinal), func(due dueObject) bool { return !f.isUsable(due) })
+	return isBad(f.Set.Spec.Identity) && ordinal > 2 || lacks || f.doubles()
 }
 
 // isMistold reports whether a pod has another number for REPLICAS than the set.

@@ -117,12 +117,17 @@ func (j *judged) recreatesAtOnce() {
 // that an ordered set takes its members out of service in order.
 func (j *judged) chains() {
 	for _, chain := range j.plan.Chains {
+		for len(chain) > 1 && isCreateObject(chain[0]) {
+			chain = chain[1:]
+		}
 		update := !slices.ContainsFunc(chain, func(action Action) bool { return !advancesUpdate(action) })
 		if inOrder := update && j.ordered() && j.strategy() == v1.RollingUpdateStatefulSetStrategyType; len(chain) > 1 && !inOrder {
 			j.broke("chains", "one refusal would hold up the rest of %v", chain)
 		}
 	}
 }
+
+func isCreateObject(action Action) bool { _, is := action.(CreateObject); return is }
 
 // advancesUpdate reports whether an action is one of those that an update is made of.
 func advancesUpdate(action Action) bool {

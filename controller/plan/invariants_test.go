@@ -49,6 +49,7 @@ var invariants = []func(*judged){
 	(*judged).createdClaims,
 	(*judged).claimOwners,
 	(*judged).reclaims,
+	(*judged).objects,
 	(*judged).tracking,
 	(*judged).stepping,
 	(*judged).decisions,
@@ -156,7 +157,7 @@ func (j *judged) sameName(names map[string]string) {
 }
 
 func deepCopy(world World) World {
-	return World{Set: world.Set.DeepCopy(), Revisions: copies(world.Revisions), Pods: copies(world.Pods), Claims: copies(world.Claims), Rivals: world.Rivals, Resizes: world.Resizes, SetsConditions: world.SetsConditions, Now: world.Now,
+	return World{Set: world.Set.DeepCopy(), Revisions: copies(world.Revisions), Pods: copies(world.Pods), Claims: copies(world.Claims), Objects: copiesOfObjects(world.Objects), Kinds: maps.Clone(world.Kinds), Rivals: world.Rivals, Resizes: world.Resizes, SetsConditions: world.SetsConditions, Now: world.Now,
 		Records: Records{digests: maps.Clone(world.Records.digests), sources: maps.Clone(world.Records.sources), set: world.Records.set, endings: maps.Clone(world.Records.endings)}}
 }
 
@@ -188,6 +189,8 @@ func targetOf(action Action) (kind string, at Target) {
 		return "claim", a.Claim
 	case DeleteClaim:
 		return "claim", a.Claim
+	case ApplyObject:
+		return "object " + a.Object.GetKind(), a.At
 	case RepairPod:
 		return "pod", a.Pod
 	case PatchPod:
@@ -244,6 +247,9 @@ func (j *judged) seen(kind, name string) metav1.Object {
 	}
 	if claim := j.claims[name]; kind == "claim" && claim != nil {
 		return claim
+	}
+	if of, is := strings.CutPrefix(kind, "object "); is && j.Objects[keyOf(of+"/"+name)] != nil {
+		return j.Objects[keyOf(of+"/"+name)]
 	}
 	if revision := j.revisions[name]; kind == "revision" && revision != nil {
 		return revision

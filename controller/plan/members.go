@@ -61,7 +61,7 @@ const (
 // sets, with up to 50 parts a member, it is always the same number.
 func (f *facts) missingAtOnce() int {
 	spec := &f.Set.Spec
-	parts := 1 + len(spec.Template.Labels) + f.overrideParts() + f.identityParts()
+	parts := 1 + len(spec.Template.Labels) + f.overrideParts() + f.identityParts() + f.objectParts()
 	selected := 0
 	if spec.Selector != nil {
 		selected = len(spec.Selector.MatchLabels)

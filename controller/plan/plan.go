@@ -9,8 +9,10 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // World is everything that a decision may see. Nothing in it is changed.
@@ -30,6 +32,10 @@ type World struct {
 	// Rivals names, by claim template, an older set whose members' claims have the
 	// same names as those made from that template.
 	Rivals map[string]string
+	// Objects are what the host has of the objects that the set's templates describe, and Kinds says
+	// of which kinds it has all. It is empty of a set that has no such templates.
+	Objects map[identity.ObjectKey]*Object
+	Kinds   map[schema.GroupKind]Kind
 	// Resizes is true if the host changes the resources of pods that are there. It need not be
 	// known of a set that updates nothing in place.
 	Resizes bool

@@ -23,6 +23,9 @@ func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.
 	begins := open != nil && (ready == nil || ready.Status != corev1.ConditionFalse || stands(ready.Reason) && !stands(open.word))
 	same := before.ObservedGeneration == status.ObservedGeneration && countsOfPods(&before) == countsOfPods(status) &&
 		slices.EqualFunc(before.VolumeClaims, status.VolumeClaims, func(a, b v1.VolumeClaimStatus) bool { return a.Claims == b.Claims && a.UpToDate == b.UpToDate }) &&
+		slices.EqualFunc(before.ObjectTemplates, status.ObjectTemplates, func(a, b v1.ObjectTemplateStatus) bool {
+			return a.Present+a.Foreign == b.Present+b.Foreign && a.Updated == b.Updated
+		}) &&
 		stepOf(&before) == stepOf(status) &&
 		before.CurrentRevision == status.CurrentRevision && before.UpdateRevision == status.UpdateRevision
 	if before.LastProgressTime == nil || !same || begins {

@@ -52,6 +52,7 @@ var settings = map[string][]string{
 		"wide@1@storage=www=2Gi", "big@0@node=nvme@storage=www=3Gi/small@4@env=SMALL"},
 	"identity": {"plain", "none", "env", "note", "tier", "bad"},
 	"args":     {"REPLICAS", "none", "IDENTITY", "hostname"},
+	"objects":  {"conf", "none", "conf,peers", "peers", "conf:2,count", "count", "conf!,peers!", "conf:3", "bad", "again"},
 	"service":  {"nginx", "other", ""},
 	"reserved": {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
 }
@@ -92,7 +93,7 @@ func drawSet() *rapid.Generator[[]string] {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		every := choice([]int{2, 4, 8}, number.Draw(t, "one field of"))
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "scaledAfterSeconds", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy", "inPlace", "drain", "cpu", "memory", "gates", "method", "readinessGate", "identity", "args"} {
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "scaledAfterSeconds", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy", "inPlace", "drain", "cpu", "memory", "gates", "method", "readinessGate", "identity", "args", "objects"} {
 			if n := number.Draw(t, field); n%every == 1 {
 				args = append(args, field+"="+choice(settings[field], n/every))
 			}

@@ -13,6 +13,9 @@ import (
 
 // ails reports whether there are pods that do not start, or may be.
 func (s *stage) ails() bool {
+	if s.hindered() {
+		return true
+	}
 	for _, pod := range s.pods {
 		if s.cannotStart(pod) {
 			return true
@@ -46,6 +49,7 @@ func (s *stage) heal() {
 	if !s.ails() {
 		return
 	}
+	s.healObjects()
 	s.happen("set", "image=nginx:1")
 	if asksForNowhere(s.set) {
 		s.happen("set", "overrides=none")

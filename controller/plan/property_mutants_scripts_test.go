@@ -23,6 +23,7 @@ import (
 func TestMutantsAreFoundByScripts(t *testing.T) {
 	all := scriptedMutants()
 	maps.Copy(all, reclaimMutants())
+	maps.Copy(all, objectMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			content, err := os.ReadFile("testdata/sequences/" + m.script + ".txt")

@@ -119,6 +119,7 @@ func (s *stage) converge(slowly bool) {
 		acted = s.happened(s.kubelet()) || acted
 		acted = s.happened(s.collect()) || acted
 		acted = s.happened(s.provision()) || acted
+		acted = s.happened(s.collectObjects()) || acted
 		acted = s.happened(s.answers()) || acted
 		acted = acted || s.happened(s.check())
 		if !acted && p.RequeueAfter > 0 {

@@ -70,6 +70,10 @@ func (s *stage) show() {
 	for _, claim := range slices.SortedFunc(maps.Values(s.claims), byName) {
 		fmt.Fprintf(&s.log, "  claim %s owned by %s\n", claim.Name, owners(claim))
 	}
+	for _, name := range s.objectNames() {
+		object := s.objects[keyOf(name)]
+		fmt.Fprintf(&s.log, "  object %s of %q with %v\n", name, object.Annotations[ownerNote], object.Labels)
+	}
 	for _, r := range sortRevisions(slices.Collect(maps.Values(s.revisions))) {
 		s.name(r.Name)
 		fmt.Fprintf(&s.log, "  revision %d %s\n", r.Revision, r.Name)

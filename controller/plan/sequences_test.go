@@ -41,7 +41,7 @@ const separator = "----------\n"
 // "hold" and "unhold" set and remove the annotation; "show" prints what is there; move has the
 // commands about sets that come from another group, ail those about pods that do not
 // start, elect those about who leads, decide those about steps, agree those about gates, restartCommand those about updates
-// in place, and trouble those that make a run unfair.
+// in place, objectCommand those about objects beside pods, and trouble those that make a run unfair.
 func TestSequences(t *testing.T) {
 	files, err := filepath.Glob("testdata/sequences/*.txt")
 	if err != nil || len(files) == 0 {
@@ -161,7 +161,7 @@ func (s *stage) command(name string, args []string) {
 	case "show":
 		s.show()
 	default:
-		if !s.move(name, args) && !s.ail(name, args) && !s.elect(name, args) && !s.decide(name, args) && !s.agree(name, args) && !s.restartCommand(name, args) {
+		if !s.objectCommand(name, args) && !s.move(name, args) && !s.ail(name, args) && !s.elect(name, args) && !s.decide(name, args) && !s.agree(name, args) && !s.restartCommand(name, args) {
 			s.trouble(name, args)
 		}
 	}
@@ -235,6 +235,9 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 	}
 	for _, c := range status.VolumeClaims {
 		fmt.Fprintf(&s.log, "  claims %s\n", countsOf(c))
+	}
+	for _, o := range status.ObjectTemplates {
+		fmt.Fprintf(&s.log, "  objects %s: %d wanted, %d present, %d updated, %d foreign %s\n", o.Name, o.Wanted, o.Present, o.Updated, o.Foreign, o.Message)
 	}
 	for _, c := range status.Conditions {
 		if tells(status.Conditions, c) {

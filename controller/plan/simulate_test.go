@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // host is a cluster in memory: it holds what a plan acts on, does what actions
@@ -30,8 +31,11 @@ type host struct {
 	pods      map[string]*corev1.Pod
 	claims    map[string]*corev1.PersistentVolumeClaim
 	revisions map[string]*appsv1.ControllerRevision
-	now       time.Time
-	writes    int
+	objects   map[identity.ObjectKey]*Object
+	// unknown says why objects are not known, nil if they are.
+	unknown *Kind
+	now     time.Time
+	writes  int
 	// refuse makes actions whose text contains a key fail with its value.
 	refuse map[string]error
 	// writesLeft is how many writes the controller carries out before it crashes,
@@ -73,6 +77,7 @@ func newHost(t tester, compute func(World) Plan) *host {
 		pods:      map[string]*corev1.Pod{},
 		claims:    map[string]*corev1.PersistentVolumeClaim{},
 		revisions: map[string]*appsv1.ControllerRevision{},
+		objects:   map[identity.ObjectKey]*Object{},
 		now:       time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		refuse:    map[string]error{}, writesLeft: -1,
 	}
@@ -178,6 +183,7 @@ func (h *host) world() World {
 		Pods:      slices.Collect(maps.Values(h.pods)),
 		Claims:    slices.Collect(maps.Values(h.claims)),
 		Revisions: slices.Collect(maps.Values(h.revisions)),
+		Objects:   maps.Clone(h.objects), Kinds: h.kindsOfObjects(),
 	}
 }
 
@@ -269,7 +275,7 @@ func (h *host) do(action Action) error {
 
 // simulated is the host as actions find it.
 func (h *host) simulated() *Simulated {
-	return &Simulated{Set: h.set, Pods: h.pods, Claims: h.claims, Revisions: h.revisions, Now: h.now, Write: h.write, Trim: (*corev1.Pod).DeepCopy}
+	return &Simulated{Set: h.set, Pods: h.pods, Claims: h.claims, Revisions: h.revisions, Objects: h.objects, Now: h.now, Write: h.write, Trim: (*corev1.Pod).DeepCopy}
 }
 
 // ready makes the containers of a pod run, ready or not; so is the pod, unless a gate keeps it

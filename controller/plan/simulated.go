@@ -29,6 +29,7 @@ type Simulated struct {
 	Pods      map[string]*corev1.Pod
 	Claims    map[string]*corev1.PersistentVolumeClaim
 	Revisions map[string]*appsv1.ControllerRevision
+	Objects   map[identity.ObjectKey]*Object
 	// Now is the time of what is done.
 	Now time.Time
 	// Write is asked before each write. It returns a number that is higher than that of
@@ -61,6 +62,10 @@ func (s *Simulated) Do(action Action) error { //nolint:gocyclo // a case for eac
 		return hit(s, s.Claims, a.Claim, a.apply)
 	case DeleteClaim:
 		return s.deleteClaim(a)
+	case CreateObject:
+		return s.createObject(a)
+	case ApplyObject:
+		return s.applyObject(a)
 	case RepairPod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) {
 			pod.Labels = merged(pod.Labels, a.Labels)

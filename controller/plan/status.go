@@ -46,6 +46,7 @@ func counted(f *facts, d *draft) v1.StatefulSetStatus {
 		VolumeClaims:       volumeClaims(f),
 		Replacements:       replacementsOf(f),
 		Reclaims:           reclaims(f),
+		ObjectTemplates:    objectTemplates(f),
 	}
 	if ordinals := f.Set.Spec.Ordinals; ordinals != nil && len(ordinals.Reserved) > 0 {
 		status.Ordinals = f.roster.Ranges()

@@ -51,6 +51,11 @@ type facts struct {
 	// overrides are what single members are to have otherwise than the templates.
 	overrides *identity.Overrides
 
+	// objects are the templates of objects, badObjects says why they cannot be read, nil if they
+	// can.
+	objects    []identity.Object
+	badObjects *render.Error
+
 	// history are the set's revisions. update is that of the present template, current
 	// the one that members have until an update reaches them.
 	history         revisions
@@ -106,6 +111,7 @@ func survey(world World, reads *reader) *facts {
 	}
 	f.sortMembers(selector)
 	f.findLeftovers()
+	f.findObjects()
 	f.lineUp()
 	f.findRevisions(selector, reads)
 	f.freezeRevisions()

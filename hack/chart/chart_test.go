@@ -137,10 +137,39 @@ func TestValuesThatAreRefused(t *testing.T) {
 		"no copy that is kept":                      {values{"backup": values{"keep": 0}}, "/backup/keep"},
 		"nobody who serves":                         {values{"replicas": 0}, "/replicas"},
 		"a size without unit":                       {values{"store": values{"size": "16"}}, "/store/size"},
+		"objects of a kind without a switch":        {values{"objects": values{"pods": true}}, "/objects"},
 		"a digest that is none":                     {values{"image": values{"digest": "latest"}}, "/image/digest"},
 	} {
 		if _, err := render(chart, tc.values); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want %q", sentence, err, tc.want)
+		}
+	}
+}
+
+// The controller has no right to objects beside pods but those that an operator switches on.
+func TestRightsToObjectsAreSwitchedOn(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		values values
+		want   []string
+	}{
+		"by default":                {},
+		"to Secrets":                {values{"secrets": true}, []string{"statefulset-controller-objects-secrets"}},
+		"to Jobs and, no, to maps":  {values{"jobs": true, "configmaps": false}, []string{"statefulset-controller-objects-jobs"}},
+		"to all that have a switch": {values{"configmaps": true, "jobs": true, "secrets": true, "services": true}, []string{"statefulset-controller-objects-configmaps", "statefulset-controller-objects-jobs", "statefulset-controller-objects-secrets", "statefulset-controller-objects-services"}},
+	} {
+		given := values{}
+		if tc.values != nil {
+			given["objects"] = tc.values
+		}
+		var got []string
+		for _, o := range renderObjects(t, given) {
+			if o.GetLabels()["apps.statefulset.dev/aggregate-to-controller"] == "true" {
+				got = append(got, o.GetName())
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: got the roles %q, want %q", sentence, got, tc.want)
 		}
 	}
 }

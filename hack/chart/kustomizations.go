@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -16,8 +17,6 @@ const (
 	header = "# Rendered from artifacts/chart by make generate.\n"
 	// guard is the folder of the templates that can be applied alone.
 	guard = "protect"
-	// reclaim is the folder of what is applied beside a base by those who want it.
-	reclaim = "reclaim"
 )
 
 // kustomization is a folder of manifests, and the values that they are rendered with.
@@ -36,19 +35,40 @@ func kustomizations() []kustomization {
 	}
 }
 
-// writeReclaim writes the right to delete claims, for those who have applied a base.
-func writeReclaim(artifacts string) error {
+// addition is what is applied beside a base by those who want it: a file with rights.
+type addition struct {
+	// folder is where it goes, and template what it is rendered from.
+	folder, about, template string
+	values                  map[string]any
+}
+
+func additions() []addition {
+	all := []addition{{"reclaim", "# The right of the controller to delete claims of removed members, for sets that ask for it.\n", "reclaim/rbac.yaml",
+		map[string]any{"reclaim": map[string]any{"claims": true}}}}
+	for _, resource := range []string{"configmaps", "jobs", "secrets", "services"} {
+		all = append(all, addition{"objects/" + resource, "# The right of the controller to make " + resource + ", for sets that describe some.\n", "objects/rbac.yaml",
+			map[string]any{"objects": map[string]any{resource: true}}})
+	}
+	return all
+}
+
+// write replaces the file and what lists it.
+func (a addition) write(artifacts string) error {
 	values := kustomizations()[0].values
-	values["reclaim"] = map[string]any{"claims": true}
+	maps.Copy(values, a.values)
 	files, err := render(filepath.Join(artifacts, "chart"), values)
 	if err != nil {
 		return err
 	}
-	wanted := map[string]string{"kustomization.yaml": "# The right of the controller to delete claims of removed members, for sets that ask for it.\n" +
-		"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- rbac.yaml\n"}
-	wanted["rbac.yaml"] = files[reclaim+"/rbac.yaml"]
-	for name, text := range wanted {
-		if err := os.WriteFile(filepath.Join(artifacts, reclaim, name), []byte(header+text), 0o644); err != nil {
+	folder := filepath.Join(artifacts, a.folder)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("writing what was rendered: %w", err)
+	}
+	for name, text := range map[string]string{
+		"kustomization.yaml": a.about + "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- rbac.yaml\n",
+		"rbac.yaml":          strings.TrimPrefix(files[a.template], "---\n"),
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(header+text), 0o644); err != nil {
 			return fmt.Errorf("writing what was rendered: %w", err)
 		}
 	}

@@ -34,5 +34,10 @@ func run(artifacts string) error {
 			return err
 		}
 	}
-	return writeReclaim(artifacts)
+	for _, a := range additions() {
+		if err := a.write(artifacts); err != nil {
+			return err
+		}
+	}
+	return nil
 }

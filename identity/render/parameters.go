@@ -78,6 +78,9 @@ func (s *Source) parameters(m Member) map[string]parameter {
 		all[Service] = parameter{text: s.ServiceName}
 		all[DNSName] = parameter{text: identity + "." + s.ServiceName + "." + s.Namespace + ".svc"}
 	}
+	if s.Identity == nil {
+		return all
+	}
 	for name, value := range s.Identity.Values {
 		if _, taken := all[name]; taken || !IsName(name) {
 			continue // refused where it is written
@@ -96,10 +99,10 @@ func number(n int) parameter { return parameter{text: strconv.Itoa(n), number: n
 func (s *Source) Names() []string { return slices.Sorted(maps.Keys(s.parameters(Member{}))) }
 
 // lengths are how long the text of each parameter may be.
-func (s *Source) lengths() map[string]uint64 {
+func (s *Source) lengths(known map[string]parameter) sizes {
 	const digits = 10
-	longest := map[string]uint64{}
-	for name, p := range s.parameters(Member{}) {
+	longest := sizes{}
+	for name, p := range known {
 		longest[name] = uint64(len(p.text)) + digits
 	}
 	for _, values := range s.Values {
@@ -116,3 +119,22 @@ func (s *Source) lengths() map[string]uint64 {
 func name() *regexp.Regexp { return names }
 
 var names = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,62}$`)
+
+// ofObject are the parameters of an object: those of the set, if it is the set's. What changes
+// while pods run is as any other.
+func (s *Source) ofObject(forSet bool, m Member) map[string]parameter {
+	if forSet {
+		m = Member{}
+	}
+	all := s.parameters(m)
+	for name, p := range all {
+		p.annotation = ""
+		all[name] = p
+	}
+	if forSet {
+		for _, name := range []string{Identity, Ordinal, DNSName} {
+			delete(all, name)
+		}
+	}
+	return all
+}

@@ -83,6 +83,11 @@ func (r *Renderer) transform(tree map[string]any, known map[string]parameter) *E
 	if len(errs) > 0 {
 		return errs[0]
 	}
+	return carryOut(transforms, tree, known)
+}
+
+// carryOut carries out transforms one after the other.
+func carryOut(transforms []transform, tree map[string]any, known map[string]parameter) *Error {
 	spent := uint64(0)
 	for _, t := range transforms {
 		value, cost, err := t.evaluate(known)

@@ -17,6 +17,8 @@ import (
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/ext"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // What transforms may take.
@@ -45,36 +47,53 @@ type transform struct {
 	checked *cel.Ast
 }
 
-func inTransform(i int) string { return fmt.Sprintf("identity.transforms[%d]", i) }
+// compilation is what transforms are made with.
+type compilation struct {
+	// in is the part of spec that the transforms are in, owned the fields that they may not change,
+	// and whose says whose those are.
+	in    string
+	owned []pointer
+	whose string
+	known map[string]parameter
+	sizes sizes
+}
 
-// compile makes transforms of what is written, or says of each what is wrong with it.
+// compile makes the transforms of the identity.
 func (s *Source) compile() ([]transform, []*Error) {
-	if len(s.Identity.Transforms) == 0 {
+	known := s.parameters(Member{})
+	c := compilation{in: "identity.transforms", owned: owned(s.Selected), whose: "the member's identity", known: known, sizes: s.lengths(known)}
+	return c.all(s.Identity.Transforms)
+}
+
+// all makes transforms of what is written, or says of each what is wrong with it.
+func (c *compilation) all(written []v1.Transform) ([]transform, []*Error) {
+	if len(written) == 0 {
 		return nil, nil
 	}
-	if n := len(s.Identity.Transforms); n > mostTransforms {
-		return nil, []*Error{errorf("identity.transforms", "", fmt.Sprint(n), "must be at most %d", mostTransforms)}
+	if n := len(written); n > mostTransforms {
+		return nil, []*Error{errorf(c.in, "", fmt.Sprint(n), "must be at most %d", mostTransforms)}
 	}
-	env, err := s.environment()
+	env, err := c.environment()
 	if err != nil {
-		return nil, []*Error{errorf("identity.transforms", "", "", "%s", err)}
+		return nil, []*Error{errorf(c.in, "", "", "%s", err)}
 	}
 	var all []transform
 	var errs []*Error
 	cost := uint64(0)
-	for i, written := range s.Identity.Transforms {
-		at, wrong := s.pointerOf(inTransform(i), written.Path)
+	for i, written := range written {
+		in := fmt.Sprintf("%s[%d]", c.in, i)
+		at, wrong := c.pointerOf(in, written.Path)
 		if wrong != nil {
 			errs = append(errs, wrong)
 		}
-		t := transform{in: inTransform(i), at: at, text: written.Expression}
-		estimate, err := s.compileOne(env, &t)
+		t := transform{in: in, at: at, text: written.Expression}
+		estimate, err := c.one(env, &t)
 		if err == nil {
 			cost = saturated(cost, estimate)
 			err = tooCostly(cost, estimate)
 		}
 		if err != nil {
-			errs = append(errs, errorf(inTransform(i), "expression", written.Expression, "%s", err))
+			errs = append(errs, errorf(in, "expression", written.Expression, "%s", err))
 		}
 		all = append(all, t)
 	}
@@ -97,13 +116,13 @@ func tooCostly(all, last uint64) error {
 
 // environment is the language with the parameters of the set. REPLICAS is in it to be refused with
 // the right words.
-func (s *Source) environment() (*cel.Env, error) {
+func (c *compilation) environment() (*cel.Env, error) {
 	base, err := language()
 	if err != nil {
 		return nil, err
 	}
 	var variables []cel.EnvOption
-	for name, p := range s.parameters(Member{}) {
+	for name, p := range c.known {
 		kind := cel.StringType
 		if p.number != nil {
 			kind = cel.IntType
@@ -114,16 +133,16 @@ func (s *Source) environment() (*cel.Env, error) {
 }
 
 // pointerOf is the path of a transform, if it may change what is there.
-func (s *Source) pointerOf(in, path string) (pointer, *Error) {
+func (c *compilation) pointerOf(in, path string) (pointer, *Error) {
 	at, err := parsePointer(path)
 	if err != nil {
 		return nil, errorf(in, "path", path, "%s", err)
 	}
-	for _, other := range owned(s.Selected) {
+	for _, other := range c.owned {
 		if at.isAtOrAbove(other) || other.isAtOrAbove(at) {
-			wrong := errorf(in, "path", path, "%s belongs to the member's identity", path)
+			wrong := errorf(in, "path", path, "%s belongs to %s", path, c.whose)
 			if len(at) < len(other) {
-				wrong = errorf(in, "path", path, "%s holds what belongs to the member's identity; name a field in it", path)
+				wrong = errorf(in, "path", path, "%s holds what belongs to %s; name a field in it", path, c.whose)
 			}
 			wrong.Forbidden = true
 			return nil, wrong
@@ -132,8 +151,8 @@ func (s *Source) pointerOf(in, path string) (pointer, *Error) {
 	return at, nil
 }
 
-// compileOne makes a program of the expression of a transform, and says what it may cost.
-func (s *Source) compileOne(env *cel.Env, t *transform) (uint64, error) {
+// one makes a program of the expression of a transform, and says what it may cost.
+func (c *compilation) one(env *cel.Env, t *transform) (uint64, error) {
 	if len(t.text) > mostExpression {
 		return 0, fmt.Errorf("must have at most %d bytes", mostExpression)
 	}
@@ -141,10 +160,10 @@ func (s *Source) compileOne(env *cel.Env, t *transform) (uint64, error) {
 	if found := issues.Errors(); len(found) > 0 {
 		return 0, fmt.Errorf("%s: %s", position(found[0].Location), strings.TrimSuffix(found[0].Message, " (in container '')"))
 	}
-	if err := s.judge(checked.NativeRep()); err != nil {
+	if err := c.judge(checked.NativeRep()); err != nil {
 		return 0, err
 	}
-	estimate, err := env.EstimateCost(checked, sizes(s.lengths()))
+	estimate, err := env.EstimateCost(checked, c.sizes)
 	if err != nil {
 		return 0, err
 	}
@@ -157,9 +176,9 @@ func (s *Source) compileOne(env *cel.Env, t *transform) (uint64, error) {
 func position(at common.Location) string { return fmt.Sprintf("%d:%d", at.Line(), at.Column()+1) }
 
 // judge refuses what changes while pods run, and what need not be the same every time.
-func (s *Source) judge(checked *ast.AST) error {
+func (c *compilation) judge(checked *ast.AST) error {
 	for _, reference := range checked.ReferenceMap() {
-		if p, known := s.parameters(Member{})[reference.Name]; known && p.annotation != "" {
+		if p, known := c.known[reference.Name]; known && p.annotation != "" {
 			return fmt.Errorf("%s %s", reference.Name, changes)
 		}
 	}

@@ -19,7 +19,9 @@ type walk struct {
 	// leaves reports whether a string at a place is left as it is, because somebody else looks up
 	// names in it.
 	leaves func(at []string) bool
-	at     []string
+	// named is true if names are looked at, too.
+	named bool
+	at    []string
 }
 
 // all goes through a tree that stands in a part of the spec. Names of objects stay as they are.
@@ -62,7 +64,7 @@ func (w *walk) value(key string, value any) (any, *Error) {
 }
 
 func (w *walk) text(text string) (string, *Error) {
-	if !strings.Contains(text, "$(") || w.leaves(w.at) || isName(w.at) {
+	if !strings.Contains(text, "$(") || w.leaves(w.at) || !w.named && isName(w.at) {
 		return text, nil
 	}
 	var changing string

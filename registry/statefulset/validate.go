@@ -30,6 +30,7 @@ func Validate(set *appsv1.StatefulSet) field.ErrorList {
 	errs = append(errs, validateTemplate(spec, path.Child("template"))...)
 	errs = append(errs, validateOverrides(spec, path.Child("overrides"))...)
 	errs = append(errs, validateIdentity(set, path)...)
+	errs = append(errs, validateObjects(set, path)...)
 	return append(errs, validateMutable(spec, path)...)
 }
 
@@ -53,6 +54,9 @@ func ValidateUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
 	}
 	if identityConcerned(spec, &old.Spec) {
 		errs = append(errs, validateIdentity(set, path)...)
+	}
+	if objectsConcerned(spec, &old.Spec) {
+		errs = append(errs, validateObjects(set, path)...)
 	}
 	return errs
 }

@@ -21,10 +21,9 @@ import (
 	"statefulset.dev/test/harness"
 )
 
-func (w *world) kubectl(t testing.TB, stdin string, args ...string) string {
+func (w *world) kubectl(t testing.TB, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), w.Path("kubectl"), append([]string{"--kubeconfig", w.Path("kubeconfig")}, args...)...)
-	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -55,7 +54,7 @@ func TestWhoMayCreateSetsGetsPods(t *testing.T) {
 	w.awaitReady(t, ns, "parity", 1)
 
 	const policy = "../../artifacts/policies/sets-need-pods.yaml"
-	w.kubectl(t, "", "apply", "-f", policy)
+	w.kubectl(t, "apply", "-f", policy)
 	t.Cleanup(func() {
 		_ = exec.CommandContext(context.Background(), w.Path("kubectl"), "--kubeconfig", w.Path("kubeconfig"), "delete", "-f", policy).Run()
 	})

@@ -31,7 +31,7 @@ import (
 func (w *world) manifests(t *testing.T, dir string) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
-	for document := range strings.SplitSeq(w.kubectl(t, "", "kustomize", dir), "\n---\n") {
+	for document := range strings.SplitSeq(w.kubectl(t, "kustomize", dir), "\n---\n") {
 		var kind metav1.TypeMeta
 		if err := yaml.Unmarshal([]byte(document), &kind); err != nil {
 			t.Fatalf("reading a manifest of %s: %v", dir, err)
@@ -187,7 +187,7 @@ func TestOtherWorkGoesOnWithoutTheServer(t *testing.T) {
 		}
 		return err
 	})
-	if out := w.kubectl(t, "", "get", "pods,configmaps", "-n", other); !strings.Contains(out, "other-0") {
+	if out := w.kubectl(t, "get", "pods,configmaps", "-n", other); !strings.Contains(out, "other-0") {
 		t.Errorf("kubectl without our server: got %s, want the pod", out)
 	}
 	harness.Eventually(t, "the namespace says what it waits for", func(ctx context.Context) error {

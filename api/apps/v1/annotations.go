@@ -89,3 +89,17 @@ const ClaimOwnerAnnotation = GroupName + "/owner"
 // RetiredAtAnnotation is on a claim. It is when its member was found to be removed, in RFC 3339. The
 // delay after which the claim is deleted counts from it. It goes when the member comes back.
 const RetiredAtAnnotation = GroupName + "/retired-at"
+
+// ObjectOwnerAnnotation is on an object that a set has made from one of its templates. It names the
+// set, as "<name>/<UID>", and decides whose the object is.
+const ObjectOwnerAnnotation = GroupName + "/owner"
+
+// ObjectInputsAnnotation is on such an object. It is a digest of what the object was made from.
+const ObjectInputsAnnotation = GroupName + "/inputs"
+
+// The labels of such an object: its set, its template and, if a member's, its ordinal.
+const (
+	ObjectSetLabel      = GroupName + "/set"
+	ObjectTemplateLabel = GroupName + "/template"
+	ObjectOrdinalLabel  = GroupName + "/ordinal"
+)

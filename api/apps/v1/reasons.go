@@ -23,6 +23,9 @@ const (
 	ReasonDisruptionRequested = "DisruptionRequested"
 	// ReasonEvictionBlocked: a PodDisruptionBudget does not let a member be evicted.
 	ReasonEvictionBlocked = "EvictionBlocked"
+	// ReasonObjectDrifted: somebody changes an object that a template describes, and the controller
+	// changes it back.
+	ReasonObjectDrifted = "ObjectDrifted"
 	// ReasonOtherOverride: members keep an override that they are not to have any more, or lack
 	// one that they are to have, until they are recreated.
 	ReasonOtherOverride = "OtherOverride"
@@ -45,6 +48,11 @@ const (
 	ReasonCreatingMembers = "CreatingMembers"
 	// ReasonRemovingMembers: pods of members that are not wanted are being removed.
 	ReasonRemovingMembers = "RemovingMembers"
+	// ReasonWaitingForObjects: objects that templates describe are yet to be created.
+	ReasonWaitingForObjects = "WaitingForObjects"
+	// ReasonKindUnavailable: objects of a kind that a template describes cannot be watched, so
+	// that nothing is done about them.
+	ReasonKindUnavailable = "KindUnavailable"
 	// ReasonUpdating: members are being replaced at the present revision.
 	ReasonUpdating = "Updating"
 	// ReasonReplacingMembers: members are being replaced because somebody has asked for it.
@@ -106,6 +114,11 @@ const (
 	// ReasonRenderFailed: what spec.identity makes of the templates for a member is no pod or
 	// claim.
 	ReasonRenderFailed = "RenderFailed"
+	// ReasonObjectShared: an object that a template describes belongs to another set.
+	ReasonObjectShared = "ObjectShared"
+	// ReasonObjectExists: an object that is not the set's has the name of one that a template
+	// describes, and the template does not let it be used.
+	ReasonObjectExists = "ObjectExists"
 	// ReasonClaimsNotMounted: a pod does not mount the claims of its member.
 	ReasonClaimsNotMounted = "ClaimsNotMounted"
 	// ReasonClaimGrowthRefused: a claim cannot become as its template describes.

@@ -192,6 +192,17 @@ type StatefulSetSpec struct {
 	// +optional
 	// +k8s:optional
 	Identity *MemberIdentity `json:"identity,omitempty" protobuf:"bytes,1040,opt,name=identity"`
+
+	// objectTemplates describe objects, such as Services and ConfigMaps, that are made for each
+	// member, or once for the set, before pods that need them. At most 16, of 96 KiB together.
+	// +optional
+	// +patchMergeKey=name
+	// +patchStrategy=merge
+	// +listType=map
+	// +listMapKey=name
+	// +k8s:optional
+	// +k8s:maxItems=16
+	ObjectTemplates []ObjectTemplate `json:"objectTemplates,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,1041,rep,name=objectTemplates"`
 }
 
 // DefaultProgressDeadlineSeconds stands for spec.progressDeadlineSeconds where a set

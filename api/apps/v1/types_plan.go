@@ -186,6 +186,10 @@ const (
 	PlanMarkClaim PlanActionType = "MarkClaim"
 	// PlanDeleteClaim deletes the claim of a member that was removed long enough ago, and its data.
 	PlanDeleteClaim PlanActionType = "DeleteClaim"
+	// PlanCreateObject creates an object that a template of spec.objectTemplates describes.
+	PlanCreateObject PlanActionType = "CreateObject"
+	// PlanApplyObject brings such an object to what its template describes now.
+	PlanApplyObject PlanActionType = "ApplyObject"
 	// PlanRepairPod restores the labels of a pod's identity.
 	PlanRepairPod PlanActionType = "RepairPod"
 	// PlanUpdateInPlace brings a pod to another revision without replacing it.

@@ -89,6 +89,11 @@ type StatefulSetStatus struct {
 	// +optional
 	// +listType=atomic
 	Reclaims []Reclaim `json:"reclaims,omitempty" protobuf:"bytes,1041,rep,name=reclaims"`
+
+	// objectTemplates say, by template, how far the objects that the set asks for are there.
+	// +optional
+	// +listType=atomic
+	ObjectTemplates []ObjectTemplateStatus `json:"objectTemplates,omitempty" protobuf:"bytes,1040,rep,name=objectTemplates"`
 }
 
 // Condition is the condition of a type, the zero value if there is none.

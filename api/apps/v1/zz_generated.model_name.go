@@ -39,6 +39,16 @@ func (in MemberReplacement) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ObjectTemplate) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.ObjectTemplate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ObjectTemplateStatus) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.ObjectTemplateStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in OrdinalRange) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.OrdinalRange"
 }

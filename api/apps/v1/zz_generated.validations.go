@@ -276,6 +276,134 @@ func Validate_MemberOverride(
 	return errs
 }
 
+// Validate_ObjectTemplate validates an instance of ObjectTemplate according
+// to declarative validation rules in the API schema.
+func Validate_ObjectTemplate(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ObjectTemplate) (errs field.ErrorList) {
+
+	{ // field ObjectTemplate.Name
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ObjectTemplate) *string {
+				return &oldObj.Name
+			})
+		errs = append(errs, fn(fldPath.Child("name"), &obj.Name, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ObjectTemplate.Scope
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ObjectScope,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ObjectTemplate) *ObjectScope {
+				return &oldObj.Scope
+			})
+		errs = append(errs, fn(fldPath.Child("scope"), &obj.Scope, oldVal, oldObj != nil)...)
+	}
+
+	// field ObjectTemplate.Object has no validation
+
+	{ // field ObjectTemplate.Transforms
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []Transform,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 32).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ObjectTemplate) []Transform {
+				return oldObj.Transforms
+			})
+		errs = append(errs, fn(fldPath.Child("transforms"), obj.Transforms, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ObjectTemplate.ExistingPolicy
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ExistingObjectPolicy,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ObjectTemplate) *ExistingObjectPolicy {
+				return &oldObj.ExistingPolicy
+			})
+		errs = append(errs, fn(fldPath.Child("existingPolicy"), &obj.ExistingPolicy, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
 // Validate_RollingUpdateStatefulSetStrategy validates an instance of RollingUpdateStatefulSetStrategy according
 // to declarative validation rules in the API schema.
 func Validate_RollingUpdateStatefulSetStrategy(
@@ -991,6 +1119,42 @@ func Validate_StatefulSetSpec(
 				return oldObj.Identity
 			})
 		errs = append(errs, fn(fldPath.Child("identity"), obj.Identity, oldVal, oldObj != nil)...)
+	}
+
+	{ // field StatefulSetSpec.ObjectTemplates
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []ObjectTemplate,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 16).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj, nil, nil, Validate_ObjectTemplate); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *StatefulSetSpec) []ObjectTemplate {
+				return oldObj.ObjectTemplates
+			})
+		errs = append(errs, fn(fldPath.Child("objectTemplates"), obj.ObjectTemplates, oldVal, oldObj != nil)...)
 	}
 
 	return errs

@@ -180,6 +180,56 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+- name: dev.statefulset.apps.v1.ObjectTemplate
+  map:
+    fields:
+    - name: existingPolicy
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+      default: ""
+    - name: object
+      type:
+        namedType: __untyped_atomic_
+    - name: scope
+      type:
+        scalar: string
+    - name: transforms
+      type:
+        list:
+          elementType:
+            namedType: dev.statefulset.apps.v1.Transform
+          elementRelationship: atomic
+- name: dev.statefulset.apps.v1.ObjectTemplateStatus
+  map:
+    fields:
+    - name: foreign
+      type:
+        scalar: numeric
+    - name: kind
+      type:
+        scalar: string
+    - name: message
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+      default: ""
+    - name: objectName
+      type:
+        scalar: string
+    - name: present
+      type:
+        scalar: numeric
+    - name: updated
+      type:
+        scalar: numeric
+    - name: wanted
+      type:
+        scalar: numeric
 - name: dev.statefulset.apps.v1.OrdinalRange
   map:
     fields:
@@ -396,6 +446,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: minReadySeconds
       type:
         scalar: numeric
+    - name: objectTemplates
+      type:
+        list:
+          elementType:
+            namedType: dev.statefulset.apps.v1.ObjectTemplate
+          elementRelationship: associative
+          keys:
+          - name
     - name: ordinals
       type:
         namedType: dev.statefulset.apps.v1.StatefulSetOrdinals
@@ -476,6 +534,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: lastProgressTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: objectTemplates
+      type:
+        list:
+          elementType:
+            namedType: dev.statefulset.apps.v1.ObjectTemplateStatus
+          elementRelationship: atomic
     - name: observedGeneration
       type:
         scalar: numeric
@@ -3114,6 +3178,18 @@ var schemaYAML = typed.YAMLObject(`types:
     elementRelationship: atomic
 - name: io.k8s.apimachinery.pkg.apis.meta.v1.Time
   scalar: untyped
+- name: io.k8s.apimachinery.pkg.runtime.RawExtension
+  map:
+    elementType:
+      scalar: untyped
+      list:
+        elementType:
+          namedType: __untyped_atomic_
+        elementRelationship: atomic
+      map:
+        elementType:
+          namedType: __untyped_deduced_
+        elementRelationship: separable
 - name: io.k8s.apimachinery.pkg.util.intstr.IntOrString
   scalar: untyped
 - name: __untyped_atomic_

@@ -58,6 +58,9 @@ func header(s state, width int) []string {
 	if due := s.reclaims(); len(due) > 0 {
 		lines = append(lines, branch("claims of removed members", due)...)
 	}
+	if objects := s.objects(); len(objects) > 0 {
+		lines = append(lines, branch("objects", objects)...)
+	}
 	return append(lines, branch("revisions", s.history())...)
 }
 

@@ -41,6 +41,7 @@ func TestGoldenFrames(t *testing.T) {
 		"deleted-80":      {deleted(), frame{width: 80, height: 24}},
 		"disconnected-80": {disconnected(), frame{width: 80, height: 24}},
 		"reclaims-80":     {reclaiming(), frame{width: 80, height: 24}},
+		"objects-80":      {supported(), frame{width: 80, height: 24}},
 		"empty-80":        {ready(0), frame{width: 80, height: 24}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -196,6 +197,16 @@ func deleted() state {
 func disconnected() state {
 	s := ready(2)
 	s.trouble = "Get \"https://localhost:6443/api/v1/namespaces/shop/pods\": dial tcp 127.0.0.1:6443: connect: connection refused"
+	return s
+}
+
+// supported is a set with objects, of which not all are there.
+func supported() state {
+	s := ready(2)
+	s.set.Status.ObjectTemplates = []v1.ObjectTemplateStatus{
+		{Name: "peers", Kind: "Service", ObjectName: "$(SET)", Wanted: 1, Present: 1, Updated: 1},
+		{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 2, Foreign: 1, Message: "ConfigMap web-1-conf does not exist"},
+	}
 	return s
 }
 

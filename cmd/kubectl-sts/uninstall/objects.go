@@ -71,10 +71,12 @@ func servers() []object {
 func rightsOf() []object {
 	const group = "rbac.authorization.k8s.io"
 	var all []object
-	for _, name := range []string{serverName, serverName + "-auth-delegator", serverName + "-registration", "statefulset-controller", "statefulset-controller-reclaim", preflightName} {
+	for _, name := range []string{serverName, serverName + "-auth-delegator", serverName + "-registration", "statefulset-controller", "statefulset-controller-objects", "statefulset-controller-reclaim", preflightName} {
 		all = append(all, object{kind: kindOf(group, "clusterrolebindings"), name: name, everywhere: true})
 	}
-	for _, name := range []string{serverName, serverName + "-registration", "statefulset-controller", "statefulset-controller-reclaim", preflightName, "statefulset-edit", "statefulset-rollout", "statefulset-view"} {
+	for _, name := range []string{serverName, serverName + "-registration", "statefulset-controller", "statefulset-controller-objects",
+		"statefulset-controller-objects-configmaps", "statefulset-controller-objects-jobs", "statefulset-controller-objects-secrets", "statefulset-controller-objects-services",
+		"statefulset-controller-reclaim", preflightName, "statefulset-edit", "statefulset-rollout", "statefulset-view"} {
 		all = append(all, object{kind: kindOf(group, "clusterroles"), name: name, everywhere: true})
 	}
 	all = append(all, object{kind: kindOf(group, "rolebindings"), namespace: "kube-system", name: serverName + "-authentication-reader"})

@@ -110,6 +110,10 @@ func describe(action plan.Action) v1.PlanAction { //nolint:gocyclo // a case for
 	case plan.DeleteClaim:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanDeleteClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
 		shown.Message = "its member was removed long enough ago"
+	case plan.CreateObject:
+		shown.Type, shown.Ordinal, shown.Message = v1.PlanCreateObject, memberOrdinal(a.Ordinal), "template "+a.Template+" describes it, and it does not exist"
+	case plan.ApplyObject:
+		shown.Type, shown.Ordinal, shown.Message = v1.PlanApplyObject, memberOrdinal(a.Ordinal), a.Why
 	case plan.RepairPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
 	case plan.PatchPod:
@@ -177,6 +181,14 @@ func reasonToDelete(a plan.DeletePod) string {
 	default:
 		return "it has ended, and is recreated"
 	}
+}
+
+// memberOrdinal is the ordinal of a member, none if something is the set's.
+func memberOrdinal(n int) *int32 {
+	if n < 0 {
+		return nil
+	}
+	return ordinal(n)
 }
 
 func ordinal(n int) *int32 { return new(int32(n)) }

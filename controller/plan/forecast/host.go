@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -27,6 +28,8 @@ type host struct {
 	resizes bool
 	// setsConditions is true if the controller may set conditions of pods.
 	setsConditions bool
+	// kinds says of which kinds of objects the host has all.
+	kinds map[schema.GroupKind]plan.Kind
 	// records are what the last plan has read.
 	records plan.Records
 	writes  int
@@ -39,9 +42,12 @@ type host struct {
 }
 
 func newHost(world plan.World) *host {
-	h := &host{rivals: world.Rivals, resizes: world.Resizes, setsConditions: world.SetsConditions, broken: map[types.UID]bool{}, stuck: map[string]bool{}}
+	h := &host{rivals: world.Rivals, kinds: world.Kinds, resizes: world.Resizes, setsConditions: world.SetsConditions, broken: map[types.UID]bool{}, stuck: map[string]bool{}}
 	h.Simulated = &plan.Simulated{Set: world.Set.DeepCopy(), Now: world.Now, Write: h.write, Trim: pending,
-		Pods: byName(world.Pods), Claims: byName(world.Claims), Revisions: byName(world.Revisions)}
+		Pods: byName(world.Pods), Claims: byName(world.Claims), Revisions: byName(world.Revisions), Objects: maps.Clone(world.Objects)}
+	if h.Objects == nil {
+		h.Objects = map[identity.ObjectKey]*plan.Object{}
+	}
 	for _, pod := range world.Pods {
 		h.broken[pod.UID] = plan.CannotStart(pod)
 	}
@@ -70,7 +76,7 @@ func (h *host) write() (int, error) {
 
 // size is how many objects there are, with their volumes and labels.
 func (h *host) size() int {
-	size := len(h.Pods) + len(h.Claims)
+	size := len(h.Pods) + len(h.Claims) + len(h.Objects)
 	for _, pod := range h.Pods {
 		size += len(pod.Spec.Volumes) + len(pod.Labels)
 	}
@@ -92,7 +98,7 @@ func byName[T metav1.Object](objects []T) map[string]T {
 }
 
 func (h *host) world() plan.World {
-	return plan.World{Set: h.Set, Rivals: h.rivals, Resizes: h.resizes, SetsConditions: h.setsConditions, Now: h.Now, Pods: values(h.Pods), Claims: values(h.Claims), Revisions: values(h.Revisions), Records: h.records}
+	return plan.World{Set: h.Set, Rivals: h.rivals, Resizes: h.resizes, SetsConditions: h.setsConditions, Now: h.Now, Pods: values(h.Pods), Claims: values(h.Claims), Revisions: values(h.Revisions), Objects: h.Objects, Kinds: h.kinds, Records: h.records}
 }
 
 // values are in the order of names, so that the same world always gives the same plan.

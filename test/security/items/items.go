@@ -17,6 +17,7 @@ const (
 	storage = server + "/storage"
 	bodies  = server + "/bodylimit"
 	certs   = server + "/certificates"
+	reviews = server + "/admission"
 	command = "cmd/statefulset-apiserver"
 )
 
@@ -44,7 +45,8 @@ func All() []Item {
 		{6, "Authorization by selector", on("TestSelectorsReachTheHost")},
 		{7, "TLS", on("TestCertificatesAreExchangedUnderLoad")},
 		{8, "Least privilege", on("TestEveryRightIsNeededAndNoneIsMissing")},
-		{9, "Escalation by sets", on("TestWhoMayCreateSetsGetsPods", "TestPodSecurityHoldsForMembers")},
+		{9, "Escalation by sets", append(on("TestWhoMayCreateSetsGetsPods", "TestPodSecurityHoldsForMembers", "TestASetMakesOnlyWhatItsAuthorMay"),
+			in(reviews, "TestNobodyGetsObjectsThatTheyMayNotMake", "TestNoPathLeadsPastTheReview")...)},
 		{10, "Identities", append(on("TestDryRunsHaveAnIdentityOfTheirOwn"), Test{whole, "TestTheLoopbackTokenIsNotLogged"})},
 		{11, "Admission", on("TestPoliciesHoldForSets", "TestWebhooksHoldForSets", "TestNamespacesAndQuotasHoldForSets")},
 		{12, "Owner references", on("TestForgedOwnersAreNoMembers")},
@@ -87,4 +89,6 @@ func Pattern(dir string) string {
 }
 
 // Packages are those that hold tests without a cluster.
-func Packages() []string { return []string{whole, etcd, storage, bodies, certs, command, supply} }
+func Packages() []string {
+	return []string{whole, etcd, storage, bodies, certs, reviews, command, supply}
+}

@@ -80,6 +80,9 @@ type StatefulSetSpecApplyConfiguration struct {
 	// member, and transforms compute fields. An empty block does so with the parameters that
 	// every member has. Without it nothing of a template is touched.
 	Identity *MemberIdentityApplyConfiguration `json:"identity,omitempty"`
+	// objectTemplates describe objects, such as Services and ConfigMaps, that are made for each
+	// member, or once for the set, before pods that need them. At most 16, of 96 KiB together.
+	ObjectTemplates []ObjectTemplateApplyConfiguration `json:"objectTemplates,omitempty"`
 }
 
 // StatefulSetSpecApplyConfiguration constructs a declarative configuration of the StatefulSetSpec type for use with
@@ -228,5 +231,18 @@ func (b *StatefulSetSpecApplyConfiguration) WithDisruption(value *StatefulSetDis
 // If called multiple times, the Identity field is set to the value of the last call.
 func (b *StatefulSetSpecApplyConfiguration) WithIdentity(value *MemberIdentityApplyConfiguration) *StatefulSetSpecApplyConfiguration {
 	b.Identity = value
+	return b
+}
+
+// WithObjectTemplates adds the given value to the ObjectTemplates field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the ObjectTemplates field.
+func (b *StatefulSetSpecApplyConfiguration) WithObjectTemplates(values ...*ObjectTemplateApplyConfiguration) *StatefulSetSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithObjectTemplates")
+		}
+		b.ObjectTemplates = append(b.ObjectTemplates, *values[i])
+	}
 	return b
 }

@@ -58,6 +58,8 @@ type StatefulSetStatusApplyConfiguration struct {
 	// spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds is set. At most 32 are told,
 	// the first due ones. What is due stands on the claims; this only tells of it.
 	Reclaims []ReclaimApplyConfiguration `json:"reclaims,omitempty"`
+	// objectTemplates say, by template, how far the objects that the set asks for are there.
+	ObjectTemplates []ObjectTemplateStatusApplyConfiguration `json:"objectTemplates,omitempty"`
 }
 
 // StatefulSetStatusApplyConfiguration constructs a declarative configuration of the StatefulSetStatus type for use with
@@ -215,6 +217,19 @@ func (b *StatefulSetStatusApplyConfiguration) WithReclaims(values ...*ReclaimApp
 			panic("nil value passed to WithReclaims")
 		}
 		b.Reclaims = append(b.Reclaims, *values[i])
+	}
+	return b
+}
+
+// WithObjectTemplates adds the given value to the ObjectTemplates field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the ObjectTemplates field.
+func (b *StatefulSetStatusApplyConfiguration) WithObjectTemplates(values ...*ObjectTemplateStatusApplyConfiguration) *StatefulSetStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithObjectTemplates")
+		}
+		b.ObjectTemplates = append(b.ObjectTemplates, *values[i])
 	}
 	return b
 }

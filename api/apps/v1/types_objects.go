@@ -1,0 +1,97 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import "k8s.io/apimachinery/pkg/runtime"
+
+// ObjectScope says how many objects are made from a template.
+// +enum
+type ObjectScope string
+
+const (
+	// MemberObjectScope makes one object for each wanted member.
+	MemberObjectScope ObjectScope = "Member"
+	// SetObjectScope makes one object for the set.
+	SetObjectScope ObjectScope = "Set"
+)
+
+// ExistingObjectPolicy says what becomes of an object that is not the set's and has the name of one
+// that is to be made.
+// +enum
+type ExistingObjectPolicy string
+
+const (
+	// UseExistingObject leaves it alone, and takes it for the one that was to be made.
+	UseExistingObject ExistingObjectPolicy = "Use"
+	// RefuseExistingObject leaves it alone, and creates no pod that needs the object.
+	RefuseExistingObject ExistingObjectPolicy = "Refuse"
+)
+
+// ObjectTemplate describes an object that is made for each member, or once for the set: a Service, a
+// ConfigMap. A pod is created when the objects of its member and of the set exist; otherwise they
+// hold up nothing. They follow the template while pods run, and are deleted by nobody but their
+// users.
+type ObjectTemplate struct {
+	// name identifies the template, in messages and for overrides of lists.
+	// +required
+	// +k8s:required
+	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
+	// scope says whether every member has an object of its own. Without it, Member.
+	// +optional
+	// +k8s:optional
+	Scope ObjectScope `json:"scope,omitempty" protobuf:"bytes,2,opt,name=scope,casttype=ObjectScope"`
+	// object is the manifest. $(NAME) in its strings becomes the parameter of that name, which are
+	// those of spec.identity; those of a member are known to objects of members only. The name of
+	// an object of members must contain $(IDENTITY). It has no namespace, which is the set's, and
+	// no owner references.
+	// +required
+	// +k8s:opaqueType
+	Object runtime.RawExtension `json:"object" protobuf:"bytes,3,opt,name=object"`
+	// transforms change the object, with its parameters, in this order. At most 32. REPLICAS is
+	// among the parameters, and is a number.
+	// +optional
+	// +listType=atomic
+	// +k8s:optional
+	// +k8s:maxItems=32
+	Transforms []Transform `json:"transforms,omitempty" protobuf:"bytes,4,rep,name=transforms"`
+	// existingPolicy says what becomes of an object of somebody else that has the name already.
+	// Without it, Use.
+	// +optional
+	// +k8s:optional
+	ExistingPolicy ExistingObjectPolicy `json:"existingPolicy,omitempty" protobuf:"bytes,5,opt,name=existingPolicy,casttype=ExistingObjectPolicy"`
+}
+
+// IsForSet reports whether one object is made for the whole set.
+func (t *ObjectTemplate) IsForSet() bool { return t.Scope == SetObjectScope }
+
+// The protobuf numbers 8 to 11 of ObjectTemplateStatus, and 6 to 8 of ObjectTemplate, are reserved
+// for objects that are deleted, that give parameters, or that hold what is drawn for them.
+
+// ObjectTemplateStatus says how far the objects of a template are as it describes.
+type ObjectTemplateStatus struct {
+	// name is that of the template.
+	// +required
+	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
+	// kind is that of the objects, as in "Service" or "Certificate.cert-manager.io".
+	// +optional
+	Kind string `json:"kind,omitempty" protobuf:"bytes,2,opt,name=kind"`
+	// objectName is the name of the objects as the template has it, with parameters.
+	// +optional
+	ObjectName string `json:"objectName,omitempty" protobuf:"bytes,3,opt,name=objectName"`
+	// wanted is how many objects there are to be.
+	// +optional
+	Wanted int32 `json:"wanted,omitempty" protobuf:"varint,4,opt,name=wanted"`
+	// present is how many of them there are that are the set's.
+	// +optional
+	Present int32 `json:"present,omitempty" protobuf:"varint,5,opt,name=present"`
+	// updated is how many of these are as the template describes now.
+	// +optional
+	Updated int32 `json:"updated,omitempty" protobuf:"varint,6,opt,name=updated"`
+	// foreign is how many of the wanted objects are somebody else's, and are used as they are.
+	// +optional
+	Foreign int32 `json:"foreign,omitempty" protobuf:"varint,7,opt,name=foreign"`
+	// message says what keeps the first object from being as it is to be, empty if nothing does.
+	// +optional
+	Message string `json:"message,omitempty" protobuf:"bytes,12,opt,name=message"`
+}

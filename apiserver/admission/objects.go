@@ -1,0 +1,204 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/initializer"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// objectsPluginName is the plugin's for flags.
+const objectsPluginName = "ObjectRights"
+
+// controllerRoleLabel makes the rights of a ClusterRole those of the controller, for objects.
+const controllerRoleLabel = appsv1.GroupName + "/aggregate-to-controller"
+
+// objectRights lets a set describe objects only if whoever describes them may make them, and if the
+// controller, which does, may too. What is unchanged is not looked at, so that a right that was lost
+// locks no other field; nor is the number of replicas, which is anybody's who may scale.
+type objectRights struct {
+	*admission.Handler
+	rights authorizer.Authorizer
+	host   objectHost
+	// own is the namespace of this server.
+	own string
+}
+
+// objectHost is what the plugin asks of the host besides what users may.
+type objectHost interface {
+	// ResourcesOf are those that the host serves for objects of a kind.
+	ResourcesOf(ctx context.Context, kind schema.GroupVersionKind) ([]metav1.APIResource, error)
+	// May reports whether the controller has a right.
+	May(ctx context.Context, right authorizationv1.ResourceAttributes) (bool, error)
+}
+
+var (
+	_ admission.ValidationInterface = &objectRights{}
+	_ initializer.WantsAuthorizer   = &objectRights{}
+)
+
+func newObjectRights(io.Reader) (admission.Interface, error) {
+	return &objectRights{Handler: admission.NewHandler(admission.Create, admission.Update)}, nil
+}
+
+// SetAuthorizer tells the plugin whom to ask: the host, as for every request.
+func (p *objectRights) SetAuthorizer(rights authorizer.Authorizer) { p.rights = rights }
+
+// ValidateInitialization returns an error if there is nobody to ask.
+func (p *objectRights) ValidateInitialization() error {
+	if p.rights == nil || p.host == nil {
+		return errors.New("missing authorizer or host")
+	}
+	return nil
+}
+
+// objectInitializer tells the plugin of the host, and where in it this server is.
+type objectInitializer struct {
+	host objectHost
+	own  string
+}
+
+var _ admission.PluginInitializer = objectInitializer{}
+
+func (i objectInitializer) Initialize(plugin admission.Interface) {
+	if p, ok := plugin.(*objectRights); ok {
+		p.host, p.own = i.host, i.own
+	}
+}
+
+// Validate asks about the objects of templates that make others than before, dry runs too. It is
+// called in the transaction, after all that change a set. Of the subresources none changes what
+// objects are made from but the number of replicas.
+func (p *objectRights) Validate(ctx context.Context, request admission.Attributes, _ admission.ObjectInterfaces) error {
+	set, ok := request.GetObject().(*appsv1.StatefulSet)
+	if !ok || request.GetSubresource() != "" {
+		return nil
+	}
+	old, _ := request.GetOldObject().(*appsv1.StatefulSet)
+	changed := changedTemplates(set, old)
+	if len(changed) == 0 {
+		return nil
+	}
+	path := field.NewPath("spec", "objectTemplates")
+	if request.GetNamespace() == p.own {
+		return forbidden(request, path, "not in namespace %q, which is that of this server", p.own)
+	}
+	review := &objectReview{plugin: p, request: request, allowed: map[askedRight]bool{}, served: map[schema.GroupVersionKind][]metav1.APIResource{}}
+	objects, wrong := identity.OverridesOf(set).Objects()
+	if wrong != nil {
+		return admission.NewForbidden(request, wrong) // was refused before
+	}
+	for _, i := range changed {
+		if err := review.template(ctx, objects[i], path.Index(i).Child("object")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// objectReview is that of one request. Nothing is asked twice in it.
+type objectReview struct {
+	plugin  *objectRights
+	request admission.Attributes
+	allowed map[askedRight]bool
+	served  map[schema.GroupVersionKind][]metav1.APIResource
+}
+
+// askedRight is one of the user, or of the controller.
+type askedRight struct {
+	resource     schema.GroupVersionResource
+	verb         string
+	ofController bool
+}
+
+// template asks about one: whether there can be such objects, whether the user may make them, and
+// whether the controller may. What has no answer is refused for now.
+func (r *objectReview) template(ctx context.Context, object identity.Object, path *field.Path) error {
+	resource, err := r.resource(ctx, object.Kind(), path)
+	if err != nil {
+		return err
+	}
+	for _, verb := range objectVerbs(object.Template()) {
+		if err := r.user(ctx, resource, verb, path); err != nil {
+			return err
+		}
+	}
+	for _, verb := range controllerVerbs(object.Template()) {
+		if err := r.controller(ctx, resource, verb, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// objectVerbs are what the set does for its user to objects of a template.
+func objectVerbs(*appsv1.ObjectTemplate) []string { return []string{"create", "patch"} }
+
+// controllerVerbs are what the controller needs for objects of a template: it looks at them, too.
+func controllerVerbs(template *appsv1.ObjectTemplate) []string {
+	return append(objectVerbs(template), "get", "list", "watch")
+}
+
+// user asks whether the user may do something to any object of a resource in the set's namespace.
+func (r *objectReview) user(ctx context.Context, resource schema.GroupVersionResource, verb string, path *field.Path) error {
+	key := askedRight{resource, verb, false}
+	if r.allowed[key] {
+		return nil
+	}
+	may, err := userMay(ctx, r.plugin.rights, r.request, verb, resource)
+	switch {
+	case err != nil:
+		return unanswered(path, err)
+	case !may:
+		return forbidden(r.request, path, "user %q may not %s %q in namespace %q", r.request.GetUserInfo().GetName(), verb, resource.GroupResource().String(), r.request.GetNamespace())
+	default:
+		r.allowed[key] = true
+		return nil
+	}
+}
+
+// controller asks whether the controller may do something to any object of a resource. What it
+// watches, it watches in all namespaces.
+func (r *objectReview) controller(ctx context.Context, resource schema.GroupVersionResource, verb string, path *field.Path) error {
+	key := askedRight{resource, verb, true}
+	if r.allowed[key] {
+		return nil
+	}
+	right := authorizationv1.ResourceAttributes{Verb: verb, Group: resource.Group, Version: resource.Version, Resource: resource.Resource}
+	if verb != "list" && verb != "watch" {
+		right.Namespace = r.request.GetNamespace()
+	}
+	may, err := r.plugin.host.May(ctx, right)
+	switch {
+	case err != nil:
+		return unanswered(path, err)
+	case !may:
+		return forbidden(r.request, path, "the controller may not %s %q; %s", verb, resource.GroupResource().String(), remedy(resource.GroupResource()))
+	default:
+		r.allowed[key] = true
+		return nil
+	}
+}
+
+// remedy is how an operator lets the controller make objects of a resource.
+func remedy(resource schema.GroupResource) string {
+	switch resource {
+	case schema.GroupResource{Resource: "configmaps"}, schema.GroupResource{Resource: "secrets"}, schema.GroupResource{Resource: "services"}, schema.GroupResource{Group: "batch", Resource: "jobs"}:
+		return "apply artifacts/objects/" + resource.Resource
+	default:
+		return "label a ClusterRole that allows it " + controllerRoleLabel + "=true"
+	}
+}

@@ -1,0 +1,78 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"bytes"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// changedTemplates are the indices of those of a set that make other objects than in the old one,
+// or for other members. If something is different that all are made from, they are all; the number
+// of replicas is not part of that. old is nil if the set is new.
+func changedTemplates(set, old *appsv1.StatefulSet) (changed []int) {
+	before := map[string]*appsv1.ObjectTemplate{}
+	if old != nil && equality.Semantic.DeepEqual(objectInputsOf(set), objectInputsOf(old)) {
+		for i := range old.Spec.ObjectTemplates {
+			before[old.Spec.ObjectTemplates[i].Name] = &old.Spec.ObjectTemplates[i]
+		}
+	}
+	for i := range set.Spec.ObjectTemplates {
+		template := &set.Spec.ObjectTemplates[i]
+		if was := before[template.Name]; was == nil || !sameTemplate(template, was) {
+			changed = append(changed, i)
+		}
+	}
+	return changed
+}
+
+// objectInputs are what all objects of a set are made from besides their templates and the number
+// of replicas. Its name, its namespace and its UID never change.
+type objectInputs struct {
+	ServiceName string
+	Identity    *appsv1.MemberIdentity
+	Overrides   []appsv1.MemberOverride
+	Ordinals    *appsv1.StatefulSetOrdinals
+	// Marks are the labels of pods by which the set finds them, which objects get too.
+	Marks map[string]string
+}
+
+func objectInputsOf(set *appsv1.StatefulSet) objectInputs {
+	inputs := objectInputs{
+		ServiceName: set.Spec.ServiceName, Identity: set.Spec.Identity, Overrides: set.Spec.Overrides, Ordinals: set.Spec.Ordinals,
+		Marks: map[string]string{},
+	}
+	for _, key := range identity.SelectedKeys(set.Spec.Selector) {
+		if value, has := set.Spec.Template.Labels[key]; has {
+			inputs.Marks[key] = value
+		}
+	}
+	return inputs
+}
+
+// sameTemplate reports whether two templates say the same. Clients write the same manifest with
+// its fields in another order.
+func sameTemplate(a, b *appsv1.ObjectTemplate) bool {
+	if equality.Semantic.DeepEqual(a, b) {
+		return true
+	}
+	plainA, plainB := *a, *b
+	plainA.Object, plainB.Object = runtime.RawExtension{}, runtime.RawExtension{}
+	return equality.Semantic.DeepEqual(plainA, plainB) && sameManifest(a.Object.Raw, b.Object.Raw)
+}
+
+func sameManifest(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var treeA, treeB map[string]any
+	return utiljson.Unmarshal(a, &treeA) == nil && utiljson.Unmarshal(b, &treeB) == nil && reflect.DeepEqual(treeA, treeB)
+}

@@ -1,0 +1,341 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	mutatingwebhook "k8s.io/apiserver/pkg/admission/plugin/webhook/mutating"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+	"statefulset.dev/registry/statefulset/settest"
+)
+
+// Of a host that does not answer, what is silent says which questions it leaves open.
+const (
+	silentOnUsers      = "users"
+	silentOnController = "controller"
+	silentOnKinds      = "kinds"
+)
+
+// fakeHost answers from a list of kinds, and of rights as in "create configmaps". It is also whom the
+// server asks about its users.
+type fakeHost struct {
+	kinds []metav1.APIResource // with group and version
+	// users are what may be done in namespace "shop", and controller what the controller may.
+	users, controller func(user, right string) bool
+	silent            string
+	asked             []string
+}
+
+func (h *fakeHost) ResourcesOf(_ context.Context, kind schema.GroupVersionKind) (found []metav1.APIResource, err error) {
+	h.asked = append(h.asked, "discover "+kind.GroupVersion().String())
+	if h.silent == silentOnKinds {
+		return nil, errors.New("no answer")
+	}
+	for _, resource := range h.kinds {
+		if resource.Kind == kind.Kind && resource.Group == kind.Group && resource.Version == kind.Version {
+			found = append(found, resource)
+		}
+	}
+	return found, nil
+}
+
+func (h *fakeHost) May(_ context.Context, right authorizationv1.ResourceAttributes) (bool, error) {
+	h.asked = append(h.asked, strings.TrimSpace("controller "+right.Verb+" "+schema.GroupResource{Group: right.Group, Resource: right.Resource}.String()+" "+right.Namespace))
+	if h.silent == silentOnController {
+		return false, errors.New("no answer")
+	}
+	return h.controller("", right.Verb+" "+schema.GroupResource{Group: right.Group, Resource: right.Resource}.String()), nil
+}
+
+func (h *fakeHost) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+	right := a.GetVerb() + " " + schema.GroupResource{Group: a.GetAPIGroup(), Resource: a.GetResource()}.String()
+	h.asked = append(h.asked, a.GetUser().GetName()+" "+right)
+	switch {
+	case h.silent == silentOnUsers:
+		return authorizer.DecisionNoOpinion, "", errors.New("no answer")
+	case a.GetNamespace() == "shop" && a.IsResourceRequest() && a.GetName() == "" && a.GetSubresource() == "" && h.users(a.GetUser().GetName(), right):
+		return authorizer.DecisionAllow, "", nil
+	default:
+		return authorizer.DecisionNoOpinion, "", nil
+	}
+}
+
+func (h *fakeHost) plugin(t *testing.T) *objectRights {
+	t.Helper()
+	plugin, err := newObjectRights(nil)
+	if err != nil {
+		t.Fatalf("making the plugin: %v", err)
+	}
+	p := plugin.(*objectRights)
+	p.SetAuthorizer(authorizer.AuthorizerFunc(h.Authorize))
+	if p.ValidateInitialization() == nil {
+		t.Fatal("without a host the plugin is taken for ready")
+	}
+	objectInitializer{h, "system"}.Initialize(p)
+	if err := p.ValidateInitialization(); err != nil {
+		t.Fatalf("with all that it asks: %v", err)
+	}
+	return p
+}
+
+// served is a resource that the host serves in a namespace, with all verbs.
+func served(apiVersion, kind, name string) metav1.APIResource {
+	version, _ := schema.ParseGroupVersion(apiVersion)
+	return metav1.APIResource{Group: version.Group, Version: version.Version, Kind: kind, Name: name, Namespaced: true,
+		Verbs: metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}}
+}
+
+func manifest(apiVersion, kind string) string {
+	return fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"$(IDENTITY)-x"}}`, apiVersion, kind)
+}
+
+// describing is a set with templates of objects, called after their number.
+func describing(manifests ...string) *appsv1.StatefulSet {
+	return settest.Changed(func(set *appsv1.StatefulSet) {
+		set.Namespace = "shop"
+		for i, manifest := range manifests {
+			set.Spec.ObjectTemplates = append(set.Spec.ObjectTemplates, appsv1.ObjectTemplate{Name: fmt.Sprintf("t%d", i), Object: runtime.RawExtension{Raw: []byte(manifest)}})
+		}
+	})
+}
+
+func but(set *appsv1.StatefulSet, change func(*appsv1.StatefulSet)) *appsv1.StatefulSet {
+	changed := set.DeepCopy()
+	change(changed)
+	return changed
+}
+
+// asking is a request of a user to write a set; old is nil to create it.
+func asking(name string, set, old *appsv1.StatefulSet, subresource string, dryRun bool) admission.Attributes {
+	operation, before := admission.Create, runtime.Object(nil)
+	if old != nil {
+		operation, before = admission.Update, old
+	}
+	return admission.NewAttributesRecord(set, before, appsv1.GroupVersionKind(), set.Namespace, set.Name, appsv1.SchemeGroupVersion.WithResource("statefulsets"), subresource, operation, nil, dryRun, &user.DefaultInfo{Name: name})
+}
+
+// TestWhoDescribesObjectsIsAskedFor has Ann, who may make maps and services in namespace "shop", and
+// Eve, who may make maps and not change them. The controller may make maps and secrets.
+func TestWhoDescribesObjectsIsAskedFor(t *testing.T) {
+	const at = "spec.objectTemplates[0].object: Forbidden: "
+	maps, services, secrets := manifest("v1", "ConfigMap"), manifest("v1", "Service"), manifest("v1", "Secret")
+	jobs, certificates := manifest("batch/v1", "Job"), manifest("cert-manager.io/v1", "Certificate")
+	full := []string{"discover v1", "ann create configmaps", "ann patch configmaps", "controller create configmaps shop", "controller patch configmaps shop",
+		"controller get configmaps shop", "controller list configmaps", "controller watch configmaps"}
+	for sentence, test := range map[string]struct {
+		user        string
+		set, old    *appsv1.StatefulSet
+		subresource string
+		dryRun      bool
+		silent      string
+		asked       []string // nil if it does not matter
+		err         string
+		code        int32
+		nothing     bool
+	}{
+		"who may": {user: "ann", set: describing(maps), asked: full},
+		"who may, about one resource of several objects": {user: "ann", set: describing(maps, maps, maps), asked: full},
+		"who may not change what is made":                {user: "eve", set: describing(maps), err: at + `user "eve" may not patch "configmaps" in namespace "shop"`, code: 403},
+		"who may not make it":                            {user: "eve", set: describing(secrets), err: at + `user "eve" may not create "secrets" in namespace "shop"`, code: 403},
+		"who may not make it, in a dry run":              {user: "eve", set: describing(secrets), dryRun: true, err: at + `user "eve" may not create "secrets" in namespace "shop"`, code: 403},
+		"who may not make the second":                    {user: "ann", set: describing(maps, secrets), err: `spec.objectTemplates[1].object: Forbidden: user "ann" may not create "secrets" in namespace "shop"`, code: 403},
+		"what the controller may not":                    {user: "ann", set: describing(services), err: at + `the controller may not create "services"; apply artifacts/objects/services`, code: 403},
+		"what the controller may not, of a group":        {user: "root", set: describing(jobs), err: at + `the controller may not create "jobs.batch"; apply artifacts/objects/jobs`, code: 403},
+		"what the controller may not, of others": {user: "root", set: describing(certificates),
+			err: at + `the controller may not create "certificates.cert-manager.io"; label a ClusterRole that allows it apps.statefulset.dev/aggregate-to-controller=true`, code: 403},
+		"what would be in the server's own namespace": {user: "root", set: but(describing(maps), func(s *appsv1.StatefulSet) { s.Namespace = "system" }),
+			err: `spec.objectTemplates: Forbidden: not in namespace "system", which is that of this server`, code: 403},
+		"a host that is silent about users":          {user: "ann", silent: silentOnUsers, set: describing(maps), err: "spec.objectTemplates[0].object: the host cluster does not say whether it is allowed: no answer", code: 503},
+		"a host that is silent about the controller": {user: "ann", silent: silentOnController, set: describing(maps), err: "no answer", code: 503},
+		"a host that is silent about kinds":          {user: "ann", silent: silentOnKinds, set: describing(maps), err: "no answer", code: 503},
+		"a manifest with a second kind that only some readers see": {user: "ann", set: describing(`{"apiVersion":"v1","kind":"Secret","Kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-x"}}`),
+			err: at + `user "ann" may not create "secrets" in namespace "shop"`, code: 403},
+
+		"nobody about a set without objects":      {user: "eve", set: describing(), nothing: true},
+		"nobody about what was there":             {user: "eve", set: describing(maps, secrets), old: describing(maps, secrets), nothing: true},
+		"nobody about another order of fields":    {user: "eve", set: describing(`{"metadata":{"name":"$(IDENTITY)-x"}, "kind":"ConfigMap","apiVersion":"v1"}`), old: describing(maps), nothing: true},
+		"nobody about objects that are taken out": {user: "eve", set: describing(maps), old: describing(maps, secrets), nothing: true},
+		"nobody about a status":                   {user: "eve", set: describing(maps), subresource: "status", nothing: true},
+		"who adds one, about that one":            {user: "ann", set: describing(secrets, maps), old: describing(secrets), asked: full},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			host := &fakeHost{silent: test.silent,
+				kinds: []metav1.APIResource{served("v1", "ConfigMap", "configmaps"), served("v1", "Service", "services"), served("v1", "Secret", "secrets"), served("batch/v1", "Job", "jobs"), served("cert-manager.io/v1", "Certificate", "certificates")},
+				users: func(name, right string) bool {
+					may := map[string][]string{"ann": {"create configmaps", "patch configmaps", "create services", "patch services"}, "eve": {"create configmaps"}}
+					return name == "root" || slices.Contains(may[name], right)
+				},
+				controller: func(_, right string) bool {
+					return strings.HasSuffix(right, " configmaps") || strings.HasSuffix(right, " secrets")
+				},
+			}
+			err := host.plugin(t).Validate(t.Context(), asking(test.user, test.set, test.old, test.subresource, test.dryRun), nil)
+			expectRefusal(t, err, test.err, test.code)
+			if test.asked != nil && !slices.Equal(host.asked, test.asked) || test.nothing && len(host.asked) > 0 {
+				t.Errorf("the host was asked %q, want %q", host.asked, test.asked)
+			}
+		})
+	}
+}
+
+// expectRefusal wants an error that says something, with a code, or none.
+func expectRefusal(t *testing.T, err error, says string, code int32) {
+	t.Helper()
+	if says == "" {
+		if err != nil {
+			t.Errorf("got error %v, want none", err)
+		}
+		return
+	}
+	status := apierrors.APIStatus(nil)
+	if err == nil || !strings.Contains(err.Error(), says) || !errors.As(err, &status) || status.Status().Code != code {
+		t.Errorf("got error %v, want %q with code %d", err, says, code)
+	}
+}
+
+// TestWhatObjectsAreMadeFromIsAskedFor changes each field of a set by one who has lost the right that
+// the set was made with.
+func TestWhatObjectsAreMadeFromIsAskedFor(t *testing.T) {
+	const refused = `user "eve" may not create "configmaps" in namespace "shop"`
+	old := but(describing(manifest("v1", "ConfigMap")), func(s *appsv1.StatefulSet) {
+		s.Spec.Identity = &appsv1.MemberIdentity{Values: map[string]string{"SIZE": "1"}}
+		s.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpExists}}
+		s.Spec.Template.Labels["tier"] = "a"
+	})
+	for sentence, test := range map[string]struct {
+		change func(*appsv1.StatefulSet)
+		want   string
+	}{
+		"a manifest": {func(s *appsv1.StatefulSet) {
+			s.Spec.ObjectTemplates[0].Object.Raw = []byte(strings.Replace(manifest("v1", "ConfigMap"), "-x", "-y", 1))
+		}, refused},
+		"a transform": {func(s *appsv1.StatefulSet) {
+			s.Spec.ObjectTemplates[0].Transforms = []appsv1.Transform{{Path: "/data/a", Expression: "SET"}}
+		}, refused},
+		"whose objects":        {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].Scope = appsv1.SetObjectScope }, refused},
+		"what is used":         {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].ExistingPolicy = appsv1.RefuseExistingObject }, refused},
+		"a name of a template": {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].Name = "other" }, refused},
+		"a value":              {func(s *appsv1.StatefulSet) { s.Spec.Identity.Values["SIZE"] = "2" }, refused},
+		"all values":           {func(s *appsv1.StatefulSet) { s.Spec.Identity = nil }, refused},
+		"a value of one member": {func(s *appsv1.StatefulSet) {
+			s.Spec.Overrides = []appsv1.MemberOverride{{Ordinals: []appsv1.OrdinalRange{{First: 1}}, Values: map[string]string{"SIZE": "3"}}}
+		}, refused},
+		"where ordinals start": {func(s *appsv1.StatefulSet) { s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 7} }, refused},
+		"a reserved ordinal": {func(s *appsv1.StatefulSet) {
+			s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: []appsv1.OrdinalRange{{First: 1}}}
+		}, refused},
+		"the service":            {func(s *appsv1.StatefulSet) { s.Spec.ServiceName = "other" }, refused},
+		"a label that is a mark": {func(s *appsv1.StatefulSet) { s.Spec.Template.Labels["tier"] = "b" }, refused},
+
+		"another label":       {change: func(s *appsv1.StatefulSet) { s.Spec.Template.Labels["other"] = "b" }},
+		"the replicas":        {change: func(s *appsv1.StatefulSet) { s.Spec.Replicas = new(int32(9)) }}, // these objects do not name them
+		"the image":           {change: func(s *appsv1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Image = "nginx:2" }},
+		"the claims":          {change: func(s *appsv1.StatefulSet) { s.Spec.VolumeClaimTemplates = nil }},
+		"the update":          {change: func(s *appsv1.StatefulSet) { s.Spec.UpdateStrategy.Type = appsv1.OnDeleteStatefulSetStrategyType }},
+		"its own annotations": {change: func(s *appsv1.StatefulSet) { s.Annotations = map[string]string{"a": "b"} }},
+		"its status":          {change: func(s *appsv1.StatefulSet) { s.Status.Replicas = 3 }},
+		"nothing":             {change: func(*appsv1.StatefulSet) {}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			host := &fakeHost{kinds: []metav1.APIResource{served("v1", "ConfigMap", "configmaps")}, users: func(_, _ string) bool { return false }}
+			set := but(old, test.change)
+			err := host.plugin(t).Validate(t.Context(), asking("eve", set, old, "", false), nil)
+			expectRefusal(t, err, test.want, 403)
+			if test.want == "" && len(host.asked) > 0 {
+				t.Errorf("the host was asked %q, want nothing", host.asked)
+			}
+			if got, before := made(t, set), made(t, old); test.want == "" && got != before {
+				t.Errorf("without a review the objects became\n%s, want\n%s", got, before)
+			}
+		})
+	}
+}
+
+// made are the objects of the first members of a set.
+func made(t *testing.T, set *appsv1.StatefulSet) string {
+	t.Helper()
+	var all []any
+	objects, wrong := identity.OverridesOf(set).Objects()
+	for _, object := range objects {
+		for ordinal := range 3 {
+			one, err := object.Make(ordinal)
+			if wrong = cmp.Or(wrong, err); one != nil {
+				all = append(all, one.Object)
+			}
+		}
+	}
+	text, err := json.Marshal(all)
+	if err != nil || wrong != nil {
+		t.Fatalf("making objects: %v, %v", err, wrong)
+	}
+	return string(text)
+}
+
+// TestReviewsComeAfterWhatChangesSets looks at the order in which plugins are called.
+func TestReviewsComeAfterWhatChangesSets(t *testing.T) {
+	order := NewOptions().RecommendedPluginOrder
+	if webhooks, ours := slices.Index(order, mutatingwebhook.PluginName), slices.Index(order, objectsPluginName); webhooks < 0 || ours < webhooks {
+		t.Errorf("the plugins are %q, want %s after %s", order, objectsPluginName, mutatingwebhook.PluginName)
+	}
+	if p := (&fakeHost{}).plugin(t); !p.Handles(admission.Create) || !p.Handles(admission.Update) {
+		t.Error("the plugin does not look at all writes")
+	}
+}
+
+// TestKindsAreThoseThatCanBeFollowed has kinds that the host serves in ways of their own.
+func TestKindsAreThoseThatCanBeFollowed(t *testing.T) {
+	with := func(change func(*metav1.APIResource)) []metav1.APIResource {
+		resource := served("example.com/v1", "Thing", "things")
+		change(&resource)
+		return []metav1.APIResource{resource}
+	}
+	without := func(verb string) []metav1.APIResource {
+		return with(func(r *metav1.APIResource) {
+			r.Verbs = slices.DeleteFunc(r.Verbs, func(v string) bool { return v == verb })
+		})
+	}
+	const never = "spec.objectTemplates[0].object.kind: Forbidden: never made by a set: "
+	for sentence, test := range map[string]struct {
+		kinds []metav1.APIResource
+		err   string
+	}{
+		"as all others":         {kinds: with(func(*metav1.APIResource) {})},
+		"not at all":            {err: `spec.objectTemplates[0].object.kind: Invalid value: "Thing": the host cluster does not serve it in version example.com/v1`},
+		"in another version":    {kinds: with(func(r *metav1.APIResource) { r.Version = "v2" }), err: "does not serve it in version example.com/v1"},
+		"of another group":      {kinds: with(func(r *metav1.APIResource) { r.Group = "example.org" }), err: "does not serve it in version example.com/v1"},
+		"in no namespace":       {kinds: with(func(r *metav1.APIResource) { r.Namespaced = false }), err: never + "it is in no namespace"},
+		"and cannot be listed":  {kinds: without("list"), err: never + "the host cluster does not let anybody list it"},
+		"and cannot be watched": {kinds: without("watch"), err: never + "the host cluster does not let anybody watch it"},
+		"and cannot be changed": {kinds: without("patch"), err: never + "the host cluster does not let anybody patch it"},
+		"and cannot be deleted": {kinds: without("delete"), err: never + "the host cluster does not let anybody delete it"},
+		"and cannot be created": {kinds: without("create"), err: never + "the host cluster does not let anybody create it"},
+		"and cannot be read":    {kinds: without("get"), err: never + "the host cluster does not let anybody get it"},
+		"under two names":       {kinds: append(with(func(*metav1.APIResource) {}), with(func(r *metav1.APIResource) { r.Name = "objects" })...), err: never + `the host cluster serves it as "things" and as "objects"`},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			all := func(_, _ string) bool { return true }
+			host := &fakeHost{kinds: test.kinds, users: all, controller: all}
+			err := host.plugin(t).Validate(t.Context(), asking("root", describing(manifest("example.com/v1", "Thing")), nil, "", false), nil)
+			expectRefusal(t, err, test.err, 422)
+		})
+	}
+}

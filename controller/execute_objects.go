@@ -1,0 +1,141 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/csaupgrade"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+)
+
+// createObject creates an object, and never touches one that is there: whose that is, is for the
+// planner to judge.
+func (e *execution) createObject(ctx context.Context, action plan.CreateObject) error {
+	what, kind := objectSubject(action.Object), action.Object.GroupVersionKind().GroupKind()
+	_, objects, err := e.objectsAt(action.Object)
+	if err != nil {
+		return err
+	}
+	err = e.do(ctx, create, what, func(ctx context.Context) error {
+		made, err := objects.Create(ctx, action.Object, metav1.CreateOptions{FieldManager: objectManager})
+		if apierrors.IsAlreadyExists(err) {
+			e.memory.of(e.key).noteTaken(takenName{kind, action.Object.GetName()})
+		}
+		if err != nil {
+			return err //nolint:wrapcheck // do says what was tried
+		}
+		e.memory.of(e.key).wroteObject(kind, made, writtenObject{})
+		return nil
+	})
+	if err == nil {
+		e.tellSuccess(create, what)
+	}
+	return err
+}
+
+// applyObject changes exactly the object that was decided on. With its UID an apply cannot create
+// one. What was written by creating it is taken over first, or fields that the template has no more
+// would stay.
+func (e *execution) applyObject(ctx context.Context, action plan.ApplyObject) error {
+	what, kind := objectSubject(action.Object), action.Object.GroupVersionKind().GroupKind()
+	watched, objects, err := e.objectsAt(action.Object)
+	if err != nil {
+		return err
+	}
+	known := e.memory.of(e.key)
+	err = e.do(ctx, update, what, func(ctx context.Context) error {
+		version, err := e.takeOver(ctx, watched, action)
+		if err != nil {
+			known.takenChanged(takenName{kind, action.At.Name})
+			return err
+		}
+		body := action.Object.DeepCopy()
+		body.SetUID(action.At.UID)
+		body.SetResourceVersion(version)
+		applied, err := objects.Apply(ctx, action.At.Name, body, metav1.ApplyOptions{FieldManager: objectManager, Force: true})
+		known.takenChanged(takenName{kind, action.At.Name})
+		if err != nil {
+			return err //nolint:wrapcheck // do says what was tried
+		}
+		e.noteApplied(action, applied, version)
+		return nil
+	})
+	if err == nil {
+		e.tellSuccess(update, what)
+	}
+	return err
+}
+
+// takeOver makes the fields that an object was created with those of the manager that applies, and
+// returns its resource version then.
+func (e *execution) takeOver(ctx context.Context, kind *objectKind, action plan.ApplyObject) (version string, err error) {
+	about, ok := kind.about(e.set.Namespace)
+	if !ok {
+		return "", &staleRead{errors.New("the kind is not known any more")}
+	}
+	live, err := about.Get(ctx, action.At.Name, metav1.GetOptions{})
+	if err != nil {
+		return "", err //nolint:wrapcheck // do says what was tried
+	}
+	if live.UID != action.At.UID || live.ResourceVersion != action.At.ResourceVersion {
+		return "", apierrors.NewConflict(schema.GroupResource{Group: kind.kind.Group, Resource: kind.kind.Kind}, action.At.Name, errors.New("it has changed"))
+	}
+	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(objectManager), objectManager)
+	if err != nil {
+		return "", fmt.Errorf("taking its fields over: %w", err)
+	}
+	if patch == nil {
+		return live.ResourceVersion, nil
+	}
+	taken, err := about.Patch(ctx, action.At.Name, types.JSONPatchType, patch, metav1.PatchOptions{})
+	if err != nil {
+		return "", err //nolint:wrapcheck // do says what was tried
+	}
+	return taken.ResourceVersion, nil
+}
+
+// noteApplied remembers what came of an apply. One that has changed nothing settles the matter,
+// whatever the object is like.
+func (e *execution) noteApplied(action plan.ApplyObject, applied *unstructured.Unstructured, version string) {
+	known, now := e.memory.of(e.key), e.Clock.Now()
+	was := known.written(action.At.UID)
+	next := writtenObject{}
+	if applied.GetResourceVersion() == version {
+		next.settled, next.inputs = version, action.Object.GetAnnotations()[v1.ObjectInputsAnnotation]
+	}
+	if action.Corrects {
+		next.corrections, next.correctedAt = 1, now
+		if now.Sub(was.correctedAt) < 2*longestCorrection {
+			next.corrections = was.corrections + 1
+		}
+	}
+	known.wroteObject(action.Object.GroupVersionKind().GroupKind(), applied, next)
+}
+
+// objectsAt reaches the objects of the kind that an object is of.
+func (e *execution) objectsAt(object *unstructured.Unstructured) (*objectKind, dynamic.ResourceInterface, error) {
+	kind := object.GroupVersionKind()
+	if watched := e.objects.of(kind); watched != nil {
+		if at, ok := watched.at(kind.Version); ok {
+			return watched, e.Objects.Dynamic.Resource(at).Namespace(e.set.Namespace), nil
+		}
+	}
+	return nil, nil, &staleRead{fmt.Errorf("objects of kind %s cannot be written yet", kind.Kind)}
+}
+
+func objectSubject(object *unstructured.Unstructured) subject {
+	return subject{kind: object.GetKind(), name: object.GetName()}
+}

@@ -1,0 +1,202 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+)
+
+// A correction of what somebody else has changed is followed by the next one after a delay from
+// the shortest to the longest.
+const (
+	shortestCorrection = 5 * time.Second
+	longestCorrection  = 5 * time.Minute
+)
+
+// tracked is what the caches keep of an object that templates describe.
+type tracked struct {
+	metav1.ObjectMeta
+
+	// ours is a digest of the fields that the controller manages, empty if it manages none.
+	ours string
+	// by is who else has changed the object last, later is true if that was after we did.
+	by    string
+	later bool
+}
+
+// track is what is kept of an object.
+func track(object any) any {
+	about, ok := object.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return object
+	}
+	kept := &tracked{ObjectMeta: trimMeta(&about.ObjectMeta)}
+	for key, value := range about.Annotations {
+		if strings.HasPrefix(key, v1.GroupName+"/") {
+			if kept.Annotations == nil {
+				kept.Annotations = map[string]string{}
+			}
+			kept.Annotations[key] = value
+		}
+	}
+	kept.ours, kept.by, kept.later = managed(about.ManagedFields)
+	return kept
+}
+
+// managed reads who manages which fields. What others write as the status says nothing.
+func managed(entries []metav1.ManagedFieldsEntry) (ours, by string, later bool) {
+	sum, has := sha256.New(), false
+	var at, theirs time.Time
+	for _, entry := range entries {
+		when := time.Time{}
+		if entry.Time != nil {
+			when = entry.Time.Time
+		}
+		switch {
+		case entry.Subresource != "":
+		case entry.Manager == objectManager:
+			has = true
+			fmt.Fprintf(sum, "%s %s ", entry.Operation, entry.FieldsV1.GetRawBytes()) //nolint:errcheck // a hash takes all
+			at = latest(at, when)
+		case by == "" || when.After(theirs):
+			by, theirs = entry.Manager, when
+		}
+	}
+	if !has {
+		return "", by, false
+	}
+	return hex.EncodeToString(sum.Sum(nil)), by, theirs.After(at)
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// differs reports whether two states of an object are different for the planner.
+func (o *tracked) differs(other *tracked) bool {
+	return o.ours != other.ours || o.by != other.by || o.later != other.later || metaChanged(o.ObjectMeta, other.ObjectMeta) ||
+		!equality.Semantic.DeepEqual(o.Annotations, other.Annotations)
+}
+
+// writtenObject is what is remembered of an object that was written.
+type writtenObject struct {
+	// ours is the digest of the fields that the controller managed after that.
+	ours string
+	// settled is the resource version at which applying the inputs has changed nothing.
+	settled, inputs string
+	// corrections are how often in a row it was corrected, and correctedAt when last.
+	corrections int
+	correctedAt time.Time
+}
+
+// objectsMemo is what is remembered of the objects of a set.
+type objectsMemo struct {
+	// versions are the highest resource versions written, by kind.
+	versions map[schema.GroupKind]string
+	written  map[types.UID]writtenObject
+	taken    map[takenName]takenObject
+}
+
+// wroteObject notes what a create or an apply was answered with.
+func (m *memo) wroteObject(kind schema.GroupKind, answer metav1.Object, written writtenObject) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.objects.written == nil {
+		m.objects.written = map[types.UID]writtenObject{}
+	}
+	written.ours, _, _ = managed(answer.GetManagedFields())
+	m.objects.written[answer.GetUID()] = written
+	m.awaitObjects(kind, answer.GetResourceVersion())
+}
+
+// awaitObjects notes that the cache of a kind has to come to a resource version.
+func (m *memo) awaitObjects(kind schema.GroupKind, version string) {
+	if m.objects.versions == nil {
+		m.objects.versions = map[schema.GroupKind]string{}
+	}
+	if before, ok := m.objects.versions[kind]; !ok || !reached(before, version) {
+		m.objects.versions[kind] = version
+	}
+}
+
+// showsObjects reports whether a cache that has come to a version shows what was written.
+func (m *memo) showsObjects(kind schema.GroupKind, version string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	wrote, awaits := m.objects.versions[kind]
+	if !awaits || reached(version, wrote) {
+		delete(m.objects.versions, kind)
+		return true
+	}
+	return false
+}
+
+// awaitsObjects reports whether something that was written is yet to be seen.
+func (m *memo) awaitsObjects() bool {
+	if m == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.objects.versions) > 0
+}
+
+// written is what is remembered of an object.
+func (m *memo) written(uid types.UID) writtenObject {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.objects.written[uid]
+}
+
+// judgeObject says whether somebody has changed an object since it was written. Of one that this
+// term has not written, that is told from when others have changed it, and once.
+func (m *memo) judgeObject(object *tracked, shown *plan.Object) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	was, known := m.objects.written[object.UID]
+	switch {
+	case known && was.settled == object.ResourceVersion:
+		shown.Settled = was.inputs
+	case known:
+		shown.Drifted = was.ours != object.ours
+	default:
+		shown.Drifted = object.later
+	}
+	if shown.Drifted {
+		shown.DriftedBy = object.by
+	}
+	if was.corrections > 0 {
+		shown.NotBefore = was.correctedAt.Add(min(shortestCorrection<<min(was.corrections-1, 10), longestCorrection))
+	}
+}
+
+// nextLookAtObjects is when to see whether the caches have come to what was written, and names
+// that are taken have become free; zero if there is nothing of the kind.
+func (m *memo) nextLookAtObjects() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case len(m.objects.taken) > 0:
+		return unlabeledPodsInterval
+	case len(m.objects.versions) > 0:
+		return staleViewInterval
+	default:
+		return 0
+	}
+}

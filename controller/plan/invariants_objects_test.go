@@ -1,0 +1,238 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// dueObject is an object as it is to be.
+type dueObject struct {
+	key            identity.ObjectKey
+	data, template string
+	set            bool
+	// refuses is true if nobody else's will do.
+	refuses bool
+}
+
+// dueObjects are those that a member needs, its own and those of the set.
+func (f evidence) dueObjects(ordinal int) (all []dueObject) {
+	for _, template := range f.Set.Spec.ObjectTemplates {
+		var written metav1.PartialObjectMetadata
+		if err := json.Unmarshal(template.Object.Raw, &written); err != nil {
+			continue
+		}
+		fill := strings.NewReplacer("$(IDENTITY)", f.podName(ordinal), "$(SET)", f.Set.Name, "$(REPLICAS)", strconv.Itoa(len(f.ordinals))).Replace
+		all = append(all, dueObject{key: identity.ObjectKey{Kind: written.Kind, Name: fill(written.Name)}, data: fill(written.Labels["data"]), template: template.Name,
+			set: template.Scope == v1.SetObjectScope, refuses: template.ExistingPolicy == v1.RefuseExistingObject})
+	}
+	return all
+}
+
+func (f evidence) knows(key identity.ObjectKey) bool {
+	return f.Kinds[schema.GroupKind{Kind: key.Kind}].Known
+}
+
+// isUsable reports whether there is an object that will do.
+func (f evidence) isUsable(due dueObject) bool {
+	object := f.Objects[due.key]
+	if !f.knows(due.key) || object == nil || object.DeletionTimestamp != nil {
+		return false
+	}
+	owner, _, _ := strings.Cut(object.Annotations[ownerNote], "/")
+	switch owner {
+	case f.Set.Name:
+		return true
+	default:
+		return !due.refuses && !object.OwnerLives
+	}
+}
+
+// objects: nothing is made of what exists or is not known, nothing of others is changed, and what
+// is changed lacks something.
+func (j *judged) objects() {
+	made := map[identity.ObjectKey]bool{}
+	for _, action := range planned[CreateObject](j) {
+		key := identity.ObjectKey{Kind: action.Object.GetKind(), Name: action.Object.GetName()}
+		if j.Objects[key] != nil || made[key] && !j.doubles() || !j.knows(key) {
+			j.broke("one object", "%s, and there is %v, made so far %v, known: %t", action, j.Objects[key], made, j.knows(key))
+		}
+		made[key] = true
+		j.marked(action.Object, action.Ordinal, action.Template)
+	}
+	for _, action := range planned[ApplyObject](j) {
+		key := identity.ObjectKey{Kind: action.Object.GetKind(), Name: action.Object.GetName()}
+		found := j.Objects[key]
+		switch owner, _, _ := strings.Cut(found.Annotations[ownerNote], "/"); {
+		case owner != j.Set.Name || found.DeletionTimestamp != nil:
+			j.broke("strangers", "%s, which is %v", action, found)
+		case !found.Drifted && found.Annotations[ownerNote] == "web/"+string(j.Set.UID) && found.Annotations[v1.ObjectInputsAnnotation] == action.Object.GetAnnotations()[v1.ObjectInputsAnnotation] && found.Labels[v1.ObjectTemplateLabel] == action.Template:
+			j.broke("idle apply", "%s, which is so", action)
+		case j.Now.Before(found.NotBefore) && found.Labels["data"] == action.Object.GetLabels()["data"] && found.Labels[v1.ObjectTemplateLabel] == action.Template && found.Annotations[ownerNote] == "web/"+string(j.Set.UID):
+			j.broke("idle apply", "%s before %s", action, found.NotBefore)
+		}
+		if !slices.ContainsFunc(j.plan.Aside, func(chain Chain) bool { return len(chain) == 1 && fmt.Sprint(chain[0]) == fmt.Sprint(action) }) {
+			j.broke("objects aside", "%s, and other things may rest on it", action)
+		}
+		j.marked(action.Object, action.Ordinal, action.Template)
+	}
+	j.objectsFirst()
+	j.objectsForSuccessors()
+	j.toldObjects()
+}
+
+// doubles reports whether two templates make the same object.
+func (f evidence) doubles() bool {
+	return slices.ContainsFunc(f.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.Name == "again" })
+}
+
+// marked: what is made says whose it is, and from what.
+func (j *judged) marked(object *unstructured.Unstructured, ordinal int, template string) {
+	labels := object.GetLabels()
+	label, has := labels[v1.ObjectOrdinalLabel]
+	if object.GetAnnotations()[ownerNote] != "web/"+string(j.Set.UID) || labels[v1.ObjectSetLabel] != j.Set.Name || labels[v1.ObjectTemplateLabel] != template || has != (ordinal >= 0) || has && label != strconv.Itoa(ordinal) {
+		j.broke("marks", "%v of template %s for %d", object, template, ordinal)
+	}
+	if len(object.GetOwnerReferences()) > 0 {
+		j.broke("marks", "%s is deleted with %v", object.GetName(), object.GetOwnerReferences())
+	}
+}
+
+// objectsFirst: a pod is created when the objects of the set are there, and its own, or are made
+// first, in the same chain.
+func (j *judged) objectsFirst() {
+	for _, chain := range slices.Concat(j.plan.Chains, j.plan.Aside) {
+		made := map[identity.ObjectKey]bool{}
+		for _, action := range chain {
+			switch a := action.(type) {
+			case CreateObject:
+				made[identity.ObjectKey{Kind: a.Object.GetKind(), Name: a.Object.GetName()}] = true
+			case CreateMember:
+				for _, due := range j.dueObjects(a.Ordinal) {
+					if !j.isUsable(due) && (due.set || !made[due.key]) {
+						j.broke("objects first", "%s without %s", a, due.key)
+					}
+				}
+			}
+		}
+	}
+}
+
+// objectsForSuccessors: no pod is taken away to be created again while an object is lacking that
+// it would need.
+func (j *judged) objectsForSuccessors() {
+	for _, action := range planned[DeletePod](j) {
+		if action.Reason == DeleteFinished || action.Reason == DeleteForScaleDown || action.Reason == DeleteUnrestarted || action.Reason == DeleteUnresized || !j.wanted(action.Ordinal) {
+			continue
+		}
+		for _, due := range j.dueObjects(action.Ordinal) {
+			if !j.isUsable(due) {
+				j.broke("objects of successors", "%s without %s", action, due.key)
+			}
+		}
+	}
+}
+
+// everyObject are all objects that the set is to have.
+func (f evidence) everyObject() (all []dueObject) {
+	ordinals := f.ordinals
+	if len(ordinals) == 0 {
+		ordinals = []int{0}
+	}
+	for i, ordinal := range ordinals {
+		for _, due := range f.dueObjects(ordinal) {
+			if due.set && i == 0 || !due.set && len(f.ordinals) > 0 {
+				all = append(all, due)
+			}
+		}
+	}
+	return all
+}
+
+// isCurrent reports whether an object is the set's, and what its template describes now.
+func (f evidence) isCurrent(due dueObject) bool {
+	object := f.Objects[due.key]
+	return f.isUsable(due) && object.Annotations[ownerNote] == "web/"+string(f.Set.UID) && object.Labels["data"] == due.data && object.Labels[v1.ObjectTemplateLabel] == due.template
+}
+
+// lacksObjects says which objects are not as they are to be.
+func (f evidence) lacksObjects() (lacks []string) {
+	for _, due := range f.everyObject() {
+		switch {
+		case !f.knows(due.key):
+		case !f.isUsable(due):
+			lacks = append(lacks, due.key.String()+" is missing")
+		case strings.HasPrefix(f.Objects[due.key].Annotations[ownerNote], f.Set.Name+"/") && !f.isCurrent(due):
+			lacks = append(lacks, fmt.Sprintf("%s is %v, want %q", due.key, f.Objects[due.key], due.data))
+		}
+	}
+	return lacks
+}
+
+// objectLooks are when objects may be corrected that somebody keeps changing.
+func (j *judged) objectLooks() (all []time.Duration) {
+	if !j.undisturbed() {
+		return nil
+	}
+	for _, due := range j.everyObject() {
+		if object := j.Objects[due.key]; j.isCurrent(due) && object.Drifted {
+			all = append(all, object.NotBefore.Sub(j.Now))
+		}
+	}
+	return all
+}
+
+// toldObjects: the status counts the objects that there are.
+func (j *judged) toldObjects() {
+	if len(j.plan.Status.ObjectTemplates) != len(j.Set.Spec.ObjectTemplates) {
+		j.broke("told objects", "the status tells of %v, and the set has %d templates", j.plan.Status.ObjectTemplates, len(j.Set.Spec.ObjectTemplates))
+		return
+	}
+	for i, told := range j.plan.Status.ObjectTemplates {
+		wanted, usable := len(j.ordinals), 0
+		for n, ordinal := range j.ordinals {
+			due := j.dueObjects(ordinal)[i]
+			if due.set && n > 0 {
+				continue
+			}
+			if j.isUsable(due) {
+				usable++
+			}
+		}
+		if due := j.dueObjects(0)[i]; due.set {
+			wanted = 1
+			if usable = 0; j.isUsable(due) {
+				usable = 1
+			}
+			if !j.knows(due.key) {
+				continue
+			}
+		} else if !j.knows(due.key) {
+			continue
+		}
+		if int(told.Wanted) != wanted || !j.doubles() && int(told.Present+told.Foreign) != usable || told.Updated > told.Present {
+			j.broke("told objects", "the status tells of %v, want %d of which %d are there", told, wanted, usable)
+		}
+	}
+}
+
+// movedObjects are how many objects of a status are there, and as they are to be.
+func movedObjects(status v1.StatefulSetStatus) (counts [][2]int32) {
+	for _, s := range status.ObjectTemplates {
+		counts = append(counts, [2]int32{s.Present + s.Foreign, s.Updated})
+	}
+	return counts
+}

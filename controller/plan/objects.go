@@ -1,0 +1,189 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// Object is what the planner knows of an object beside the pods: its metadata, and what the
+// controller has found out about it.
+type Object struct {
+	metav1.ObjectMeta
+
+	// OwnerLives is true if another set that there is says that the object is its.
+	OwnerLives bool
+	// Drifted is true if somebody has changed what the set wants of it, DriftedBy is who, empty if
+	// that is not known, and NotBefore when it may be corrected.
+	Drifted   bool
+	DriftedBy string
+	NotBefore time.Time
+	// Settled are the inputs with which applying the object as it is has changed nothing, whatever
+	// it looks like; empty if that was not tried.
+	Settled string
+}
+
+// Kind says whether all objects of a kind are known. It is the zero value until they have been
+// listed.
+type Kind struct {
+	Known bool
+	// Refused says why they are not, empty if they will be soon.
+	Refused string
+}
+
+// objectStanding is how an object that a template describes stands.
+type objectStanding int
+
+const (
+	// objectUnknown: objects of its kind are not known.
+	objectUnknown objectStanding = iota
+	// objectMissing: nobody has one of its name.
+	objectMissing
+	// objectPresent: it is the set's, and as it is to be.
+	objectPresent
+	// objectOutdated: it is the set's, or was an earlier one's, and is to be changed.
+	objectOutdated
+	// objectForeign: it is somebody else's, and used.
+	objectForeign
+	// objectGoing: it is being deleted, or about to be with an earlier set of the name.
+	objectGoing
+	// objectShared: it is that of another set.
+	objectShared
+	// objectExists: it is somebody else's, and not to be used.
+	objectExists
+	// objectDoubled: it is the set's, of another template or member that has the same name for it.
+	objectDoubled
+)
+
+// supporting is an object that a template describes.
+type supporting struct {
+	of      identity.Object
+	ordinal int // setOrdinal if it is the set's
+	key     identity.ObjectKey
+	found   *Object
+	is      objectStanding
+	// why says why the object is outdated.
+	why string
+	// corrects is true if nothing is wrong with it but that somebody has changed it.
+	corrects bool
+}
+
+// setOrdinal stands for the whole set where an ordinal is asked for.
+const setOrdinal = -1
+
+// findObjects reads the templates of objects.
+func (f *facts) findObjects() {
+	if len(f.Set.Spec.ObjectTemplates) > 0 {
+		f.objects, f.badObjects = f.overrides.Objects()
+	}
+}
+
+// objectParts is how much the objects of a member are that are made with it.
+func (f *facts) objectParts() (parts int) {
+	for i := range f.Set.Spec.ObjectTemplates {
+		if template := &f.Set.Spec.ObjectTemplates[i]; !template.IsForSet() {
+			parts += 1 + template.Size()/renderedParts
+		}
+	}
+	return parts
+}
+
+// objectOf is the object that a template describes, of a member or of the set.
+func (f *facts) objectOf(template identity.Object, ordinal int) supporting {
+	if template.ForSet() {
+		ordinal = setOrdinal
+	}
+	s := supporting{of: template, ordinal: ordinal, key: template.Key(ordinal)}
+	s.found = f.Objects[s.key]
+	s.is = f.standingOfObject(&s)
+	return s
+}
+
+func (f *facts) standingOfObject(s *supporting) objectStanding {
+	switch {
+	case !f.Kinds[s.of.Kind().GroupKind()].Known:
+		return objectUnknown
+	case s.found == nil:
+		return objectMissing
+	case s.found.DeletionTimestamp != nil || f.ofEarlierSet(s.found):
+		return objectGoing
+	}
+	owner := s.found.Annotations[v1.ObjectOwnerAnnotation]
+	name, _, marked := strings.Cut(owner, "/")
+	switch {
+	case owner == identity.ObjectOwner(f.Set):
+		return f.standingOfOurs(s)
+	case marked && name == f.Set.Name:
+		s.why = "it was made for an earlier set of this name"
+		return objectOutdated
+	case s.found.OwnerLives:
+		return objectShared
+	case s.of.Template().ExistingPolicy == v1.RefuseExistingObject:
+		return objectExists
+	default:
+		return objectForeign
+	}
+}
+
+// standingOfOurs says how an object that is the set's stands to its template.
+func (f *facts) standingOfOurs(s *supporting) objectStanding {
+	switch labels := s.found.Labels; {
+	case f.isOfAnother(s):
+		return objectDoubled
+	case s.found.Settled != "" && s.found.Settled == s.of.Digest(s.ordinal):
+		return objectPresent
+	case s.found.Annotations[v1.ObjectInputsAnnotation] != s.of.Digest(s.ordinal):
+		s.why = "its template, or what that names, has changed"
+	case labels[v1.ObjectSetLabel] != f.Set.Name, labels[v1.ObjectTemplateLabel] != s.of.Template().Name, labels[v1.ObjectOrdinalLabel] != ordinalLabel(s.ordinal):
+		s.why = "it lacks labels by which it is found"
+	case s.found.Drifted:
+		s.why, s.corrects = "somebody has changed it", true
+		if s.found.DriftedBy != "" {
+			s.why = foreignWord(s.found.DriftedBy) + " has changed it"
+		}
+	default:
+		return objectPresent
+	}
+	return objectOutdated
+}
+
+// isOfAnother reports whether an object of the set is that of another template or member, for
+// which it has the same name.
+func (f *facts) isOfAnother(s *supporting) bool {
+	made, label := s.found.Labels[v1.ObjectTemplateLabel], s.found.Labels[v1.ObjectOrdinalLabel]
+	if made == s.of.Template().Name && label == ordinalLabel(s.ordinal) {
+		return false
+	}
+	at := slices.IndexFunc(f.objects, func(o identity.Object) bool { return o.Template().Name == made })
+	if at < 0 {
+		return false
+	}
+	other := f.objects[at]
+	ordinal, err := strconv.Atoi(label)
+	if other.ForSet() {
+		return label == "" && other.Key(setOrdinal) == s.key
+	}
+	return err == nil && f.roster.Contains(ordinal) && other.Key(ordinal) == s.key
+}
+
+func ordinalLabel(ordinal int) string {
+	if ordinal == setOrdinal {
+		return ""
+	}
+	return strconv.Itoa(ordinal)
+}
+
+// ofEarlierSet reports whether an object belongs to an earlier set of this name, with which it is
+// deleted.
+func (f *facts) ofEarlierSet(object *Object) bool {
+	return slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool { return f.refersToSet(ref) && ref.UID != f.Set.UID })
+}

@@ -1,0 +1,212 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// lackingObjects plans the objects that a member needs of its own, and that do not exist. It
+// reports false, and says why, if its pod has to wait for others. An object that is to be changed
+// is one that exists.
+func lackingObjects(f *facts, d *draft, m member) (lacking []Action, usable bool) {
+	if f.badObjects != nil {
+		d.blocked(v1.ReasonRenderFailed, "%s: %s", f.badObjects.In, foreignText(f.badObjects.Detail))
+		return nil, false
+	}
+	usable = true
+	for _, template := range f.objects {
+		s := f.objectOf(template, m.ordinal)
+		if s.is == objectMissing && !template.ForSet() {
+			create, ok := f.createObject(d, s)
+			lacking, usable = append(lacking, create), usable && ok
+			continue
+		}
+		usable = d.usesObject(f, m, s) && usable
+	}
+	return lacking, usable
+}
+
+// hasObjects reports whether all objects are there that a member needs to be created again, and
+// says what is lacking if not.
+func hasObjects(f *facts, d *draft, m member) bool {
+	for _, template := range f.objects {
+		if !d.usesObject(f, m, f.objectOf(template, m.ordinal)) {
+			return false
+		}
+	}
+	return f.badObjects == nil
+}
+
+// usesObject reports whether the pod of a member can be created as far as an object goes, and says
+// why not.
+func (d *draft) usesObject(f *facts, m member, s supporting) bool {
+	switch s.is {
+	case objectPresent, objectOutdated, objectForeign:
+		return true
+	case objectMissing:
+		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is being created", f.podName(m), s.key)
+	case objectGoing:
+		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is terminating", f.podName(m), s.key)
+	case objectUnknown:
+		if f.refusedKind(d, s) {
+			return false
+		}
+		d.waitForObject(v1.ReasonKindUnavailable, "%s: %s is not known yet", f.podName(m), s.key)
+	case objectShared, objectExists, objectDoubled:
+		f.tellTaken(d, s)
+	}
+	return false
+}
+
+// refusedKind reports whether the host does not show objects of a kind, and says so.
+func (f *facts) refusedKind(d *draft, s supporting) bool {
+	why := f.Kinds[s.of.Kind().GroupKind()].Refused
+	if why != "" {
+		d.blocked(v1.ReasonKindUnavailable, "%s cannot be watched: %s", s.kind(), foreignText(why))
+	}
+	return why != ""
+}
+
+// kind is that of an object as the status names it.
+func (s supporting) kind() string { return s.of.Kind().GroupKind().String() }
+
+// tellTaken says why an object cannot be the set's.
+func (f *facts) tellTaken(d *draft, s supporting) {
+	word, message := s.taken()
+	if word != "" {
+		d.blocked(word, "%s", message)
+	}
+}
+
+func (s supporting) taken() (word, message string) {
+	switch s.is {
+	case objectShared:
+		owner, _, _ := strings.Cut(s.found.Annotations[v1.ObjectOwnerAnnotation], "/")
+		return v1.ReasonObjectShared, fmt.Sprintf("%s belongs to set %s", s.key, foreignWord(owner))
+	case objectExists:
+		return v1.ReasonObjectExists, s.key.String() + " exists"
+	case objectDoubled:
+		return v1.ReasonRenderFailed, fmt.Sprintf("objectTemplates[%s]: %s is also made from template %s", s.of.Template().Name, s.key, foreignWord(s.found.Labels[v1.ObjectTemplateLabel]))
+	default:
+		return "", ""
+	}
+}
+
+// createObject is what makes an object that does not exist, and false if it cannot be rendered,
+// which is said.
+func (f *facts) createObject(d *draft, s supporting) (CreateObject, bool) {
+	made, wrong := s.of.Make(s.ordinal)
+	if wrong != nil {
+		d.blocked(v1.ReasonRenderFailed, "%s", foreignText(s.unrendered(wrong.In, wrong.Detail)))
+		return CreateObject{}, false
+	}
+	return CreateObject{Ordinal: s.ordinal, Template: s.of.Template().Name, Object: made}, true
+}
+
+func (s supporting) unrendered(in, detail string) string {
+	if s.ordinal == setOrdinal {
+		return in + ": " + detail
+	}
+	return fmt.Sprintf("%s for ordinal %d: %s", in, s.ordinal, detail)
+}
+
+// keepObjects makes the objects of the set, and of members that have a pod, and changes those that
+// are not as their templates describe. It holds up nothing.
+func keepObjects(f *facts, d *draft) verdict {
+	if f.badObjects != nil {
+		d.blocked(v1.ReasonRenderFailed, "%s: %s", f.badObjects.In, foreignText(f.badObjects.Detail))
+		return proceed
+	}
+	for _, template := range f.objects {
+		if template.ForSet() {
+			keepObject(f, d, f.objectOf(template, setOrdinal), true)
+			continue
+		}
+		for _, m := range f.members {
+			keepObject(f, d, f.objectOf(template, m.ordinal), m.pod != nil)
+		}
+	}
+	return proceed
+}
+
+// keepObject sees to one object. One that is needed is there beside its pod, or is the set's;
+// others are created with their members.
+func keepObject(f *facts, d *draft, s supporting, needed bool) {
+	switch {
+	case s.is == objectOutdated:
+		applyObject(f, d, s)
+	case !needed:
+	case s.is == objectMissing:
+		if create, ok := f.createObject(d, s); ok {
+			d.forObject(create)
+		}
+		d.openObject("%s is being created", s.key)
+	case s.is == objectGoing:
+		d.openObject("%s is terminating", s.key)
+	case s.is == objectUnknown:
+		f.refusedKind(d, s)
+	default:
+		f.tellTaken(d, s)
+	}
+}
+
+// applyObject brings an object to what its template describes. What somebody else keeps changing
+// back is put off, longer each time.
+func applyObject(f *facts, d *draft, s supporting) {
+	if s.corrects {
+		if !d.drifts { // the first is enough
+			d.warn(v1.ReasonObjectDrifted, "%s is not as the set wants it: %s", s.key, s.why)
+			d.drifts = true
+		}
+		if wait := s.found.NotBefore.Sub(f.Now); wait > 0 {
+			d.again(wait)
+			return
+		}
+	} else {
+		d.openObject("%s is being changed", s.key)
+	}
+	made, wrong := s.of.Make(s.ordinal)
+	if wrong != nil {
+		d.blocked(v1.ReasonRenderFailed, "%s", foreignText(s.unrendered(wrong.In, wrong.Detail)))
+		return
+	}
+	d.forObject(ApplyObject{Ordinal: s.ordinal, Template: s.of.Template().Name, At: exact(s.found), Object: made, Why: s.why, Corrects: s.corrects})
+}
+
+// forObject plans what is done about an object that holds up nothing, as long as there is not too
+// much of it: the next look goes on.
+func (d *draft) forObject(action Action) {
+	if d.kept == mostChanged {
+		return
+	}
+	d.kept++
+	d.aside = append(d.aside, Chain{action})
+}
+
+// openObject notes what an object has yet to become; the first note stands.
+func (d *draft) openObject(format string, args ...any) {
+	if d.objectOpen == "" {
+		d.objectOpen = fmt.Sprintf(format, args...)
+	}
+}
+
+// openObjects say what an object has yet to become, unless the set waits for that.
+func (d *draft) openObjects() string {
+	if d.objectOpen == "" || strings.HasSuffix(d.waiting, d.objectOpen) {
+		return ""
+	}
+	return d.objectOpen
+}
+
+// waitForObject is wait, for an object.
+func (d *draft) waitForObject(word, format string, args ...any) {
+	if d.waiting == "" {
+		d.objectWord = word
+	}
+	d.wait(format, args...)
+}

@@ -1,0 +1,83 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// objectTemplates tell, by template, how far the objects are there. Of a kind that is not known
+// yet they are what they were: a controller that starts knows of none.
+func objectTemplates(f *facts) []v1.ObjectTemplateStatus {
+	if f.badObjects != nil {
+		return f.Set.Status.ObjectTemplates
+	}
+	var all []v1.ObjectTemplateStatus
+	for _, template := range f.objects {
+		all = append(all, f.statusOf(template))
+	}
+	return all
+}
+
+func (f *facts) statusOf(template identity.Object) v1.ObjectTemplateStatus {
+	kind := template.Kind().GroupKind()
+	status := v1.ObjectTemplateStatus{Name: template.Template().Name, Kind: kind.String(), ObjectName: template.Pattern(), Wanted: 1}
+	if !template.ForSet() {
+		status.Wanted = int32(f.roster.Len()) //nolint:gosec // validation bounds it
+	}
+	if known := f.Kinds[kind]; !known.Known {
+		f.keepCounts(&status, known.Refused)
+		return status
+	}
+	if template.ForSet() {
+		f.countObject(&status, f.objectOf(template, setOrdinal), true)
+		return status
+	}
+	for _, m := range f.members {
+		f.countObject(&status, f.objectOf(template, m.ordinal), m.pod != nil)
+	}
+	return status
+}
+
+// keepCounts leaves the counts of a template as they were.
+func (f *facts) keepCounts(status *v1.ObjectTemplateStatus, refused string) {
+	before := f.Set.Status.ObjectTemplates
+	at := slices.IndexFunc(before, func(s v1.ObjectTemplateStatus) bool {
+		return s.Name == status.Name && s.Kind == status.Kind && s.ObjectName == status.ObjectName
+	})
+	if at >= 0 {
+		status.Present, status.Updated = min(before[at].Present, status.Wanted), min(before[at].Updated, status.Wanted)
+		status.Foreign, status.Message = min(before[at].Foreign, status.Wanted), before[at].Message
+	}
+	if refused != "" {
+		status.Message = status.Kind + " cannot be watched: " + foreignText(refused)
+	}
+}
+
+func (f *facts) countObject(status *v1.ObjectTemplateStatus, s supporting, needed bool) {
+	message := ""
+	switch s.is {
+	case objectPresent:
+		status.Present++
+		status.Updated++
+	case objectOutdated:
+		status.Present++
+		message = s.key.String() + " is to be changed: " + s.why
+	case objectForeign:
+		status.Foreign++
+	case objectMissing:
+		message = s.key.String() + " does not exist"
+	case objectGoing:
+		message = s.key.String() + " is terminating"
+	case objectUnknown:
+	case objectShared, objectExists, objectDoubled:
+		_, message = s.taken()
+	}
+	if needed && status.Message == "" {
+		status.Message = message
+	}
+}

@@ -1,0 +1,105 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// applying also changes what would be to be changed if objects were otherwise.
+func applying(otherwise func(World, *Object)) func(World, Plan) Plan {
+	return func(w World, p Plan) Plan {
+		w.Objects = copiesOfObjects(w.Objects)
+		for _, object := range w.Objects {
+			otherwise(w, object)
+		}
+		for _, chain := range Compute(w).Aside {
+			_, changes := chain[0].(ApplyObject)
+			if changes && !slices.ContainsFunc(p.All(), func(a Action) bool { return a.String() == chain[0].String() }) {
+				p.Aside = append(slices.Clip(p.Aside), chain)
+			}
+		}
+		return p
+	}
+}
+
+// objectMutants are wrong in what they make beside the pods, and when.
+func objectMutants() map[string]scripted {
+	seen := func(see func(World, identity.ObjectKey, *Object)) func(World, Plan) Plan {
+		return func(w World, p Plan) Plan {
+			w.Objects = copiesOfObjects(w.Objects)
+			for key, object := range w.Objects {
+				see(w, key, object)
+			}
+			return doing(p, Compute(w))
+		}
+	}
+	without := func(w World) World {
+		w.Set = w.Set.DeepCopy()
+		w.Set.Spec.ObjectTemplates = nil
+		return w
+	}
+	return map[string]scripted{
+		"creates pods without their objects": {"objects-life", mutant{"objects first", func(w World, p Plan) Plan { return doing(p, Compute(without(w))) }}},
+		"replaces pods whose objects are lacking": {"objects-update", mutant{"objects of successors", seen(func(_ World, _ identity.ObjectKey, o *Object) {
+			o.DeletionTimestamp = nil
+		})}},
+		"changes what is somebody else's": {"objects-strangers", mutant{"strangers", applying(func(w World, o *Object) {
+			o.Annotations = map[string]string{v1.ObjectOwnerAnnotation: identity.ObjectOwner(w.Set)}
+		})}},
+		"takes what another set has": {"objects-shared", mutant{"told objects", func(w World, p Plan) Plan {
+			w.Objects = copiesOfObjects(w.Objects)
+			for _, o := range w.Objects {
+				o.OwnerLives = false
+			}
+			return Compute(w)
+		}}},
+		"makes objects that may exist": {"objects-unknown", mutant{"one object", func(w World, p Plan) Plan {
+			w.Kinds = maps.Clone(w.Kinds)
+			for kind := range w.Kinds {
+				w.Kinds[kind] = Kind{Known: true}
+			}
+			if len(p.Status.ObjectTemplates) == 0 || w.Kinds[schema.GroupKind{Kind: "ConfigMap"}].Known == false {
+				return p
+			}
+			return doing(p, Compute(w))
+		}}},
+		"applies what is as it should be": {"objects-life", mutant{"idle apply", applying(func(_ World, o *Object) { o.Drifted = true })}},
+		"never changes an object":         {"objects-life", mutant{"converge", each(func(ApplyObject) []Action { return nil })}},
+		"changes objects without a version": {"objects-life", mutant{"exact", each(func(a ApplyObject) []Action {
+			a.At.ResourceVersion = ""
+			return []Action{a}
+		})}},
+		"has objects deleted with the set": {"objects-life", mutant{"marks", func(w World, p Plan) Plan {
+			return each(func(a CreateObject) []Action {
+				a.Object = a.Object.DeepCopy()
+				a.Object.SetOwnerReferences(append(a.Object.GetOwnerReferences(), identity.Owner(w.Set)))
+				return []Action{a}
+			})(w, p)
+		}}},
+		"says nothing of whose an object is": {"objects-life", mutant{"marks", each(func(a CreateObject) []Action {
+			a.Object = a.Object.DeepCopy()
+			a.Object.SetAnnotations(nil)
+			return []Action{a}
+		})}},
+		"has everything rest on a change": {"objects-life", mutant{"objects aside", func(_ World, p Plan) Plan {
+			var aside []Chain
+			for _, chain := range p.Aside {
+				if _, changes := chain[0].(ApplyObject); changes {
+					p.First = append(p.First, chain...)
+				} else {
+					aside = append(aside, chain)
+				}
+			}
+			p.Aside = aside
+			return p
+		}}},
+	}
+}

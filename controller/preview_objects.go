@@ -1,0 +1,69 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
+)
+
+// assumeObjects completes a world with the objects that the set is taken to have: those that its
+// status lists, as the stored set describes them. Plans read none from the host, because who may
+// ask for one need not be one who may see them.
+func assumeObjects(world *plan.World, neighbours []v1.StatefulSet) {
+	if len(world.Set.Spec.ObjectTemplates) == 0 {
+		return
+	}
+	world.Objects, world.Kinds = map[identity.ObjectKey]*plan.Object{}, map[schema.GroupKind]plan.Kind{}
+	for _, kind := range identity.ObjectKinds(world.Set) {
+		world.Kinds[kind.GroupKind()] = plan.Kind{Known: true}
+	}
+	at := slices.IndexFunc(neighbours, func(other v1.StatefulSet) bool { return other.Name == world.Set.Name })
+	if at < 0 {
+		return
+	}
+	stored := &neighbours[at]
+	templates, wrong := identity.OverridesOf(stored).Objects()
+	if wrong != nil {
+		return // and nothing can be said of them
+	}
+	for _, template := range templates {
+		if !lists(stored, template) {
+			continue
+		}
+		if template.ForSet() {
+			assume(world, stored, template, -1)
+			continue
+		}
+		for _, pod := range world.Pods {
+			if set, ordinal, ok := identity.ParsePodName(pod.Name); ok && set == stored.Name {
+				assume(world, stored, template, ordinal)
+			}
+		}
+	}
+}
+
+// lists reports whether the status of a set says that there are objects of a template.
+func lists(set *v1.StatefulSet, template identity.Object) bool {
+	return slices.ContainsFunc(set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
+		return s.Name == template.Template().Name && s.Kind == template.Kind().GroupKind().String() && s.ObjectName == template.Pattern() && s.Present+s.Foreign > 0
+	})
+}
+
+func assume(world *plan.World, stored *v1.StatefulSet, template identity.Object, ordinal int) {
+	labels := map[string]string{v1.ObjectSetLabel: stored.Name, v1.ObjectTemplateLabel: template.Template().Name}
+	if ordinal >= 0 {
+		labels[v1.ObjectOrdinalLabel] = strconv.Itoa(ordinal)
+	}
+	key := template.Key(ordinal)
+	world.Objects[key] = &plan.Object{ObjectMeta: metav1.ObjectMeta{Name: key.Name, Namespace: stored.Namespace, Labels: labels,
+		Annotations: map[string]string{v1.ObjectOwnerAnnotation: identity.ObjectOwner(stored), v1.ObjectInputsAnnotation: template.Digest(ordinal)}}}
+}

@@ -1,0 +1,65 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+)
+
+// A plan reads no objects: it takes those to be there that the status of the stored set lists.
+func TestPlansTakeTheObjectsOfTheStatusToBeThere(t *testing.T) {
+	templates := func(data string, names ...string) (all []v1.ObjectTemplate) {
+		for _, name := range names {
+			template := v1.ObjectTemplate{Name: name, Object: runtime.RawExtension{Raw: fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-%s"},"data":{"a":%q}}`, name, data)}}
+			if name == "all" {
+				template.Scope = v1.SetObjectScope
+				template.Object.Raw = []byte(strings.ReplaceAll(string(template.Object.Raw), "IDENTITY", "SET"))
+			}
+			all = append(all, template)
+		}
+		return all
+	}
+	stored := newSet("web")
+	stored.Spec.Replicas, stored.Spec.ObjectTemplates = new(int32(1)), templates("1", "conf", "all")
+	stored.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.OnDeleteStatefulSetStrategyType}
+	stored.Status.ObjectTemplates = []v1.ObjectTemplateStatus{
+		{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 1, Present: 1, Updated: 1},
+		{Name: "all", Kind: "ConfigMap", ObjectName: "$(SET)-all", Wanted: 1, Foreign: 1},
+	}
+	for sentence, test := range map[string]struct {
+		change func(*v1.StatefulSet)
+		want   []string
+	}{
+		"nothing is to be done for the stored set": {func(*v1.StatefulSet) {}, nil},
+		"a template that is changed is applied":    {func(s *v1.StatefulSet) { s.Spec.ObjectTemplates = templates("2", "conf") }, []string{"change ConfigMap web-0-conf"}},
+		"one that is new is made":                  {func(s *v1.StatefulSet) { s.Spec.ObjectTemplates = templates("1", "conf", "more") }, []string{"create ConfigMap web-0-more"}},
+		"a member that is new gets its own": {func(s *v1.StatefulSet) { s.Spec.Replicas = new(int32(2)) },
+			[]string{"create ConfigMap web-1-conf", "create pod web-1 at"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			set := stored.DeepCopy()
+			test.change(set)
+			world := filled(t, stored, newPod(stored, 0)).world(set, time.Unix(0, 0))
+			assumeObjects(&world, []v1.StatefulSet{*stored})
+			var got []string
+			for _, action := range plan.Compute(world).All() {
+				if text := action.String(); !strings.Contains(text, "revision") && !strings.HasPrefix(text, "repair") {
+					got = append(got, text)
+				}
+			}
+			if !slices.EqualFunc(got, test.want, strings.HasPrefix) {
+				t.Errorf("the plan is %q, want %q", got, test.want)
+			}
+		})
+	}
+}

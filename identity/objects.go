@@ -1,0 +1,107 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/render"
+)
+
+// ObjectKey is what an object in the namespace of a set is known by, whatever its version.
+type ObjectKey struct{ Group, Kind, Name string }
+
+// String is how people are told of it.
+func (k ObjectKey) String() string { return k.Kind + " " + k.Name }
+
+// Object is a template of objects of a set.
+type Object struct {
+	*render.Object
+
+	overrides *Overrides
+}
+
+// Objects are the templates of objects of the set, or what is wrong with the first that is none.
+func (o *Overrides) Objects() ([]Object, *render.Error) {
+	if len(o.set.Spec.ObjectTemplates) == 0 {
+		return nil, nil
+	}
+	source := o.renderSource(o.set.Spec.Identity)
+	all := make([]Object, 0, len(o.set.Spec.ObjectTemplates))
+	for i := range o.set.Spec.ObjectTemplates {
+		object, wrong := render.NewObject(source, &o.set.Spec.ObjectTemplates[i], fmt.Sprintf("objectTemplates[%d]", i))
+		if wrong != nil {
+			return nil, wrong
+		}
+		all = append(all, Object{object, o})
+	}
+	return all, nil
+}
+
+// Key is what the object of a member is known by. For one of the set the ordinal says nothing.
+func (o Object) Key(ordinal int) ObjectKey {
+	return ObjectKey{o.Kind().Group, o.Kind().Kind, o.Name(o.overrides.member(ordinal))}
+}
+
+// Digest is one of all that the object of a member is made from.
+func (o Object) Digest(ordinal int) string { return o.Inputs(o.overrides.member(ordinal)) }
+
+// Make is the object of a member, with what marks it as the set's.
+func (o Object) Make(ordinal int) (*unstructured.Unstructured, *render.Error) {
+	tree, wrong := o.Render(o.overrides.member(ordinal))
+	if wrong != nil {
+		return nil, wrong
+	}
+	made := &unstructured.Unstructured{Object: tree}
+	made.SetNamespace(o.overrides.set.Namespace)
+	labels := made.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	for _, key := range SelectedKeys(o.overrides.set.Spec.Selector) {
+		if value, has := o.overrides.set.Spec.Template.Labels[key]; has {
+			labels[key] = value
+		}
+	}
+	labels[v1.ObjectSetLabel], labels[v1.ObjectTemplateLabel] = o.overrides.set.Name, o.Template().Name
+	if !o.ForSet() {
+		labels[v1.ObjectOrdinalLabel] = strconv.Itoa(ordinal)
+	}
+	made.SetLabels(labels)
+	annotations := made.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[v1.ObjectOwnerAnnotation], annotations[v1.ObjectInputsAnnotation] = ObjectOwner(o.overrides.set), o.Digest(ordinal)
+	made.SetAnnotations(annotations)
+	return made, nil
+}
+
+// ObjectOwner is what the objects of a set say of whose they are.
+func ObjectOwner(set metav1.Object) string { return set.GetName() + "/" + string(set.GetUID()) }
+
+// ObjectKinds are the kinds of the objects that a set describes, in the order of its templates, and
+// of one in several versions the first.
+func ObjectKinds(set *v1.StatefulSet) []schema.GroupVersionKind {
+	var kinds []schema.GroupVersionKind
+	for i := range set.Spec.ObjectTemplates {
+		var about metav1.TypeMeta
+		if err := json.Unmarshal(set.Spec.ObjectTemplates[i].Object.Raw, &about); err != nil || about.Kind == "" {
+			continue // refused where it is written
+		}
+		kind := about.GroupVersionKind()
+		if !slices.ContainsFunc(kinds, func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind.GroupKind() }) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}

@@ -1,0 +1,167 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// version is part of what an object is made from: it changes with the rules by which that is done.
+const version = "1"
+
+// Object renders a template of objects.
+type Object struct {
+	in       string
+	forSet   bool
+	source   Source
+	template *v1.ObjectTemplate
+	// text is the template as JSON has it, empty if it has none that is an object, and names are the
+	// parameters that it may name. Where it is not plain which, there are rather too many.
+	text  []byte
+	names []string
+	name  string
+	kind  schema.GroupVersionKind
+	// compiled are the transforms, from when they are needed for the first time.
+	compiled func() ([]transform, []*Error)
+}
+
+// NewObject prepares a template, of which in says where in spec it is. An error is of what is no
+// object.
+func NewObject(source Source, template *v1.ObjectTemplate, in string) (*Object, *Error) {
+	o := &Object{in: in, forSet: template.IsForSet(), source: source, template: template}
+	tree, wrong := o.read(template.Object)
+	if wrong != nil {
+		return nil, wrong
+	}
+	apiVersion, _ := tree["apiVersion"].(string)
+	kind, _ := tree["kind"].(string)
+	version, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return nil, errorf(in+".object.apiVersion", "", apiVersion, "%s", err)
+	}
+	o.kind = version.WithKind(kind)
+	metadata, _ := tree["metadata"].(map[string]any)
+	o.name, _ = metadata["name"].(string)
+	all := string(o.text)
+	for _, t := range template.Transforms {
+		all += " " + t.Expression
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.source.ofObject(o.forSet, Member{}))) {
+		if strings.Contains(all, name) {
+			o.names = append(o.names, name)
+		}
+	}
+	o.compiled = sync.OnceValues(o.compile)
+	return o, nil
+}
+
+func (o *Object) read(raw runtime.RawExtension) (map[string]any, *Error) {
+	tree := map[string]any{}
+	if err := utiljson.Unmarshal(raw.Raw, &tree); err != nil || tree == nil {
+		return nil, errorf(o.in+".object", "", "", "must be an object of Kubernetes")
+	}
+	text, err := json.Marshal(tree)
+	if err != nil {
+		return nil, errorf(o.in+".object", "", "", "%s", err)
+	}
+	o.text = text
+	return tree, nil
+}
+
+// compile makes the transforms. What the set or the host decides they may not change.
+func (o *Object) compile() ([]transform, []*Error) {
+	known := o.source.ofObject(o.forSet, Member{})
+	c := compilation{in: o.in + ".transforms", whose: "the set", known: known, sizes: o.source.lengths(known),
+		owned: []pointer{{"apiVersion"}, {"kind"}, {"status"}}}
+	for _, field := range []string{"name", "generateName", "namespace", "ownerReferences", "uid", "resourceVersion", "managedFields", "finalizers"} {
+		c.owned = append(c.owned, pointer{"metadata", field})
+	}
+	for _, key := range []string{v1.ObjectSetLabel, v1.ObjectTemplateLabel, v1.ObjectOrdinalLabel} {
+		c.owned = append(c.owned, pointer{"metadata", "labels", key})
+	}
+	for _, key := range []string{v1.ObjectOwnerAnnotation, v1.ObjectInputsAnnotation} {
+		c.owned = append(c.owned, pointer{"metadata", "annotations", key})
+	}
+	return c.all(o.template.Transforms)
+}
+
+// Kind is what the template makes.
+func (o *Object) Kind() schema.GroupVersionKind { return o.kind }
+
+// ForSet reports whether there is one object for the set.
+func (o *Object) ForSet() bool { return o.forSet }
+
+// Template is what the object is made from.
+func (o *Object) Template() *v1.ObjectTemplate { return o.template }
+
+// Pattern is the name of objects as it is written.
+func (o *Object) Pattern() string { return o.name }
+
+// Check says what is wrong with the transforms.
+func (o *Object) Check() []*Error {
+	_, errs := o.compiled()
+	return errs
+}
+
+// Name is what the object of a member is called.
+func (o *Object) Name(m Member) string {
+	if !strings.Contains(o.name, "$(") {
+		return o.name
+	}
+	known := o.source.ofObject(o.forSet, m)
+	return substitute(o.name, func(name string) bool { _, is := known[name]; return is }, func(name string) string { return known[name].text })
+}
+
+// Inputs is a digest of all that the object of a member is made from. Equal ones give equal objects.
+func (o *Object) Inputs(m Member) string {
+	known := o.source.ofObject(o.forSet, m)
+	sum := sha256.New()
+	part := func(text string) { fmt.Fprintf(sum, "%d:%s", len(text), text) } //nolint:errcheck // a hash takes all
+	part(version)
+	part(string(o.text))
+	for _, t := range o.template.Transforms {
+		part(t.Path)
+		part(t.Expression)
+	}
+	for _, name := range o.names {
+		part(name)
+		part(known[name].text)
+	}
+	const enough = 16
+	return hex.EncodeToString(sum.Sum(nil)[:enough])
+}
+
+// Render is the object of a member, without namespace and without what marks it as the set's.
+func (o *Object) Render(m Member) (map[string]any, *Error) {
+	tree := map[string]any{}
+	if err := utiljson.Unmarshal(o.text, &tree); err != nil {
+		return nil, errorf(o.in+".object", "", "", "%s", err)
+	}
+	known := o.source.ofObject(o.forSet, m)
+	w := &walk{known: known, room: mostText, named: true, leaves: func(at []string) bool { return at[0] == "binaryData" }}
+	if wrong := w.all(o.in+".object", tree); wrong != nil {
+		return nil, wrong
+	}
+	transforms, errs := o.compiled()
+	if len(errs) > 0 {
+		return nil, errs[0]
+	}
+	if wrong := carryOut(transforms, tree, known); wrong != nil {
+		return nil, wrong
+	}
+	return tree, nil
+}
