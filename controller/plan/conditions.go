@@ -86,6 +86,7 @@ func openWork(f *facts, d *draft) *reason {
 	available, wanted, existing := f.available, f.roster.Len(), f.existing()
 	word, growing, paused := "", f.growing(), f.heldBack()
 	stepWord, stepText := f.stepState()
+	object := f.openObject()
 	switch {
 	case f.Set.DeletionTimestamp != nil:
 		return &reason{v1.ReasonDeleting, "the set is being deleted"}
@@ -113,12 +114,15 @@ func openWork(f *facts, d *draft) *reason {
 		word = v1.ReasonPaused
 	case stepWord != "":
 		word = stepWord
-	case d.objectOpen != "":
+	case object != "":
 		word = v1.ReasonWaitingForObjects
 	default:
 		return nil
 	}
-	parts := []string{fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused, stepText, d.openObjects()}
+	if strings.HasSuffix(d.waiting, object) {
+		object = "" // that is what is waited for
+	}
+	parts := []string{fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused, stepText, object}
 	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	return &reason{d.orGate(word), strings.Join(parts, "; ")}
 }
