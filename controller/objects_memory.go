@@ -69,7 +69,7 @@ func managed(entries []metav1.ManagedFieldsEntry) (ours, by string, later bool) 
 		case entry.Subresource != "":
 		case entry.Manager == objectManager:
 			has = true
-			fmt.Fprintf(sum, "%s %s ", entry.Operation, entry.FieldsV1.GetRawBytes()) //nolint:errcheck // a hash takes all
+			fmt.Fprintf(sum, "%s %s ", entry.Operation, entry.FieldsV1.GetRawString())
 			at = latest(at, when)
 		case by == "" || when.After(theirs):
 			by, theirs = entry.Manager, when

@@ -80,7 +80,7 @@ func (h *configMaps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func entry(of metav1.ManagedFieldsOperationType, fields string) metav1.ManagedFieldsEntry {
-	return metav1.ManagedFieldsEntry{Manager: objectManager, Operation: of, APIVersion: "v1", Time: &metav1.Time{Time: time.Unix(1, 0)}, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+	return metav1.ManagedFieldsEntry{Manager: objectManager, Operation: of, APIVersion: "v1", Time: &metav1.Time{Time: time.Unix(1, 0)}, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
 }
 
 func answer(w http.ResponseWriter, code int, reason metav1.StatusReason) {

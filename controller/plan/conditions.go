@@ -119,12 +119,17 @@ func openWork(f *facts, d *draft) *reason {
 	default:
 		return nil
 	}
-	if strings.HasSuffix(d.waiting, object) {
-		object = "" // that is what is waited for
+	return &reason{d.orGate(word), joined(fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused, stepText, object)}
+}
+
+// joined is a message of parts, of which some are empty. The last one is left out if another one
+// ends with it.
+func joined(parts ...string) string {
+	last := len(parts) - 1
+	if slices.ContainsFunc(parts[:last], func(part string) bool { return strings.HasSuffix(part, parts[last]) }) {
+		parts = parts[:last]
 	}
-	parts := []string{fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused, stepText, object}
-	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
-	return &reason{d.orGate(word), strings.Join(parts, "; ")}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "; ")
 }
 
 // orGate is the reason that a set gives whose work is of a kind, if an object is to be there before,
