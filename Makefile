@@ -143,6 +143,16 @@ test-kubectl: build ## Run every kubectl verb on the built-in StatefulSet and on
 	@hack/test-on-cluster.sh kubectl
 	@hack/test-on-cluster.sh kubectl/doctor
 
+PAGE ?=
+FILL ?=
+.PHONY: test-docs
+test-docs: build ## Run the commands of README.md and of the pages below docs on a local cluster, and compare what they print (PAGE=rollouts picks one)
+	@hack/test-on-cluster.sh docs -test.v $(if $(PAGE),-test.run='^TestPages$$/^$(PAGE)$$') $(if $(FILL),-fill)
+
+.PHONY: docs
+docs: ## Make the documentation site in dist/site, from the pages of this repository and from the code; needs Node 20
+	@hack/docs.sh
+
 .PHONY: test-migrate
 test-migrate: build ## Move sets from apps/v1 and back in every state, interrupted at every step
 	@hack/test-on-cluster.sh migrate

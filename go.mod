@@ -4,6 +4,9 @@ go 1.26.0
 
 toolchain go1.26.8
 
+// npm packages of the documentation site.
+ignore ./site
+
 require (
 	charm.land/bubbletea/v2 v2.0.9
 	charm.land/lipgloss/v2 v2.0.6

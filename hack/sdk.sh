@@ -7,12 +7,13 @@
 #
 #   hack/sdk.sh [typescript|python|java]...    default: all of them
 #
-# VERSION is what the packages are named, v0.0.0 by default.
+# VERSION is what the packages are named, v0.0.0 by default. PACKAGES is where they go, dist/sdk by default.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 ROOT=$PWD
 DIST=$ROOT/dist/sdk
+PACKAGES=${PACKAGES:-$DIST}
 NUMBER=${VERSION:-v0.0.0}
 NUMBER=${NUMBER#v}
 if [[ ! $NUMBER =~ ^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]]; then NUMBER=0.0.0; fi
@@ -79,7 +80,7 @@ typescript() {
   sed -i "s/\"version\": \"0.0.0\"/\"version\": \"$NUMBER\"/" package.json
   quietly npx --no-install openapi-typescript ../typescript.json --default-non-nullable false --output src/schema.ts
   quietly npx --no-install tsc --project .
-  quietly npm pack --pack-destination "$DIST"
+  quietly npm pack --pack-destination "$PACKAGES"
   # The programs that test it import it as a user does.
   mkdir -p test
   cp "$ROOT"/test/sdk/typescript/*.ts example.ts test
@@ -102,7 +103,7 @@ python() {
   # A candidate is v0.3.1-rc.1 here and 0.3.1rc1 in Python.
   sed -i "s/^__version__ = .*/__version__ = \"$(sed 's/-rc\./rc/; s/-/+/' <<<"$NUMBER")\"/" "$package/__init__.py"
   cd "$DIST/python"
-  quietly /usr/bin/python3 -c 'import setuptools; setuptools.setup()' --quiet sdist --dist-dir "$DIST"
+  quietly /usr/bin/python3 -c 'import setuptools; setuptools.setup()' --quiet sdist --dist-dir "$PACKAGES"
   cd "$ROOT"
 }
 
@@ -122,12 +123,12 @@ java() {
   mkdir -p "$dir"/{classes,test,lib}
   cp "${JACKSON[@]}" "$dir/lib"
   find "$dir/src/main/java" -name '*.java' | xargs javac --release 17 -Xlint:all,-processing -Werror -d "$dir/classes" -cp "$dir/lib/*"
-  (cd "$dir" && jar --create --file "$DIST/statefulset-client-$NUMBER.jar" -C classes . LICENSE README.md pom.xml)
-  (cd "$dir" && jar --create --file "$DIST/statefulset-client-$NUMBER-sources.jar" -C src/main/java . LICENSE)
+  (cd "$dir" && jar --create --file "$PACKAGES/statefulset-client-$NUMBER.jar" -C classes . LICENSE README.md pom.xml)
+  (cd "$dir" && jar --create --file "$PACKAGES/statefulset-client-$NUMBER-sources.jar" -C src/main/java . LICENSE)
   javac --release 17 -d "$dir/test" -cp "$dir/classes:$dir/lib/*" test/sdk/java/*.java sdk/java/example/*.java
 }
 
-mkdir -p "$DIST"
+mkdir -p "$DIST" "$PACKAGES"
 languages=("$@")
 ((${#languages[@]})) || languages=(typescript python java)
 for language in "${languages[@]}"; do

@@ -23,7 +23,7 @@ while (($# > 0)) && [[ $1 != -* ]]; do
   shift
 done
 if ((${#SUITES[@]} == 0)); then
-  echo "name suites: e2e, differential, validation, kubectl, kubectl/doctor, migrate, uninstall, security, hosts, bench or faults/NAME" >&2
+  echo "name suites: e2e, differential, validation, kubectl, kubectl/doctor, migrate, uninstall, docs, sdk, security, hosts, bench or faults/NAME" >&2
   exit 2
 fi
 NAME=${SUITES[0]//\//-}

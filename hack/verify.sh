@@ -91,6 +91,9 @@ formatted() {
 
 imports() { go test -count=1 ./test/imports; }
 
+# What the pages show is run by make test-docs. This looks that each says so, and that links lead somewhere.
+documentation() { go test -count=1 ./test/docs/... ./hack/site; }
+
 vulnerabilities() {
   if ! curl --fail --silent --show-error --max-time 5 --output /dev/null "$VULNERABILITIES"; then
     echo "the vulnerability database at ${VULNERABILITIES%/index/*} cannot be reached"
@@ -105,9 +108,10 @@ step "go mod tidy" each modules go mod tidy -diff
 step "go mod verify" each modules go mod verify
 step "gofmt" formatted
 step "go vet" each code_modules go vet ./...
-step "go vet, cluster tests" each code_modules go vet -tags=sdk,e2e,differential,validation,faults,kubectl,migrate,uninstall,security,hosts,bench,nodes ./...
+step "go vet, cluster tests" each code_modules go vet -tags=sdk,docs,e2e,differential,validation,faults,kubectl,migrate,uninstall,security,hosts,bench,nodes ./...
 step "golangci-lint" each code_modules go tool -modfile="$ROOT/go.tools.mod" golangci-lint run ./...
 step "import rules" imports
+step "documentation" documentation
 step "govulncheck" vulnerabilities
 
 if ((${#failed[@]})); then

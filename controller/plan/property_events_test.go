@@ -34,7 +34,7 @@ var kinds = weighted([]kind{
 	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {2, "steps"}, {1, "failurePolicy"}, {1, "abort"}, {1, "promote"}, {1, "promoteall"}, {2, "true"}, {1, "false"}, {1, "policy"}, {1, "service"},
 	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"}, {3, "overrides"}, {2, "identity"}, {1, "args"}, {2, "objects"}, {1, "stranger"}, {1, "share"}, {1, "leave"}, {1, "drift"}, {1, "driftagain"}, {1, "killobject"}, {1, "dropobject"}, {1, "unknown"}, {1, "refused"}, {2, "known"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
-	{1, "inPlace"}, {2, "drain"}, {1, "conditions"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {1, "rerun"}, {3, "slip"}, {2, "swap"}, {1, "invalid"},
+	{2, "inPlace"}, {1, "drain"}, {1, "conditions"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {2, "rerun"}, {3, "slip"}, {2, "swap"}, {1, "invalid"},
 	{2, "cpu"}, {1, "memory"}, {1, "resizes"}, {3, "outgrow"}, {1, "resized"}, {1, "defer"}, {3, "cramp"},
 	{1, "gates"}, {3, "answer"}, {1, "misanswer"}, {1, "busy"}, {1, "method"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
@@ -101,7 +101,7 @@ func (s *stage) commandFor(e event) []string {
 		}
 		return nil
 	case "wait":
-		return []string{e.Kind, choice([]string{"10s", "3s", "30s"}, e.Value)}
+		return []string{e.Kind, choice([]string{"10s", "3s", "30s", "11m"}, e.Value)}
 	case "stale":
 		return []string{e.Kind, choice([]string{"pods", "claims", "revisions", "all"}, e.Which), fmt.Sprint(1 + e.Value%mostPast)}
 	case "crash":

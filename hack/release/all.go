@@ -48,6 +48,7 @@ func parts() []part {
 		{"completions", (*release).completions},
 		{"man pages", (*release).manPages},
 		{"the OpenAPI document and the schemas", (*release).schemas},
+		{"the clients", (*release).clients},
 		{"checksums", (*release).checksums},
 	}
 }

@@ -50,9 +50,7 @@ on ours, in one cluster, and compared after every step: what is accepted and whi
 name; the order in which members are created and removed; pods, claims and revisions down to the
 last field; the status and its course; events and warnings. *Same* means that nothing of this
 differs. Where something does, the reason stands instead. A difference without a reason fails the
-test, and so does a reason without a difference.
-
-    make test-differential
+test, and so does a reason without a difference. ` + "`make test-differential`" + ` plays them.
 
 The scenarios are in [test/differential/scenarios](../test/differential/scenarios), the differences
 in [test/differential/differences.yaml](../test/differential/differences.yaml). This page is

@@ -32,7 +32,7 @@ func TestLifeOfTheExampleThatIsDrained(t *testing.T) {
 	}
 	kubectlApply(t, string(content), "-n", ns)
 	waitReady(t, ns, "db", 3)
-	expectInService(t, ns, "db-0", corev1.ConditionTrue, v1.ReasonInService)
+	expectInService(t, ns, "db-0", corev1.ConditionTrue, anyReason)
 	uids := podUIDs(t, ns)
 
 	long := strings.Replace(string(content), "drainSeconds: 10", "drainSeconds: 3600", 1)
@@ -54,10 +54,14 @@ func TestLifeOfTheExampleThatIsDrained(t *testing.T) {
 	waitReady(t, ns, "db", 3)
 	expectInPlace(t, ns, uids, "registry.k8s.io/nginx-slim:0.25", "")
 	for _, name := range []string{"db-0", "db-1", "db-2"} {
-		expectInService(t, ns, name, corev1.ConditionTrue, v1.ReasonInService)
+		expectInService(t, ns, name, corev1.ConditionTrue, anyReason)
 	}
 	expectEvent(t, ns, v1.ReasonMemberUpdatedInPlace, `pod "db-0"`)
 }
+
+// anyReason is for pods that the simulated node may have put into service itself, as it does with all
+// readiness gates when it makes a pod ready.
+const anyReason = ""
 
 // expectInService waits until a pod is in service, or out of it.
 func expectInService(t *testing.T, ns, name string, want corev1.ConditionStatus, reason string) {
@@ -68,7 +72,7 @@ func expectInService(t *testing.T, ns, name string, want corev1.ConditionStatus,
 			return err
 		}
 		at := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == v1.PodInService })
-		if at < 0 || pod.Status.Conditions[at].Status != want || pod.Status.Conditions[at].Reason != reason {
+		if at < 0 || pod.Status.Conditions[at].Status != want || reason != anyReason && pod.Status.Conditions[at].Reason != reason {
 			return fmt.Errorf("its conditions are %v, want %s with reason %s", pod.Status.Conditions, want, reason)
 		}
 		return nil

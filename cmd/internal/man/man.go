@@ -37,6 +37,7 @@ func Check(t *testing.T, root *cobra.Command) {
 		t.Fatalf("writing man pages: %v", err)
 	}
 	each(root, func(command *cobra.Command) { checkPage(t, dir, command) })
+	markdown(t, root)
 }
 
 // each visits the commands that users are shown.

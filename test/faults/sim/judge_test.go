@@ -75,11 +75,15 @@ type intent struct {
 
 type patch struct {
 	Metadata struct {
-		UID             types.UID         `json:"uid"`
-		ResourceVersion string            `json:"resourceVersion"`
-		OwnerReferences []ownerPatch      `json:"ownerReferences"`
-		Labels          map[string]string `json:"labels"`
+		UID             types.UID          `json:"uid"`
+		ResourceVersion string             `json:"resourceVersion"`
+		OwnerReferences []ownerPatch       `json:"ownerReferences"`
+		Labels          map[string]string  `json:"labels"`
+		Annotations     map[string]*string `json:"annotations"`
 	} `json:"metadata"`
+	Spec struct {
+		Containers []corev1.Container `json:"containers"`
+	} `json:"spec"`
 	Revision *int64 `json:"revision"`
 }
 
@@ -182,7 +186,7 @@ func (j *judge) committed(c *call) {
 	if c.err == nil {
 		j.tookLease(c)
 	}
-	if c.writes() && c.err == nil && c.Verb == "delete" && c.Resource == model.Pods {
+	if c.writes() && c.err == nil && c.Resource == model.Pods {
 		j.takenDown(c)
 	}
 }

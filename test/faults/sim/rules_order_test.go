@@ -38,10 +38,10 @@ func surplusPod(i *intent, s scene) *corev1.Pod {
 	return pod
 }
 
-// updatedPod is the pod that a delete is about if it is wanted, but not as it is.
+// updatedPod is the pod that a write takes from service if it is wanted, but not as it is.
 func updatedPod(i *intent, s scene) *corev1.Pod {
 	pod, ok := i.target.(*corev1.Pod)
-	if i.Verb != "delete" || !ok || s.set == nil || finished(pod) || !isWanted(s.set, ordinalOf(pod.Name)) {
+	if !i.takes() || !ok || s.set == nil || finished(pod) || !isWanted(s.set, ordinalOf(pod.Name)) {
 		return nil
 	}
 	return pod
@@ -115,7 +115,7 @@ func (j *judge) takenDown(c *call) {
 	if pod == nil {
 		return
 	}
-	if _, ok := ready(pod); !ok {
+	if _, ok := ready(pod); !ok || restarting(pod) {
 		return
 	}
 	j.down[ordinalOf(pod.Name)] = c.known.Generation
@@ -134,7 +134,7 @@ func (j *judge) takenDown(c *call) {
 // backUp notes that a member serves again, or is not missed any more.
 func (j *judge) backUp(pod *corev1.Pod, gone bool) {
 	set := j.latest()
-	if _, ok := ready(pod); ok && !gone && pod.DeletionTimestamp == nil || set == nil || !isWanted(set, ordinalOf(pod.Name)) {
+	if _, ok := ready(pod); ok && !gone && pod.DeletionTimestamp == nil && !restarting(pod) || set == nil || !isWanted(set, ordinalOf(pod.Name)) {
 		delete(j.down, ordinalOf(pod.Name))
 	}
 }

@@ -141,7 +141,7 @@ func ready(pod *corev1.Pod) (time.Time, bool) {
 // available reports whether the member of an ordinal serves at a time, and is to stay.
 func (s scene) available(ordinal int, now time.Time) bool {
 	pod := s.pods[podName(ordinal)]
-	if pod == nil || pod.DeletionTimestamp != nil || !owned(pod, s.set) {
+	if pod == nil || pod.DeletionTimestamp != nil || restarting(pod) || !owned(pod, s.set) {
 		return false
 	}
 	since, ok := ready(pod)

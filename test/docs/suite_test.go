@@ -1,0 +1,97 @@
+//go:build docs
+
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"statefulset.dev/test/docs/page"
+	"statefulset.dev/test/harness"
+)
+
+// suite is what every test uses. It is set once, before the first test runs.
+var suite struct{ *harness.Cluster }
+
+func TestMain(m *testing.M) { os.Exit(harness.Main(m, &suite.Cluster)) }
+
+// TestPages runs the commands of each page, one after the other.
+func TestPages(t *testing.T) {
+	all := allPages(t)
+	t.Log(counted(all))
+	for _, p := range all {
+		if !hasCommands(p) {
+			continue
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(p.Path, "docs/"), ".md")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newReader(t, strings.ToLower(filepath.Base(name)))
+			t.Cleanup(func() { r.write(t, p.Path) })
+			skip := false
+			for _, fence := range p.Fences {
+				use, err := fence.Use()
+				if err != nil {
+					t.Errorf("%s:%d: %v", p.Path, fence.Line, err)
+					continue
+				}
+				if use.File != "" {
+					r.keep(t, use.File, fence.Lines)
+				}
+				if !use.Run {
+					continue
+				}
+				if use.Fresh {
+					r.namespace = ""
+					skip = false
+				}
+				// What comes after a command that failed rests on it, until a fence begins anew.
+				if !skip {
+					skip = !r.run(t, p.Path, fence)
+				}
+			}
+		})
+	}
+}
+
+func hasCommands(p page.Page) bool {
+	return slices.ContainsFunc(p.Fences, func(fence page.Fence) bool {
+		use, err := fence.Use()
+		return err != nil || use.Run
+	})
+}
+
+// TestAWrongPageIsFound plays a page whose last command prints something else.
+func TestAWrongPageIsFound(t *testing.T) {
+	t.Parallel()
+	r := newReader(t, "wrong")
+	for sentence, c := range map[string]struct{ command, want, says string }{
+		"another output":             {"echo two", "one", `expected "one", got "two"`},
+		"a command that fails":       {"false", "", "exit status 1"},
+		"one that fails with output": {"echo no; exit 3", "no", "exit status 3"},
+		"one that ought to fail":     {"echo error: no", "error: no", "it succeeded"},
+		"one that there is not":      {"kubectl sts nothing", "", "unknown command"},
+	} {
+		var want []string
+		if c.want != "" {
+			want = []string{c.want}
+		}
+		if err := r.play(t, command(c.command, want...)); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got %v, want an error with %q", sentence, err, c.says)
+		}
+	}
+	if err := r.play(t, command("echo error: no >&2; exit 1", "error: no")); err != nil {
+		t.Errorf("a command that is shown to fail, and does: got %v, want no error", err)
+	}
+}
+
+func failure(path string, line int, command, want, got string, err error) string {
+	return fmt.Sprintf("%s:%d: %v\n$ %s\n--- expected\n%s\n--- got\n%s", path, line, err, command, want, got)
+}
