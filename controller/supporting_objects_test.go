@@ -249,6 +249,15 @@ func TestANameThatIsTakenIsLookedAt(t *testing.T) {
 	if found := world.Objects[confOf(1)]; found.UID != "other" || found.OwnerLives || term.memory.of(cache.MetaObjectToName(set)).nextLookAtObjects() == 0 {
 		t.Errorf("the stranger is seen as %+v, want it as it is, and to be looked at again", found)
 	}
+	without := set.DeepCopy()
+	without.Generation, without.Spec.ObjectTemplates = 2, nil
+	if err := term.view[setsResource].Update(without); err != nil {
+		t.Fatal(err)
+	}
+	term.eventually(t, "nothing is described any more", func(w plan.World) bool { return w.Objects == nil })
+	if next := term.memory.of(cache.MetaObjectToName(set)).nextLookAtObjects(); next != 0 {
+		t.Errorf("a set that describes nothing is looked at again in %s, want never", next)
+	}
 }
 
 func TestWhoHasChangedAnObjectIsTold(t *testing.T) {
