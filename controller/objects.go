@@ -126,11 +126,13 @@ func (o *objectKinds) wake(kind schema.GroupKind) {
 
 // observeObjects completes a world with the objects that the set's templates describe.
 func (t *term) observeObjects(ctx context.Context, known *memo, world *plan.World) error {
+	kinds := identity.ObjectKinds(world.Set)
+	known.observesObjects(world.Set, kinds)
 	if len(world.Set.Spec.ObjectTemplates) == 0 {
 		return nil
 	}
 	world.Objects, world.Kinds = map[identity.ObjectKey]*plan.Object{}, map[schema.GroupKind]plan.Kind{}
-	for _, kind := range identity.ObjectKinds(world.Set) {
+	for _, kind := range kinds {
 		watched := t.objects.of(kind)
 		if watched == nil {
 			world.Kinds[kind.GroupKind()] = plan.Kind{Refused: "this controller has no clients for objects"}

@@ -7,6 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,7 +71,7 @@ func managed(entries []metav1.ManagedFieldsEntry) (ours, by string, later bool) 
 		case entry.Subresource != "":
 		case entry.Manager == objectManager:
 			has = true
-			fmt.Fprintf(sum, "%s %s ", entry.Operation, entry.FieldsV1.GetRawBytes()) //nolint:errcheck // a hash takes all
+			fmt.Fprintf(sum, "%s %s ", entry.Operation, entry.FieldsV1.GetRawString())
 			at = latest(at, when)
 		case by == "" || when.After(theirs):
 			by, theirs = entry.Manager, when
@@ -107,10 +109,30 @@ type writtenObject struct {
 
 // objectsMemo is what is remembered of the objects of a set.
 type objectsMemo struct {
+	// of is what the set was when it was last observed.
+	of incarnation
 	// versions are the highest resource versions written, by kind.
 	versions map[schema.GroupKind]string
 	written  map[types.UID]writtenObject
 	taken    map[takenName]takenObject
+}
+
+// observesObjects forgets what concerns templates that a set has no more: names that were taken are
+// found out again, and of kinds that it does not describe nothing is awaited.
+func (m *memo) observesObjects(set *v1.StatefulSet, kinds []schema.GroupVersionKind) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := incarnation{set.UID, set.Generation}
+	if m.objects.of == now {
+		return
+	}
+	if len(kinds) == 0 {
+		m.objects = objectsMemo{}
+	}
+	m.objects.of, m.objects.taken = now, nil
+	maps.DeleteFunc(m.objects.versions, func(kind schema.GroupKind, _ string) bool {
+		return !slices.ContainsFunc(kinds, func(described schema.GroupVersionKind) bool { return described.GroupKind() == kind })
+	})
 }
 
 // wroteObject notes what a create or an apply was answered with.

@@ -80,7 +80,7 @@ func (h *configMaps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func entry(of metav1.ManagedFieldsOperationType, fields string) metav1.ManagedFieldsEntry {
-	return metav1.ManagedFieldsEntry{Manager: objectManager, Operation: of, APIVersion: "v1", Time: &metav1.Time{Time: time.Unix(1, 0)}, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+	return metav1.ManagedFieldsEntry{Manager: objectManager, Operation: of, APIVersion: "v1", Time: &metav1.Time{Time: time.Unix(1, 0)}, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
 }
 
 func answer(w http.ResponseWriter, code int, reason metav1.StatusReason) {
@@ -248,6 +248,15 @@ func TestANameThatIsTakenIsLookedAt(t *testing.T) {
 	world := term.eventually(t, "the stranger is seen", func(w plan.World) bool { return w.Objects[confOf(1)] != nil })
 	if found := world.Objects[confOf(1)]; found.UID != "other" || found.OwnerLives || term.memory.of(cache.MetaObjectToName(set)).nextLookAtObjects() == 0 {
 		t.Errorf("the stranger is seen as %+v, want it as it is, and to be looked at again", found)
+	}
+	without := set.DeepCopy()
+	without.Generation, without.Spec.ObjectTemplates = 2, nil
+	if err := term.view[setsResource].Update(without); err != nil {
+		t.Fatal(err)
+	}
+	term.eventually(t, "nothing is described any more", func(w plan.World) bool { return w.Objects == nil })
+	if next := term.memory.of(cache.MetaObjectToName(set)).nextLookAtObjects(); next != 0 {
+		t.Errorf("a set that describes nothing is looked at again in %s, want never", next)
 	}
 }
 

@@ -86,6 +86,7 @@ func openWork(f *facts, d *draft) *reason {
 	available, wanted, existing := f.available, f.roster.Len(), f.existing()
 	word, growing, paused := "", f.growing(), f.heldBack()
 	stepWord, stepText := f.stepState()
+	object := f.openObject()
 	switch {
 	case f.Set.DeletionTimestamp != nil:
 		return &reason{v1.ReasonDeleting, "the set is being deleted"}
@@ -113,14 +114,22 @@ func openWork(f *facts, d *draft) *reason {
 		word = v1.ReasonPaused
 	case stepWord != "":
 		word = stepWord
-	case d.objectOpen != "":
+	case object != "":
 		word = v1.ReasonWaitingForObjects
 	default:
 		return nil
 	}
-	parts := []string{fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused, stepText, d.openObjects()}
-	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
-	return &reason{d.orGate(word), strings.Join(parts, "; ")}
+	return &reason{d.orGate(word), joined(fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused, stepText, object)}
+}
+
+// joined is a message of parts, of which some are empty. The last one is left out if another one
+// ends with it.
+func joined(parts ...string) string {
+	last := len(parts) - 1
+	if slices.ContainsFunc(parts[:last], func(part string) bool { return strings.HasSuffix(part, parts[last]) }) {
+		parts = parts[:last]
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "; ")
 }
 
 // orGate is the reason that a set gives whose work is of a kind, if an object is to be there before,

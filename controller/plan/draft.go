@@ -41,13 +41,12 @@ type draft struct {
 	// marked are the claims whose retirement is noted or withdrawn.
 	marked map[string]bool
 
-	// kept is how much is done about objects that holds up nothing. objectOpen says what an object
-	// has yet to become, objectWord is the reason if an object is what the set waits for; both are
-	// empty otherwise.
-	// drifts is true if somebody is told of one that was changed.
-	kept                   int
-	drifts                 bool
-	objectOpen, objectWord string
+	// kept is how much is done about objects that holds up nothing, drifts is true if somebody is
+	// told of one that was changed, and objectWord is the reason if an object is what the set waits
+	// for, empty if it waits for something else.
+	kept       int
+	drifts     bool
+	objectWord string
 
 	// purse is what is left of the members that may be unavailable.
 	purse purse

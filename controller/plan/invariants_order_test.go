@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -118,8 +119,8 @@ func (j *judged) updateOrder() {
 			j.broke("barrier", "member %d is taken while member %d, which comes before it by its labels, is outdated or unavailable", one, other)
 		}
 		for _, other := range j.ordinals {
-			if j.isLeaving(one) || j.isLeaving(other) {
-				continue // their turn was when they were asked about
+			if j.isLeaving(one) || j.isLeaving(other) || j.changesAtOnce(other) {
+				continue // their turn was when they were asked about, or is now, too
 			}
 			if !taken[other] && j.serves(one) && j.serves(other) && j.isOutdated(other) && j.precedes(other, one) &&
 				j.waitsFor(other) < 0 && !j.isUnrenderable(other) && (j.ordered() || j.untold(other) == "" && !j.isStuck(other)) {
@@ -128,6 +129,11 @@ func (j *judged) updateOrder() {
 		}
 	}
 	j.orderTold(taken)
+}
+
+// changesAtOnce reports whether a member is brought to its revision without being disturbed.
+func (j *judged) changesAtOnce(ordinal int) bool {
+	return slices.ContainsFunc(planned[UpdateInPlace](j), func(a UpdateInPlace) bool { return a.Ordinal == ordinal && !disturbs(a) })
 }
 
 // orderTold: where more members might be unavailable, and one is kept only because others

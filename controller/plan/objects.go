@@ -82,9 +82,33 @@ const setOrdinal = -1
 
 // findObjects reads the templates of objects.
 func (f *facts) findObjects() {
-	if len(f.Set.Spec.ObjectTemplates) > 0 {
-		f.objects, f.badObjects = f.overrides.Objects()
+	if len(f.Set.Spec.ObjectTemplates) == 0 {
+		return
 	}
+	f.objects, f.badObjects = f.overrides.Objects()
+	f.supporting = map[objectPlace]supporting{}
+	for _, template := range f.objects {
+		if template.ForSet() {
+			f.findObject(template, setOrdinal)
+			continue
+		}
+		for _, m := range f.members {
+			f.findObject(template, m.ordinal)
+		}
+	}
+}
+
+// objectPlace says which object of a set one is.
+type objectPlace struct {
+	template string
+	ordinal  int
+}
+
+func (f *facts) findObject(template identity.Object, ordinal int) {
+	s := supporting{of: template, ordinal: ordinal, key: template.Key(ordinal)}
+	s.found = f.Objects[s.key]
+	s.is = f.standingOfObject(&s)
+	f.supporting[objectPlace{template.Template().Name, ordinal}] = s
 }
 
 // objectParts is how much the objects of a member are that are made with it.
@@ -102,10 +126,47 @@ func (f *facts) objectOf(template identity.Object, ordinal int) supporting {
 	if template.ForSet() {
 		ordinal = setOrdinal
 	}
-	s := supporting{of: template, ordinal: ordinal, key: template.Key(ordinal)}
-	s.found = f.Objects[s.key]
-	s.is = f.standingOfObject(&s)
-	return s
+	return f.supporting[objectPlace{template.Template().Name, ordinal}]
+}
+
+// openObject says what the first object of the set, or of a member that has a pod, has yet to
+// become, empty if there is no such object. What somebody has changed is corrected without that.
+func (f *facts) openObject() string {
+	for _, template := range f.objects {
+		if template.ForSet() {
+			if text := f.objectOf(template, setOrdinal).open(); text != "" {
+				return text
+			}
+			continue
+		}
+		for _, m := range f.members {
+			s := f.objectOf(template, m.ordinal)
+			if text := s.open(); text != "" && (m.pod != nil || s.is == objectOutdated) {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// open says what an object has yet to become, empty if it is what it is to be or not known.
+func (s supporting) open() string {
+	switch s.is {
+	case objectMissing:
+		return s.key.String() + " is being created"
+	case objectGoing:
+		return s.key.String() + " is terminating"
+	case objectOutdated:
+		if s.corrects {
+			return ""
+		}
+		return s.key.String() + " is being changed"
+	case objectShared, objectExists, objectDoubled:
+		_, message := s.taken()
+		return message
+	case objectUnknown, objectPresent, objectForeign:
+	}
+	return ""
 }
 
 func (f *facts) standingOfObject(s *supporting) objectStanding {

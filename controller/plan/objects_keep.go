@@ -145,11 +145,9 @@ func keepObject(f *facts, d *draft, s supporting, needed bool) {
 		if create, ok := f.createObject(d, s); ok {
 			d.forObject(create)
 		}
-		d.openObject("%s is being created", s.key)
-	case s.is == objectGoing:
-		d.openObject("%s is terminating", s.key)
 	case s.is == objectUnknown:
 		f.refusedKind(d, s)
+	case s.is == objectGoing: // its end is waited for
 	default:
 		f.tellTaken(d, s)
 	}
@@ -167,8 +165,6 @@ func applyObject(f *facts, d *draft, s supporting) {
 			d.again(wait)
 			return
 		}
-	} else {
-		d.openObject("%s is being changed", s.key)
 	}
 	made, wrong := s.of.Make(s.ordinal)
 	if wrong != nil {
@@ -186,21 +182,6 @@ func (d *draft) forObject(action Action) {
 	}
 	d.kept++
 	d.aside = append(d.aside, Chain{action})
-}
-
-// openObject notes what an object has yet to become; the first note stands.
-func (d *draft) openObject(format string, args ...any) {
-	if d.objectOpen == "" {
-		d.objectOpen = fmt.Sprintf(format, args...)
-	}
-}
-
-// openObjects say what an object has yet to become, unless the set waits for that.
-func (d *draft) openObjects() string {
-	if d.objectOpen == "" || strings.HasSuffix(d.waiting, d.objectOpen) {
-		return ""
-	}
-	return d.objectOpen
 }
 
 // waitForObject is wait, for an object.

@@ -208,7 +208,7 @@ func on(e event, able []string) []string {
 // them free.
 func (s *stage) live(fields []string, inPeace bool, events []event) {
 	s.happen("set", fields...)
-	if inPeace && !asksForNowhere(s.set) && !failsToRender(s.set) {
+	if inPeace && !asksForNowhere(s.set) && !failsToRender(s.set) && !s.hindered() {
 		s.happen("converge")
 	}
 	for _, e := range events {

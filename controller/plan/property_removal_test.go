@@ -13,9 +13,9 @@ import (
 
 // isFair reports whether a run may come to rest as it should: with refusals, with pods that
 // do not start or mount otherwise than they should, or while the set is held or its update
-// paused, it may not; nor where members may be updated in place only.
+// paused, or without a right that it waits for, it may not; nor where members may be updated in place only.
 func (s *stage) isFair() bool {
-	return len(s.refuse) == 0 && s.set.Annotations == nil && !s.ails() && !s.shapeless() && !gather(s.world()).isPaused() && !s.isRolledBack() && !gather(s.world()).failsBack() && !s.isOnly()
+	return len(s.refuse) == 0 && !s.mute && s.set.Annotations == nil && !s.ails() && !s.shapeless() && !gather(s.world()).isPaused() && !s.isRolledBack() && !gather(s.world()).failsBack() && !s.isOnly()
 }
 
 // removable are the ordinals that one could take from the set.

@@ -55,6 +55,8 @@ type facts struct {
 	// can.
 	objects    []identity.Object
 	badObjects *render.Error
+	// supporting are the objects of the set, and of the members.
+	supporting map[objectPlace]supporting
 
 	// history are the set's revisions. update is that of the present template, current
 	// the one that members have until an update reaches them.

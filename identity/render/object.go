@@ -56,10 +56,12 @@ func NewObject(source Source, template *v1.ObjectTemplate, in string) (*Object, 
 	o.kind = version.WithKind(kind)
 	metadata, _ := tree["metadata"].(map[string]any)
 	o.name, _ = metadata["name"].(string)
-	all := string(o.text)
+	var written strings.Builder
+	written.Write(o.text)
 	for _, t := range template.Transforms {
-		all += " " + t.Expression
+		written.WriteString(" " + t.Expression)
 	}
+	all := written.String()
 	for _, name := range slices.Sorted(maps.Keys(o.source.ofObject(o.forSet, Member{}))) {
 		if strings.Contains(all, name) {
 			o.names = append(o.names, name)
@@ -130,7 +132,7 @@ func (o *Object) Name(m Member) string {
 func (o *Object) Inputs(m Member) string {
 	known := o.source.ofObject(o.forSet, m)
 	sum := sha256.New()
-	part := func(text string) { fmt.Fprintf(sum, "%d:%s", len(text), text) } //nolint:errcheck // a hash takes all
+	part := func(text string) { fmt.Fprintf(sum, "%d:%s", len(text), text) }
 	part(version)
 	part(string(o.text))
 	for _, t := range o.template.Transforms {
