@@ -92,15 +92,21 @@ func (f *facts) lacksRight(d *draft, m member) bool {
 // rightsAgain is after how long it is seen whether a right that is missing has been given.
 const rightsAgain = time.Minute
 
-// nextDrain is how long it takes until the first member has been out of service for long enough, or
-// until it is seen again whether the controller may drain any; zero if time leads to neither.
+// nextRight is how long it takes until it is seen whether a right has been given that keeps the
+// set; zero if none does.
+func (d *draft) nextRight() time.Duration {
+	if d.stalled == nil || d.stalled.word != v1.ReasonMissingRight {
+		return 0
+	}
+	return rightsAgain
+}
+
+// nextDrain is how long it takes until the first member has been out of service for long enough; zero
+// if none is.
 func (f *facts) nextDrain() (next time.Duration) {
 	drain, drains := f.drainTime()
 	if !drains || f.frozen() || f.Set.DeletionTimestamp != nil {
 		return 0
-	}
-	if !f.SetsConditions {
-		next = rightsAgain
 	}
 	for _, m := range f.members {
 		if m.pod != nil && isDraining(m.pod) && !isTerminating(m.pod) {

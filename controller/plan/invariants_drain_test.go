@@ -6,6 +6,7 @@ package plan
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -136,13 +137,13 @@ func (j *judged) leavesNobodyDrained() {
 	}
 }
 
-// drainLooks are the times at which drains end, and at which it is seen whether a right that is
-// missing has been given.
+// drainLooks are the times at which drains end, and at which it is seen whether a right that keeps
+// the set has been given.
 func (j *judged) drainLooks() (all []time.Duration) {
 	if _, asks := j.drain(); !asks || j.undecided() || j.Set.DeletionTimestamp != nil {
 		return nil
 	}
-	if !j.SetsConditions {
+	if strings.Contains(j.plan.Waiting, "has no right to patch pods/status") {
 		all = append(all, time.Minute)
 	}
 	for _, ordinal := range j.ordinals {

@@ -42,6 +42,13 @@ func (s *stage) failedToRender() bool {
 	return failsToRender(s.set)
 }
 
+// goesBackToBad reports whether a member that the update has yet to reach cannot start: an outdated
+// view has lost the revision that was current.
+func (s *stage) goesBackToBad() bool {
+	current := s.revisions[s.set.Status.CurrentRevision]
+	return current != nil && bytes.Contains(current.Data.Raw, []byte(badImage))
+}
+
 // heal is what a user does about pods that do not start: the template and the overrides are
 // corrected, and the set is told to replace them, at all members. Where that is not for the set to do, the
 // pods are deleted: members that are not wanted wait for each other to become ready.
@@ -57,7 +64,7 @@ func (s *stage) heal() {
 	if failsToRender(s.set) {
 		s.happen("set", "identity=none")
 	}
-	if s.failedToRender() && s.set.Spec.UpdateStrategy.RollingUpdate != nil && len(s.set.Spec.UpdateStrategy.RollingUpdate.Steps) > 0 {
+	if (s.failedToRender() || s.goesBackToBad()) && s.set.Spec.UpdateStrategy.RollingUpdate != nil && len(s.set.Spec.UpdateStrategy.RollingUpdate.Steps) > 0 {
 		s.happen("set", "steps=none") // a member that has no pod at the current revision holds up an ordered set
 	}
 	if s.set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType {

@@ -29,7 +29,7 @@ func report(f *facts, d *draft) (status v1.StatefulSetStatus, requeueAfter time.
 	setConditions(f, &status, standing{open: open, stalled: first(d.stalled, overdue), overdue: overdue, recreating: recreating})
 	next := soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(f.nextUnblocking(), f.nextRate()))
 	next = soonest(next, soonest(f.nextStepLook(), f.nextGate()))
-	next = soonest(next, soonest(f.nextOverdue(), f.nextDrain()))
+	next = soonest(next, soonest(f.nextOverdue(), soonest(f.nextDrain(), d.nextRight())))
 	return status, soonest(next, soonest(left, d.retry))
 }
 
