@@ -18756,6 +18756,11 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallba
 						},
 					},
 					"object": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-patch-strategy": "replace",
+							},
+						},
 						SchemaProps: spec.SchemaProps{
 							Description: "object is the manifest. $(NAME) in its strings becomes the parameter of that name, which are those of spec.identity; those of a member are known to objects of members only. The name of an object of members must contain $(IDENTITY). It has no namespace, which is the set's, and no owner references.",
 							Ref:         ref(runtime.RawExtension{}.OpenAPIModelName()),

@@ -88,14 +88,8 @@ func openWork(f *facts, d *draft) *reason {
 	stepWord, stepText := f.stepState()
 	object := f.openObject()
 	switch {
-	case f.Set.DeletionTimestamp != nil:
-		return &reason{v1.ReasonDeleting, "the set is being deleted"}
-	case d.stalled != nil:
-		return d.stalled
-	case f.awaiting != nil && d.waiting == "":
-		return nil
-	case f.awaiting != nil:
-		return &reason{v1.ReasonWaitingForRevisions, d.waiting}
+	case f.Set.DeletionTimestamp != nil, d.stalled != nil, f.awaiting != nil:
+		return heldWork(f, d)
 	case stepWord == v1.ReasonRollingBack:
 		word = v1.ReasonRollingBack
 	case f.toUpdate() > 0:
@@ -120,6 +114,21 @@ func openWork(f *facts, d *draft) *reason {
 		return nil
 	}
 	return &reason{d.orGate(word), joined(fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused, stepText, object)}
+}
+
+// heldWork says what remains to be done of a set whose members are not looked at; nil if that is
+// nothing.
+func heldWork(f *facts, d *draft) *reason {
+	switch {
+	case f.Set.DeletionTimestamp != nil:
+		return &reason{v1.ReasonDeleting, "the set is being deleted"}
+	case d.stalled != nil:
+		return d.stalled
+	case d.waiting != "":
+		return &reason{v1.ReasonWaitingForRevisions, d.waiting}
+	default:
+		return nil
+	}
 }
 
 // joined is a message of parts, of which some are empty. The last one is left out if another one

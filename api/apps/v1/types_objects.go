@@ -46,8 +46,9 @@ type ObjectTemplate struct {
 	// an object of members must contain $(IDENTITY). It has no namespace, which is the set's, and
 	// no owner references.
 	// +required
+	// +patchStrategy=replace
 	// +k8s:opaqueType
-	Object runtime.RawExtension `json:"object" protobuf:"bytes,3,opt,name=object"`
+	Object runtime.RawExtension `json:"object" patchStrategy:"replace" protobuf:"bytes,3,opt,name=object"`
 	// transforms change the object, with its parameters, in this order. At most 32. REPLICAS is
 	// among the parameters, and is a number.
 	// +optional
