@@ -92,10 +92,8 @@ func openWork(f *facts, d *draft) *reason {
 		return &reason{v1.ReasonDeleting, "the set is being deleted"}
 	case d.stalled != nil:
 		return d.stalled
-	case f.awaiting != nil && d.waiting == "":
-		return nil
 	case f.awaiting != nil:
-		return &reason{v1.ReasonWaitingForRevisions, d.waiting}
+		return d.awaitedRevisions()
 	case stepWord == v1.ReasonRollingBack:
 		word = v1.ReasonRollingBack
 	case f.toUpdate() > 0:
@@ -120,6 +118,14 @@ func openWork(f *facts, d *draft) *reason {
 		return nil
 	}
 	return &reason{d.orGate(word), joined(fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused, stepText, object)}
+}
+
+// awaitedRevisions is the work of a set that waits for revisions of others, nil if there is none.
+func (d *draft) awaitedRevisions() *reason {
+	if d.waiting == "" {
+		return nil
+	}
+	return &reason{v1.ReasonWaitingForRevisions, d.waiting}
 }
 
 // joined is a message of parts, of which some are empty. The last one is left out if another one
