@@ -63,9 +63,7 @@ func TestLifeOfThePausedExample(t *testing.T) {
 		}
 	}
 	plugin(t, "rollout", "resume", "statefulset/db", "-n", ns)
-	if set := waitReady(t, ns, "db", 3); set.Status.Rollout != nil || set.Status.CurrentRevision != set.Status.UpdateRevision {
-		t.Errorf("status.rollout is %v and the current revision %s, want none and %s", set.Status.Rollout, set.Status.CurrentRevision, set.Status.UpdateRevision)
-	}
+	waitUpdated(t, ns, "db", 3)
 }
 
 // waitPaused waits until the set says that its update is paused, in these words among others.

@@ -68,6 +68,23 @@ func waitReady(t *testing.T, ns, name string, replicas int32) *v1.StatefulSet {
 	return set
 }
 
+// waitUpdated waits until a set is ready and the record of its update has gone from the status, which
+// is in the look after the one that finds the set ready.
+func waitUpdated(t *testing.T, ns, name string, replicas int32) {
+	t.Helper()
+	waitReady(t, ns, name, replicas)
+	harness.Eventually(t, "the update of set "+name+" is over", func(ctx context.Context) error {
+		set, err := suite.Sets.AppsV1().StatefulSets(ns).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if set.Status.Rollout != nil || set.Status.CurrentRevision != set.Status.UpdateRevision {
+			return fmt.Errorf("status.rollout is %v and the current revision %s, want none and %s", set.Status.Rollout, set.Status.CurrentRevision, set.Status.UpdateRevision)
+		}
+		return nil
+	})
+}
+
 func conditionOf(set *v1.StatefulSet, kind v1.StatefulSetConditionType) *v1.StatefulSetCondition {
 	for i := range set.Status.Conditions {
 		if set.Status.Conditions[i].Type == kind {

@@ -47,10 +47,7 @@ func TestACorrectedTemplateUnblocksTheUpdate(t *testing.T) {
 	mark = pods.mark()
 	kubectl(t, "patch", kind, "db", "-n", ns, "--type=merge", "-p", replace)
 	pods.expect(t, mark, "deleted db-2", "added db-2")
-	set := waitReady(t, ns, "db", 3)
-	if set.Status.Rollout != nil {
-		t.Errorf("status.rollout of the finished set is %v, want none", set.Status.Rollout)
-	}
+	waitUpdated(t, ns, "db", 3)
 	expectEvent(t, ns, v1.ReasonReplacingUnreadyMember, "db-2 is not ready at")
 }
 
