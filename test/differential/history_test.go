@@ -112,14 +112,22 @@ func namedIn(message string) []string {
 }
 
 // told is the set of the events about the side's objects: of which object, the
-// reason, and which pods or claims the message names.
+// reason, and which pods or claims the message names. Whatever an event has said at some time
+// counts: recorders combine events that are similar to many others, and the message is then that
+// of the last.
 func (s *side) told() map[string]string {
+	s.mu.Lock()
+	log := slices.Clone(s.log)
+	s.mu.Unlock()
 	all := map[string]string{}
-	for _, event := range s.all(events) {
-		about, _, _ := unstructured.NestedStringMap(event.Object, "involvedObject")
-		reason, _, _ := unstructured.NestedString(event.Object, "reason")
-		kind, _, _ := unstructured.NestedString(event.Object, "type")
-		message, _, _ := unstructured.NestedString(event.Object, "message")
+	for _, c := range log {
+		if c.kind != events {
+			continue
+		}
+		about, _, _ := unstructured.NestedStringMap(c.object.Object, "involvedObject")
+		reason, _, _ := unstructured.NestedString(c.object.Object, "reason")
+		kind, _, _ := unstructured.NestedString(c.object.Object, "type")
+		message, _, _ := unstructured.NestedString(c.object.Object, "message")
 		line := fmt.Sprintf("event %s %s about %s %s", kind, reason, strings.ToLower(about["kind"]), about["name"])
 		objects := namedIn(message)
 		for _, object := range objects {

@@ -16,14 +16,17 @@ import (
 func (r *results) judge(t *testing.T, explanations []explanation, complete bool) {
 	t.Helper()
 	used := newUse(explanations)
-	widest, unexplained := 0, 0
+	widest := 0
+	var unexplained []string
 	for name := range r.byName {
 		widest = max(widest, len(name))
 	}
 	var table strings.Builder
 	for _, name := range keysOf(r.byName) {
 		open := used.unexplained(name, r.byName[name])
-		unexplained += len(open)
+		for _, d := range open {
+			unexplained = append(unexplained, fmt.Sprintf("%s: %s", name, d))
+		}
 		fmt.Fprintf(&table, "%-*s  ", widest, name)
 		switch {
 		case r.failed[name]:
@@ -41,9 +44,9 @@ func (r *results) judge(t *testing.T, explanations []explanation, complete bool)
 			t.Error(stale)
 		}
 	}
-	fmt.Printf("\n%s%d scenarios, %d explained differences, %d unexplained\n", &table, len(r.byName), used.differences, unexplained)
-	if unexplained > 0 {
-		t.Error("there are differences that differences.yaml does not explain")
+	fmt.Printf("\n%s%d scenarios, %d explained differences, %d unexplained\n", &table, len(r.byName), used.differences, len(unexplained))
+	if len(unexplained) > 0 {
+		t.Errorf("differences.yaml does not explain:\n%s", strings.Join(unexplained, "\n"))
 	}
 }
 
