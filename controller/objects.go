@@ -160,8 +160,8 @@ func (t *term) seen(known *memo, set *v1.StatefulSet, object *tracked) *plan.Obj
 
 // ownerLives reports whether another set that there is says that an object is its.
 func (t *term) ownerLives(set *v1.StatefulSet, object *tracked) bool {
-	owner := object.Annotations[v1.ObjectOwnerAnnotation]
+	owner := object.Annotations[v1.OwnerAnnotation]
 	name, _, _ := strings.Cut(owner, "/")
 	other, exists := get[*v1.StatefulSet](t.view, setsResource, set.Namespace, name)
-	return exists && other.UID != set.UID && identity.ObjectOwner(other) == owner
+	return exists && other.UID != set.UID && identity.OwnerMark(other) == owner
 }

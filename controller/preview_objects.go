@@ -65,5 +65,5 @@ func assume(world *plan.World, stored *v1.StatefulSet, template identity.Object,
 	}
 	key := template.Key(ordinal)
 	world.Objects[key] = &plan.Object{ObjectMeta: metav1.ObjectMeta{Name: key.Name, Namespace: stored.Namespace, Labels: labels,
-		Annotations: map[string]string{v1.ObjectOwnerAnnotation: identity.ObjectOwner(stored), v1.ObjectInputsAnnotation: template.Digest(ordinal)}}}
+		Annotations: map[string]string{v1.OwnerAnnotation: identity.OwnerMark(stored), v1.ObjectInputsAnnotation: template.Digest(ordinal)}}}
 }

@@ -214,7 +214,7 @@ func TestObjectsAreCreatedAndChangedExactlyAsDecided(t *testing.T) {
 		t.Fatalf("creating: stopped by %v, failures %v", done.stopped, done.failures)
 	}
 	world := term.eventually(t, "what was created is seen", func(w plan.World) bool { return w.Objects[confOf(0)] != nil && isKnown(w) })
-	if found := world.Objects[confOf(0)]; found.Drifted || found.Annotations[v1.ObjectOwnerAnnotation] != "web/web-uid" || found.Labels[v1.ObjectOrdinalLabel] != "0" {
+	if found := world.Objects[confOf(0)]; found.Drifted || found.Annotations[v1.OwnerAnnotation] != "web/web-uid" || found.Labels[v1.ObjectOrdinalLabel] != "0" {
 		t.Errorf("what was created is seen as %+v, want the set's, as it was written", found)
 	}
 	change := plan.ApplyObject{Template: "conf", At: targetOf(world.Objects[confOf(0)]), Object: made}

@@ -81,13 +81,13 @@ func (o Object) Make(ordinal int) (*unstructured.Unstructured, *render.Error) {
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[v1.ObjectOwnerAnnotation], annotations[v1.ObjectInputsAnnotation] = ObjectOwner(o.overrides.set), o.Digest(ordinal)
+	annotations[v1.OwnerAnnotation], annotations[v1.ObjectInputsAnnotation] = OwnerMark(o.overrides.set), o.Digest(ordinal)
 	made.SetAnnotations(annotations)
 	return made, nil
 }
 
-// ObjectOwner is what the objects of a set say of whose they are.
-func ObjectOwner(set metav1.Object) string { return set.GetName() + "/" + string(set.GetUID()) }
+// OwnerMark is what objects and claims of a set say of whose they are, in v1.OwnerAnnotation.
+func OwnerMark(set metav1.Object) string { return set.GetName() + "/" + string(set.GetUID()) }
 
 // ObjectKinds are the kinds of the objects that a set describes, in the order of its templates, and
 // of one in several versions the first.

@@ -124,7 +124,7 @@ func (f *facts) ownClaim(m member, template int) Action {
 		return SetClaimOwners{Ordinal: m.ordinal, Claim: exact(claim), Owners: owners}
 	}
 	if f.lacksMark(claim, m) {
-		return MarkClaim{Ordinal: m.ordinal, Claim: exact(claim), As: ClaimOwned, Annotations: map[string]*string{v1.ClaimOwnerAnnotation: new(f.claimMark())}}
+		return MarkClaim{Ordinal: m.ordinal, Claim: exact(claim), As: ClaimOwned, Annotations: map[string]*string{v1.OwnerAnnotation: new(identity.OwnerMark(f.Set))}}
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func TestAPlanMarksAndDeletesABoundedNumberOfClaims(t *testing.T) {
 			for ordinal := range 2000 {
 				claim := identity.Claim(h.set, 0, ordinal)
 				if test.replicas == "0" {
-					claim.Annotations = map[string]string{v1.ClaimOwnerAnnotation: "web/set-uid"}
+					claim.Annotations = map[string]string{v1.OwnerAnnotation: "web/set-uid"}
 				} else {
 					world.Pods = append(world.Pods, identity.Pod(h.set, &h.set.Spec.Template, "web-a", ordinal))
 				}

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -104,17 +105,31 @@ func (d *draft) nextRight() time.Duration {
 // nextDrain is how long it takes until the first member has been out of service for long enough; zero
 // if none is.
 func (f *facts) nextDrain() (next time.Duration) {
-	drain, drains := f.drainTime()
-	if !drains || f.frozen() || f.Set.DeletionTimestamp != nil {
+	if f.frozen() || f.Set.DeletionTimestamp != nil {
 		return 0
 	}
-	for _, m := range f.members {
-		if m.pod != nil && isDraining(m.pod) && !isTerminating(m.pod) {
-			since, _ := outSince(m.pod)
-			next = soonest(next, max(since.Add(drain).Sub(f.Now), 0))
-		}
+	for end := range f.drainEnds() {
+		next = soonest(next, max(end.Sub(f.Now), 0))
 	}
 	return next
+}
+
+// drainEnds are the times at which wanted members have been out of service for long enough.
+func (f *facts) drainEnds() iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		drain, drains := f.drainTime()
+		if !drains {
+			return
+		}
+		for _, m := range f.members {
+			if m.pod == nil || !isDraining(m.pod) || isTerminating(m.pod) {
+				continue
+			}
+			if since, _ := outSince(m.pod); !yield(since.Add(drain)) {
+				return
+			}
+		}
+	}
 }
 
 // prepare makes the pod of a member ready for a change in place, and reports whether it is; if not,
@@ -191,15 +206,8 @@ func putIntoService(f *facts, d *draft) verdict {
 // drainedUntil is until when the last of the members is out of service that are about to be
 // restarted: until then nothing moves, and nothing need.
 func (f *facts) drainedUntil() (until time.Time) {
-	drain, drains := f.drainTime()
-	if !drains {
-		return until
-	}
-	for _, m := range f.members {
-		if m.pod != nil && isDraining(m.pod) && !isTerminating(m.pod) {
-			since, _ := outSince(m.pod)
-			until = latest(until, since.Add(drain))
-		}
+	for end := range f.drainEnds() {
+		until = latest(until, end)
 	}
 	return until
 }

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,19 +130,28 @@ func (f *facts) objectOf(template identity.Object, ordinal int) supporting {
 	return f.supporting[objectPlace{template.Template().Name, ordinal}]
 }
 
+// objectsOf are the objects of a template, and whether each is to be there now: the set's is, and a
+// member's beside its pod.
+func (f *facts) objectsOf(template identity.Object) iter.Seq2[supporting, bool] {
+	return func(yield func(supporting, bool) bool) {
+		if template.ForSet() {
+			yield(f.objectOf(template, setOrdinal), true)
+			return
+		}
+		for _, m := range f.members {
+			if !yield(f.objectOf(template, m.ordinal), m.pod != nil) {
+				return
+			}
+		}
+	}
+}
+
 // openObject says what the first object of the set, or of a member that has a pod, has yet to
 // become, empty if there is no such object. What somebody has changed is corrected without that.
 func (f *facts) openObject() string {
 	for _, template := range f.objects {
-		if template.ForSet() {
-			if text := f.objectOf(template, setOrdinal).open(); text != "" {
-				return text
-			}
-			continue
-		}
-		for _, m := range f.members {
-			s := f.objectOf(template, m.ordinal)
-			if text := s.open(); text != "" && (m.pod != nil || s.is == objectOutdated) {
+		for s, needed := range f.objectsOf(template) {
+			if text := s.open(); text != "" && (needed || s.is == objectOutdated) {
 				return text
 			}
 		}
@@ -178,10 +188,10 @@ func (f *facts) standingOfObject(s *supporting) objectStanding {
 	case s.found.DeletionTimestamp != nil || f.ofEarlierSet(s.found):
 		return objectGoing
 	}
-	owner := s.found.Annotations[v1.ObjectOwnerAnnotation]
+	owner := s.found.Annotations[v1.OwnerAnnotation]
 	name, _, marked := strings.Cut(owner, "/")
 	switch {
-	case owner == identity.ObjectOwner(f.Set):
+	case owner == identity.OwnerMark(f.Set):
 		return f.standingOfOurs(s)
 	case marked && name == f.Set.Name:
 		s.why = "it was made for an earlier set of this name"
@@ -197,12 +207,13 @@ func (f *facts) standingOfObject(s *supporting) objectStanding {
 
 // standingOfOurs says how an object that is the set's stands to its template.
 func (f *facts) standingOfOurs(s *supporting) objectStanding {
-	switch labels := s.found.Labels; {
-	case f.isOfAnother(s):
+	if f.isOfAnother(s) {
 		return objectDoubled
-	case s.found.Settled != "" && s.found.Settled == s.of.Digest(s.ordinal):
+	}
+	switch labels, due := s.found.Labels, s.of.Digest(s.ordinal); {
+	case s.found.Settled == due:
 		return objectPresent
-	case s.found.Annotations[v1.ObjectInputsAnnotation] != s.of.Digest(s.ordinal):
+	case s.found.Annotations[v1.ObjectInputsAnnotation] != due:
 		s.why = "its template, or what that names, has changed"
 	case labels[v1.ObjectSetLabel] != f.Set.Name, labels[v1.ObjectTemplateLabel] != s.of.Template().Name, labels[v1.ObjectOrdinalLabel] != ordinalLabel(s.ordinal):
 		s.why = "it lacks labels by which it is found"

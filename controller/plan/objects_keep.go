@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	v1 "statefulset.dev/api/apps/v1"
 )
 
@@ -14,15 +16,14 @@ import (
 // reports false, and says why, if its pod has to wait for others. An object that is to be changed
 // is one that exists.
 func lackingObjects(f *facts, d *draft, m member) (lacking []Action, usable bool) {
-	if f.badObjects != nil {
-		d.blocked(v1.ReasonRenderFailed, "%s: %s", f.badObjects.In, foreignText(f.badObjects.Detail))
+	if f.tellBadObjects(d) {
 		return nil, false
 	}
 	usable = true
 	for _, template := range f.objects {
 		s := f.objectOf(template, m.ordinal)
 		if s.is == objectMissing && !template.ForSet() {
-			create, ok := f.createObject(d, s)
+			create, ok := createObject(d, s)
 			lacking, usable = append(lacking, create), usable && ok
 			continue
 		}
@@ -86,7 +87,7 @@ func (f *facts) tellTaken(d *draft, s supporting) {
 func (s supporting) taken() (word, message string) {
 	switch s.is {
 	case objectShared:
-		owner, _, _ := strings.Cut(s.found.Annotations[v1.ObjectOwnerAnnotation], "/")
+		owner, _, _ := strings.Cut(s.found.Annotations[v1.OwnerAnnotation], "/")
 		return v1.ReasonObjectShared, fmt.Sprintf("%s belongs to set %s", s.key, foreignWord(owner))
 	case objectExists:
 		return v1.ReasonObjectExists, s.key.String() + " exists"
@@ -99,39 +100,49 @@ func (s supporting) taken() (word, message string) {
 
 // createObject is what makes an object that does not exist, and false if it cannot be rendered,
 // which is said.
-func (f *facts) createObject(d *draft, s supporting) (CreateObject, bool) {
-	made, wrong := s.of.Make(s.ordinal)
-	if wrong != nil {
-		d.blocked(v1.ReasonRenderFailed, "%s", foreignText(s.unrendered(wrong.In, wrong.Detail)))
+func createObject(d *draft, s supporting) (CreateObject, bool) {
+	made, ok := s.make(d)
+	if !ok {
 		return CreateObject{}, false
 	}
 	return CreateObject{Ordinal: s.ordinal, Template: s.of.Template().Name, Object: made}, true
 }
 
-func (s supporting) unrendered(in, detail string) string {
-	if s.ordinal == setOrdinal {
-		return in + ": " + detail
+// make is the object as its template describes it, and false if that cannot be rendered, which is
+// said.
+func (s supporting) make(d *draft) (*unstructured.Unstructured, bool) {
+	made, wrong := s.of.Make(s.ordinal)
+	if wrong == nil {
+		return made, true
 	}
-	return fmt.Sprintf("%s for ordinal %d: %s", in, s.ordinal, detail)
+	whose := ""
+	if s.ordinal != setOrdinal {
+		whose = fmt.Sprintf(" for ordinal %d", s.ordinal)
+	}
+	d.blocked(v1.ReasonRenderFailed, "%s", foreignText(wrong.In+whose+": "+wrong.Detail))
+	return nil, false
 }
 
 // keepObjects makes the objects of the set, and of members that have a pod, and changes those that
 // are not as their templates describe. It holds up nothing.
 func keepObjects(f *facts, d *draft) verdict {
-	if f.badObjects != nil {
-		d.blocked(v1.ReasonRenderFailed, "%s: %s", f.badObjects.In, foreignText(f.badObjects.Detail))
+	if f.tellBadObjects(d) {
 		return proceed
 	}
 	for _, template := range f.objects {
-		if template.ForSet() {
-			keepObject(f, d, f.objectOf(template, setOrdinal), true)
-			continue
-		}
-		for _, m := range f.members {
-			keepObject(f, d, f.objectOf(template, m.ordinal), m.pod != nil)
+		for s, needed := range f.objectsOf(template) {
+			keepObject(f, d, s, needed)
 		}
 	}
 	return proceed
+}
+
+// tellBadObjects reports whether the templates cannot be read, and says so.
+func (f *facts) tellBadObjects(d *draft) bool {
+	if f.badObjects != nil {
+		d.blocked(v1.ReasonRenderFailed, "%s: %s", f.badObjects.In, foreignText(f.badObjects.Detail))
+	}
+	return f.badObjects != nil
 }
 
 // keepObject sees to one object. One that is needed is there beside its pod, or is the set's;
@@ -142,7 +153,7 @@ func keepObject(f *facts, d *draft, s supporting, needed bool) {
 		applyObject(f, d, s)
 	case !needed:
 	case s.is == objectMissing:
-		if create, ok := f.createObject(d, s); ok {
+		if create, ok := createObject(d, s); ok {
 			d.forObject(create)
 		}
 	case s.is == objectUnknown:
@@ -166,9 +177,8 @@ func applyObject(f *facts, d *draft, s supporting) {
 			return
 		}
 	}
-	made, wrong := s.of.Make(s.ordinal)
-	if wrong != nil {
-		d.blocked(v1.ReasonRenderFailed, "%s", foreignText(s.unrendered(wrong.In, wrong.Detail)))
+	made, ok := s.make(d)
+	if !ok {
 		return
 	}
 	d.forObject(ApplyObject{Ordinal: s.ordinal, Template: s.of.Template().Name, At: exact(s.found), Object: made, Why: s.why, Corrects: s.corrects})

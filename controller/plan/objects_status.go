@@ -33,12 +33,8 @@ func (f *facts) statusOf(template identity.Object) v1.ObjectTemplateStatus {
 		f.keepCounts(&status, known.Refused)
 		return status
 	}
-	if template.ForSet() {
-		f.countObject(&status, f.objectOf(template, setOrdinal), true)
-		return status
-	}
-	for _, m := range f.members {
-		f.countObject(&status, f.objectOf(template, m.ordinal), m.pod != nil)
+	for s, needed := range f.objectsOf(template) {
+		f.countObject(&status, s, needed)
 	}
 	return status
 }

@@ -52,7 +52,7 @@ func objectMutants() map[string]scripted {
 			o.DeletionTimestamp = nil
 		})}},
 		"changes what is somebody else's": {"objects-strangers", mutant{"strangers", applying(func(w World, o *Object) {
-			o.Annotations = map[string]string{v1.ObjectOwnerAnnotation: identity.ObjectOwner(w.Set)}
+			o.Annotations = map[string]string{v1.OwnerAnnotation: identity.OwnerMark(w.Set)}
 		})}},
 		"takes what another set has": {"objects-shared", mutant{"told objects", func(w World, p Plan) Plan {
 			w.Objects = copiesOfObjects(w.Objects)

@@ -77,12 +77,9 @@ func (f *facts) findLeftovers() {
 // mounted it last, and nobody else controls or deletes it.
 func (f *facts) isReclaimable(left leftover) bool {
 	m := member{ordinal: left.ordinal}
-	return left.claim.DeletionTimestamp == nil && left.claim.Annotations[v1.ClaimOwnerAnnotation] == f.claimMark() &&
+	return left.claim.DeletionTimestamp == nil && left.claim.Annotations[v1.OwnerAnnotation] == identity.OwnerMark(f.Set) &&
 		!f.ofFormerOwner(left.claim, m) && !f.hasOtherController(left.claim, m)
 }
-
-// claimMark is how a claim names this very set.
-func (f *facts) claimMark() string { return f.Set.Name + "/" + string(f.Set.UID) }
 
 func isRetired(claim *corev1.PersistentVolumeClaim) bool {
 	_, is := claim.Annotations[v1.RetiredAtAnnotation]
@@ -103,7 +100,7 @@ func retiredAt(claim *corev1.PersistentVolumeClaim) time.Time {
 // it is to be deleted some time after the member is removed.
 func (f *facts) lacksMark(claim *corev1.PersistentVolumeClaim, m member) bool {
 	_, reclaims := f.reclaimDelay()
-	return reclaims && m.pod != nil && claim.DeletionTimestamp == nil && claim.Annotations[v1.ClaimOwnerAnnotation] != f.claimMark() &&
+	return reclaims && m.pod != nil && claim.DeletionTimestamp == nil && claim.Annotations[v1.OwnerAnnotation] != identity.OwnerMark(f.Set) &&
 		mountsClaim(m.pod, claim.Name) && !f.ofFormerOwner(claim, m) && !f.hasOtherController(claim, m)
 }
 

@@ -110,7 +110,7 @@ func waitMarks(t *testing.T, ns, sentence string, dated map[string]bool) {
 		}
 		for _, claim := range claims.Items {
 			_, is := claim.Annotations[v1.RetiredAtAnnotation]
-			if owner := claim.Annotations[v1.ClaimOwnerAnnotation]; !strings.HasPrefix(owner, "db/") || is != dated[claim.Name] {
+			if owner := claim.Annotations[v1.OwnerAnnotation]; !strings.HasPrefix(owner, "db/") || is != dated[claim.Name] {
 				return fmt.Errorf("claim %s has the annotations %v", claim.Name, claim.Annotations)
 			}
 		}

@@ -80,21 +80,19 @@ func ExplainProtection(set metav1.Object) string {
 	return fmt.Sprintf("set %s/%s is protected%s: remove annotation %s first", set.GetNamespace(), set.GetName(), reason, ProtectAnnotation)
 }
 
-// ClaimOwnerAnnotation is on a claim. It names the set whose member has last mounted it, as
-// "<name>/<UID>". The controller sets it while a pod of the member mounts the claim, if the set
-// has claims of removed members deleted after a delay, and deletes no claim without it. Who
-// removes it from a claim of a removed member keeps that claim.
-const ClaimOwnerAnnotation = GroupName + "/owner"
+// OwnerAnnotation names a set, as "<name>/<UID>". On an object that a set has made from one of its
+// templates it decides whose the object is. On a claim it names the set whose member has last mounted
+// it: the controller sets it while a pod of the member mounts the claim, if the set has claims of
+// removed members deleted after a delay, and deletes no claim without it. Who removes it from a claim
+// of a removed member keeps that claim.
+const OwnerAnnotation = GroupName + "/owner"
 
 // RetiredAtAnnotation is on a claim. It is when its member was found to be removed, in RFC 3339. The
 // delay after which the claim is deleted counts from it. It goes when the member comes back.
 const RetiredAtAnnotation = GroupName + "/retired-at"
 
-// ObjectOwnerAnnotation is on an object that a set has made from one of its templates. It names the
-// set, as "<name>/<UID>", and decides whose the object is.
-const ObjectOwnerAnnotation = GroupName + "/owner"
-
-// ObjectInputsAnnotation is on such an object. It is a digest of what the object was made from.
+// ObjectInputsAnnotation is on an object that a set has made from one of its templates. It is a digest
+// of what the object was made from.
 const ObjectInputsAnnotation = GroupName + "/inputs"
 
 // The labels of such an object: its set, its template and, if a member's, its ordinal.

@@ -42,7 +42,7 @@ func (h *host) answer() []string {
 // closed reports whether a gate keeps a pod from becoming ready.
 func (h *host) closed(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.ReadinessGates, func(gate corev1.PodReadinessGate) bool {
-		return (h.isGate(gate.ConditionType) || gate.ConditionType == v1.PodInService) && !slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
+		return h.isKept(gate.ConditionType) && !slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
 			return condition.Type == gate.ConditionType && condition.Status == corev1.ConditionTrue
 		})
 	})
@@ -51,4 +51,10 @@ func (h *host) closed(pod *corev1.Pod) bool {
 func (h *host) isGate(kind corev1.PodConditionType) bool {
 	disruption := h.Set.Spec.Disruption
 	return disruption != nil && slices.ContainsFunc(disruption.Gates, func(gate v1.DisruptionGate) bool { return gate.ConditionType == string(kind) })
+}
+
+// isKept reports whether a condition is one by which the controller, or an agent that it asks, keeps
+// a pod from being ready, so that no node sets it.
+func (h *host) isKept(kind corev1.PodConditionType) bool {
+	return h.isGate(kind) || kind == v1.PodInService
 }

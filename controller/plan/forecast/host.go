@@ -210,7 +210,7 @@ func (h *host) start(name string) {
 	change(h.Pods, name, func(pod *corev1.Pod) {
 		conditions := []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: h.Now}}}
 		for _, condition := range pod.Status.Conditions {
-			if h.isGate(condition.Type) || condition.Type == v1.PodInService {
+			if h.isKept(condition.Type) {
 				conditions = append(conditions, condition)
 			}
 		}

@@ -66,7 +66,7 @@ func deletesDueClaims(_ *judge, i *intent, s scene) string {
 		return fmt.Sprintf("the set wants member %d", ordinal)
 	case s.pods[fmt.Sprintf("%s-%d", scenarios.Name, ordinal)] != nil:
 		return fmt.Sprintf("member %d has a pod", ordinal)
-	case err != nil || i.target.GetAnnotations()[v1.ClaimOwnerAnnotation] != scenarios.Name+"/"+string(s.set.UID):
+	case err != nil || i.target.GetAnnotations()[v1.OwnerAnnotation] != scenarios.Name+"/"+string(s.set.UID):
 		return fmt.Sprintf("its annotations are %v", i.target.GetAnnotations())
 	case i.by.now().Sub(since) < time.Duration(*s.set.Spec.PersistentVolumeClaimRetentionPolicy.ScaledAfterSeconds)*time.Second:
 		return fmt.Sprintf("it is to stay for longer than from %s to %s", since, i.by.now())
