@@ -58,10 +58,10 @@ func outSince(pod *corev1.Pod) (time.Time, bool) {
 }
 
 // isDraining reports whether a pod is out of service, and its containers have yet to be
-// restarted.
+// restarted. A resize alone may still be under way: it takes no pod out of service.
 func isDraining(pod *corev1.Pod) bool {
 	_, out := outSince(pod)
-	return out && !isRestarting(pod)
+	return out && (!isRestarting(pod) || len(noteOf(pod).Containers) == 0)
 }
 
 // needsDrain reports whether the pod of a member is to be taken out of service before it is

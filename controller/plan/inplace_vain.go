@@ -73,9 +73,10 @@ func (f *facts) restartedUntil(pod *corev1.Pod, note inPlaceNote) time.Time {
 }
 
 // isOverdue reports whether containers of a pod should have been restarted or resized by now, or
-// cannot be resized. As long as that may still come, left is how long it takes.
+// cannot be resized. As long as that may still come, left is how long it takes. A pod that has yet
+// to run waits for more than that, and would when it is recreated.
 func (f *facts) isOverdue(pod *corev1.Pod) (overdue bool, left time.Duration) {
-	if !isRestarting(pod) || isTerminating(pod) || isFinished(pod) {
+	if !isRestarting(pod) || isTerminating(pod) || pod.Status.Phase != corev1.PodRunning {
 		return false, 0
 	}
 	note := noteOf(pod)

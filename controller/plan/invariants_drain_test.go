@@ -29,9 +29,10 @@ func hasServiceGate(pod *corev1.Pod) bool {
 	return slices.Contains(pod.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: inServiceType})
 }
 
-// drainedSince is since when a pod that is not being restarted is out of service by our hand.
+// drainedSince is since when a pod whose containers are not being restarted is out of service by our
+// hand.
 func drainedSince(pod *corev1.Pod) (time.Time, bool) {
-	if _, restarts := noted(pod); restarts || !hasServiceGate(pod) {
+	if restarted, _ := noted(pod); len(restarted) > 0 || !hasServiceGate(pod) {
 		return time.Time{}, false
 	}
 	for _, c := range pod.Status.Conditions {

@@ -111,6 +111,11 @@ func (j *judged) updateOrder() {
 			taken[action.Ordinal] = true
 		}
 	}
+	for _, action := range planned[SetPodConditions](j) {
+		if takesOut(action) {
+			taken[action.Ordinal] = true
+		}
+	}
 	for one := range taken {
 		if _, ok := ready(j.member(one)); !ok || j.asked(j.member(one)) {
 			continue

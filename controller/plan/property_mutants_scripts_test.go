@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -114,6 +115,13 @@ func scriptedMutants() map[string]scripted {
 			w.Now = w.Now.Add(time.Second)
 			return doing(p, Compute(w))
 		}}},
+		"gives up resizes of pods that have yet to run": {"resize-unstarted", mutant{"reason to delete", func(w World, p Plan) Plan {
+			w.Pods = copies(w.Pods)
+			for _, pod := range w.Pods {
+				pod.Status.Phase = corev1.PodRunning
+			}
+			return doing(p, Compute(w))
+		}}},
 		"never gives up a resize":                        {"resize-infeasible", mutant{"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteUnresized) })}},
 		"removes what it may only resize":                {"resize-invalid-only", mutant{"resize or not", removesInstead}},
 		"removes more members than may be down":          {"resize-invalid", mutant{"vain restarts", removesInstead}},
@@ -127,6 +135,7 @@ func scriptedMutants() map[string]scripted {
 		"replaces another pod of the member":                  {"replace-other-pod", mutant{"reason to delete", replacesAnother}},
 		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
 		"takes the leader before its standbys":                {"order-classes", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { slices.Reverse(o.Last) })}},
+		"drains the leader before others":                     {"drain-order", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { o.Last = nil })}},
 		"does not say whom the leader awaits":                 {"order-leader", mutant{"order told", func(_ World, p Plan) Plan { p.Waiting = ""; return p }}},
 	}
 }
