@@ -148,10 +148,12 @@ func (j *judged) orderTold(taken map[int]bool) {
 	for _, ordinal := range j.ordinals {
 		if !j.serves(ordinal) || j.isLeaving(ordinal) {
 			free--
-			continue
 		}
-		if taken[ordinal] {
-			free--
+		// As in apps/v1, one that is ready and not available yet is paid for once more.
+		if pod := j.member(ordinal); pod != nil && taken[ordinal] {
+			if _, ok := ready(pod); ok {
+				free--
+			}
 		}
 	}
 	if free <= 0 || j.rests() || j.undecided() || j.Set.DeletionTimestamp != nil || j.ordered() || j.stalls() || j.changesMembership() {

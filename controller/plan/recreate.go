@@ -23,7 +23,7 @@ func removeOld(f *facts, d *draft) verdict {
 		old++
 		switch {
 		case isTerminating(m.pod):
-		case returnable(f, d, m):
+		case !f.roster.Contains(m.ordinal) || returnable(f, d, m):
 			d.each(remove(f, d, m, f.removalOf(m))...)
 		default:
 			d.giveUp(f, m)
