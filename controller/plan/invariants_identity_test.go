@@ -218,7 +218,7 @@ func (j *judged) tellsReplicas() {
 }
 
 // renderable: of a member for which the template cannot be rendered no pod is created, and its pod
-// is not removed to be created again.
+// is not removed to be created again. One that is not wanted goes for good.
 func (j *judged) renderable() {
 	for _, action := range planned[CreateMember](j) {
 		if _, with, ok := j.recordedWith(action.Pod.Labels[revisionLabel]); ok && isBad(with) && action.Ordinal > 2 {
@@ -226,7 +226,7 @@ func (j *judged) renderable() {
 		}
 	}
 	for _, action := range planned[DeletePod](j) {
-		if action.Reason == DeleteForUpdate && action.Ordinal > 2 && isBad(j.Set.Spec.Identity) {
+		if action.Reason == DeleteForUpdate && action.Ordinal > 2 && j.wanted(action.Ordinal) && isBad(j.Set.Spec.Identity) {
 			j.broke("renderable", "%s, and it cannot be rendered", action)
 		}
 	}
