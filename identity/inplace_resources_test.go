@@ -117,3 +117,33 @@ func TestWhatCanBeResized(t *testing.T) {
 		})
 	}
 }
+
+// TestWhichResizesRestart says of which resizes a container is restarted: that is the container's to
+// say, for each resource.
+func TestWhichResizesRestart(t *testing.T) {
+	restarting := func(name corev1.ResourceName) []corev1.ContainerResizePolicy {
+		return []corev1.ContainerResizePolicy{{ResourceName: name, RestartPolicy: corev1.RestartContainer}}
+	}
+	for sentence, test := range map[string]struct {
+		policies []corev1.ContainerResizePolicy
+		change   func(*corev1.Container)
+		want     bool
+	}{
+		"other memory, for which it asks to be restarted": {restarting("memory"), func(c *corev1.Container) { c.Resources.Limits["memory"] = resource.MustParse("3Gi") }, true},
+		"another request of that":                         {restarting("memory"), func(c *corev1.Container) { c.Resources.Requests["memory"] = resource.MustParse("2Gi") }, true},
+		"other cpu, which needs no restart":               {restarting("memory"), func(c *corev1.Container) { c.Resources.Requests["cpu"] = resource.MustParse("2") }, false},
+		"other memory, where nothing is said":             {nil, func(c *corev1.Container) { c.Resources.Limits["memory"] = resource.MustParse("3Gi") }, false},
+		"other memory, for which it asks not to be": {[]corev1.ContainerResizePolicy{{ResourceName: "memory", RestartPolicy: corev1.NotRequired}},
+			func(c *corev1.Container) { c.Resources.Limits["memory"] = resource.MustParse("3Gi") }, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			from := sizedTemplate()
+			from.Spec.Containers[0].ResizePolicy = test.policies
+			to := from.DeepCopy()
+			test.change(&to.Spec.Containers[0])
+			if got := ChangeInPlace(from, to, true); got.Prevented != "" || len(got.Resources) == 0 || got.ResizeRestarts != test.want || got.Restarts() != test.want {
+				t.Errorf("got %+v, want a resize that restarts the container: %t", got, test.want)
+			}
+		})
+	}
+}

@@ -60,8 +60,17 @@ func takesOut(a SetPodConditions) bool {
 	})
 }
 
-// restartsAny reports whether a container is restarted.
-func restartsAny(a UpdateInPlace) bool { return len(a.Images)+len(a.Sidecars) > 0 }
+// restartsAny reports whether a container is restarted: for an image, or for memory if it says that it
+// has to be.
+func (j *judged) restartsAny(a UpdateInPlace, pod *corev1.Pod) bool {
+	from, to := j.templateOf(pod.Labels[revisionLabel]), j.templateOf(a.Revision)
+	if len(a.Images)+len(a.Sidecars) > 0 || len(a.Resized) == 0 || from == nil || to == nil {
+		return len(a.Images)+len(a.Sidecars) > 0
+	}
+	container := &from.Spec.Containers[0]
+	return slices.Contains(container.ResizePolicy, corev1.ContainerResizePolicy{ResourceName: corev1.ResourceMemory, RestartPolicy: corev1.RestartContainer}) &&
+		!container.Resources.Limits.Memory().Equal(*to.Spec.Containers[0].Resources.Limits.Memory())
+}
 
 // drains: pods are made so that they can be drained if the set asks for that, and the controller
 // can; only members that serve, and that the update may reach, are taken out of service; no
@@ -86,7 +95,7 @@ func (j *judged) drains() {
 	}
 	for _, action := range planned[UpdateInPlace](j) {
 		pod := j.pods[action.Pod.Name]
-		if pod == nil || !asks || !restartsAny(action) {
+		if pod == nil || !asks || !j.restartsAny(action, pod) {
 			continue
 		}
 		since, out := outSince(pod)

@@ -135,8 +135,11 @@ func scriptedMutants() map[string]scripted {
 		"replaces another pod of the member":                  {"replace-other-pod", mutant{"reason to delete", replacesAnother}},
 		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
 		"takes the leader before its standbys":                {"order-classes", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { slices.Reverse(o.Last) })}},
-		"drains the leader before others":                     {"drain-order", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { o.Last = nil })}},
-		"does not say whom the leader awaits":                 {"order-leader", mutant{"order told", func(_ World, p Plan) Plan { p.Waiting = ""; return p }}},
+		"drains nobody for a resize": {"drain-resize-restart", mutant{"drain", withInPlace(func(u *v1.InPlaceUpdate) *v1.InPlaceUpdate {
+			return &v1.InPlaceUpdate{Policy: u.Policy, DrainSeconds: new(int32(0))}
+		})}},
+		"drains the leader before others":     {"drain-order", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { o.Last = nil })}},
+		"does not say whom the leader awaits": {"order-leader", mutant{"order told", func(_ World, p Plan) Plan { p.Waiting = ""; return p }}},
 	}
 }
 

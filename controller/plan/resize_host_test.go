@@ -29,6 +29,8 @@ func (h *host) resourceSetting(key, value string) bool {
 		if value != "none" {
 			resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(value)}
 		}
+	case "restartsFor": // other memory, say, needs a restart
+		h.set.Spec.Template.Spec.Containers[0].ResizePolicy = []corev1.ContainerResizePolicy{{ResourceName: corev1.ResourceName(value), RestartPolicy: corev1.RestartContainer}}
 	case "reads": // the variable MODE has the request for its value
 		h.set.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "MODE", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: value}}}}
 	case "resizes":

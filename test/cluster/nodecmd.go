@@ -29,7 +29,10 @@ func nodeVerbs() []nodeVerb {
 		{"stop", "cut its power: all on it ends at once, its disk stays", func(ctx context.Context, s *supervisor, _ binaries, _ string, n node) error {
 			return s.powerOff(ctx, n)
 		}},
-		{"start", "switch it on again", func(ctx context.Context, s *supervisor, bin binaries, images string, n node) error {
+		{"leave", "end its kubelet: what runs on it runs on, and nobody looks after it", func(_ context.Context, s *supervisor, _ binaries, _ string, n node) error {
+			return s.stop(n.component(kubeletName))
+		}},
+		{"start", "switch it on again, or start what is missing there", func(ctx context.Context, s *supervisor, bin binaries, images string, n node) error {
 			return s.powerOn(ctx, bin, images, n)
 		}},
 		{"wipe", "stop it, and delete its disk: its images, its pods and the data of its volumes", func(ctx context.Context, s *supervisor, _ binaries, _ string, n node) error {
@@ -62,7 +65,7 @@ func runNode(ctx context.Context, args []string, out io.Writer) error {
 	all := nodeVerbs()
 	i := slices.IndexFunc(all, func(v nodeVerb) bool { return v.name == args[0] })
 	if i < 0 {
-		return usageError{fmt.Sprintf("node: unknown verb %q: want one of cut, heal, stop, start, wipe", args[0])}
+		return usageError{fmt.Sprintf("node: unknown verb %q: want one of cut, heal, stop, leave, start, wipe", args[0])}
 	}
 	s, bin, release, err := openNodes(ctx, *dir, *modules, out)
 	if err != nil {

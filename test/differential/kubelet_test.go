@@ -53,8 +53,38 @@ func (k *kubelet) care(ctx context.Context, pod *unstructured.Unstructured) {
 	case ends && pod.GetDeletionTimestamp() != nil && k.once("end", pod):
 		k.warn(k.end(ctx, pod))
 	case starts && pod.GetDeletionTimestamp() == nil && phase == string(corev1.PodPending) && scheduled != "" && k.once("start", pod):
-		k.warn(k.setStatus(ctx, pod, readyStatus(corev1.PodRunning, corev1.ConditionTrue, time.Now())))
+		k.warn(k.setStatus(ctx, pod, readyStatus(corev1.PodRunning, gatesOf(pod), time.Now())))
+	case starts && pod.GetDeletionTimestamp() == nil && phase == string(corev1.PodRunning) && isGated(pod) && conditionOf(pod, corev1.PodReady) != gatesOf(pod):
+		k.warn(k.setStatus(ctx, pod, readyStatus(corev1.PodRunning, gatesOf(pod), time.Now())))
 	}
+}
+
+func isGated(pod *unstructured.Unstructured) bool {
+	gates, _, _ := unstructured.NestedSlice(pod.Object, "spec", "readinessGates")
+	return len(gates) > 0
+}
+
+// gatesOf is what the readiness gates of a pod let it be.
+func gatesOf(pod *unstructured.Unstructured) corev1.ConditionStatus {
+	gates, _, _ := unstructured.NestedSlice(pod.Object, "spec", "readinessGates")
+	for _, gate := range gates {
+		kind, _ := gate.(map[string]any)["conditionType"].(string)
+		if conditionOf(pod, corev1.PodConditionType(kind)) != corev1.ConditionTrue {
+			return corev1.ConditionFalse
+		}
+	}
+	return corev1.ConditionTrue
+}
+
+func conditionOf(pod *unstructured.Unstructured, kind corev1.PodConditionType) corev1.ConditionStatus {
+	conditions, _, _ := unstructured.NestedSlice(pod.Object, "status", "conditions")
+	for _, c := range conditions {
+		if is, _ := c.(map[string]any); is["type"] == string(kind) {
+			status, _ := is["status"].(string)
+			return corev1.ConditionStatus(status)
+		}
+	}
+	return corev1.ConditionUnknown
 }
 
 func (k *kubelet) once(verb string, pod *unstructured.Unstructured) bool {
@@ -94,6 +124,7 @@ func (k *kubelet) end(ctx context.Context, pod *unstructured.Unstructured) error
 	})
 }
 
+// setStatus leaves conditions alone that others set.
 func (k *kubelet) setStatus(ctx context.Context, pod *unstructured.Unstructured, status map[string]any) error {
 	resource, err := k.resource(pods)
 	if err != nil {
@@ -103,7 +134,7 @@ func (k *kubelet) setStatus(ctx context.Context, pod *unstructured.Unstructured,
 	if err != nil {
 		return err
 	}
-	_, err = k.client.Resource(resource).Namespace(k.namespace).Patch(ctx, pod.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	_, err = k.client.Resource(resource).Namespace(k.namespace).Patch(ctx, pod.GetName(), types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	return err
 }
 

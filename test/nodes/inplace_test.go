@@ -6,13 +6,17 @@
 package nodes
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/harness"
 )
 
 // TestAnImageIsChangedInPlace gives members an image that does not exist, and corrects it: the
@@ -83,6 +87,50 @@ func TestAMemberIsDrainedBeforeItIsRestarted(t *testing.T) {
 			}
 			return fmt.Errorf("its UID is %s, which was %s, its conditions are %v", pod.UID, before.UID, pod.Status.Conditions)
 		})
+	}
+}
+
+// TestAChangeThatNoKubeletHasSeen takes a change of an image back while the kubelet is not there. Nobody
+// can know then whether the container is still to be restarted, so the pod stays as it is until the
+// kubelet is back and has restarted the container; the pod and its address stay throughout.
+func TestAChangeThatNoKubeletHasSeen(t *testing.T) {
+	for _, k := range kinds() {
+		if k.name == "built-in" {
+			continue
+		}
+		s := newSet(t, k, 1, nil)
+		s.patch(t, `{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"Only"}}}}}`)
+		before := s.pod(t, 0)
+		node(t, "leave", before.Spec.NodeName)
+		back := sync.OnceFunc(func() { bring(t, before.Spec.NodeName) })
+		t.Cleanup(back)
+
+		s.change(t, withImage("localhost/wbe:dev"))
+		s.awaitPod(t, 0, "is given an image that does not exist", func(pod *corev1.Pod) error {
+			if got := pod.Spec.Containers[0].Image; got != "localhost/wbe:dev" {
+				return fmt.Errorf("its image is %s", got)
+			}
+			return nil
+		})
+		s.change(t, withImage(image))
+		harness.Eventually(t, "the set waits for the container", func(ctx context.Context) error {
+			said, err := s.says(ctx)
+			if err == nil && !strings.Contains(said, "restarts in place since") {
+				err = fmt.Errorf("it says %q", said)
+			}
+			return err
+		})
+		if pod := s.pod(t, 0); pod.Spec.Containers[0].Image != "localhost/wbe:dev" || pod.UID != before.UID {
+			t.Errorf("without a kubelet, pod %s has image %s, want pod %s with the image that it was given last", pod.UID, pod.Spec.Containers[0].Image, before.UID)
+		}
+
+		back()
+		s.awaitReady(t, 1)
+		s.awaitPod(t, 0, "has another container", otherContainer(before))
+		if pod := s.pod(t, 0); pod.UID != before.UID || pod.Status.PodIP != before.Status.PodIP || pod.Spec.Containers[0].Image != image {
+			t.Errorf("in the end there is pod %s with IP %s and image %s, want pod %s with IP %s and image %s",
+				pod.UID, pod.Status.PodIP, pod.Spec.Containers[0].Image, before.UID, before.Status.PodIP, image)
+		}
 	}
 }
 
