@@ -70,3 +70,40 @@ func TestAClaimIsShownWithWhatItHas(t *testing.T) {
 		})
 	}
 }
+
+func TestAMemberIsShownWithWhatIsDoneWithIt(t *testing.T) {
+	set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	having := func(note string, conditions ...corev1.PodCondition) *corev1.Pod {
+		pod := identity.Pod(set, &set.Spec.Template, "web-1", 0)
+		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: conditions}
+		if note != "" {
+			pod.Annotations = map[string]string{v1.InPlaceAnnotation: note}
+		}
+		return pod
+	}
+	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}
+	service := func(status corev1.ConditionStatus) corev1.PodCondition {
+		return corev1.PodCondition{Type: v1.PodInService, Status: status}
+	}
+	for sentence, test := range map[string]struct {
+		pod    *corev1.Pod
+		wanted bool
+		want   string
+	}{
+		"one that serves":                                  {having("", ready), true, "ready"},
+		"one that serves and can be drained":               {having("", ready, service(corev1.ConditionTrue)), true, "ready"},
+		"one that is out of service before a restart":      {having("", service(corev1.ConditionFalse)), true, "draining"},
+		"one that has just been taken out of service":      {having("", ready, service(corev1.ConditionFalse)), true, "draining"},
+		"one that was drained, and is being restarted":     {having(`{"containers":{"db":"a"}}`, service(corev1.ConditionFalse)), true, "restarting"},
+		"one whose containers get other resources":         {having(`{"containers":{},"resources":{"db":{}}}`, ready), true, "resizing"},
+		"one that does not serve, and nothing is done":     {having(""), true, "not ready"},
+		"one that is drained, and is not wanted any more":  {having("", service(corev1.ConditionFalse)), false, "not wanted"},
+		"one whose note nobody can read, as of a stranger": {having("?", ready), true, "restarting"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if got := (state{set: set}).describe(0, test.pod, test.wanted).readiness; got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -5,6 +5,7 @@ package forecast
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -43,7 +44,13 @@ func web() *v1.StatefulSet {
 // settled is the world in which a set has become what its spec wants.
 func settled(t *testing.T, set *v1.StatefulSet) plan.World {
 	t.Helper()
-	h := newHost(plan.World{Set: set, Now: noon})
+	return settledFrom(t, plan.World{Set: set, Now: noon})
+}
+
+// settledFrom is what a world settles at.
+func settledFrom(t *testing.T, world plan.World) plan.World {
+	t.Helper()
+	h := newHost(world)
 	for range MostRounds {
 		p := plan.Compute(h.world())
 		must(h.carryOut(p))
@@ -101,7 +108,8 @@ func bound(world plan.World) plan.World {
 
 // TestForecasts compares plans with the texts below testdata.
 func TestForecasts(t *testing.T) {
-	for name, forecast := range map[string]func(t *testing.T) *v1.StatefulSetPlan{
+	all := inPlaceForecasts()
+	maps.Copy(all, map[string]func(t *testing.T) *v1.StatefulSetPlan{
 		"new-set":      func(t *testing.T) *v1.StatefulSetPlan { return played(t, plan.World{Set: web(), Now: noon}) },
 		"nothing-open": func(t *testing.T) *v1.StatefulSetPlan { return Now(settled(t, web())) },
 		"new-image": func(t *testing.T) *v1.StatefulSetPlan {
@@ -169,37 +177,6 @@ func TestForecasts(t *testing.T) {
 				set.Spec.Replicas = new(int32(4))
 			}))
 		},
-		"in-place": func(t *testing.T) *v1.StatefulSetPlan {
-			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
-				newImage(set)
-				set.Spec.Template.Labels = map[string]string{"app": "web", "tier": "gold"}
-				set.Spec.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: v1.IfPossibleInPlaceUpdatePolicyType}
-			}))
-		},
-		"resized-in-place": func(t *testing.T) *v1.StatefulSetPlan {
-			set := web()
-			set.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
-			world := settled(t, set)
-			world.Resizes = true
-			return played(t, proposed(world, func(set *v1.StatefulSet) {
-				set.Spec.Replicas = new(int32(2))
-				set.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
-				set.Spec.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: v1.IfPossibleInPlaceUpdatePolicyType}
-			}))
-		},
-		"in-place-of-a-broken-pod": func(t *testing.T) *v1.StatefulSetPlan {
-			return played(t, proposed(breakPod(settled(t, web()), "web-2"), func(set *v1.StatefulSet) {
-				newImage(set)
-				set.Spec.PodManagementPolicy = v1.ParallelPodManagement
-				set.Spec.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType}
-			}))
-		},
-		"not-in-place": func(t *testing.T) *v1.StatefulSetPlan {
-			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
-				set.Spec.Template.Spec.Containers[0].Args = []string{"--fast"}
-				set.Spec.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType}
-			}))
-		},
 		"the-leader-last": func(t *testing.T) *v1.StatefulSetPlan {
 			world := settled(t, web())
 			world.Pods[2] = world.Pods[2].DeepCopy()
@@ -265,7 +242,8 @@ func TestForecasts(t *testing.T) {
 				set.Annotations = map[string]string{v1.HoldAnnotation: "migration"}
 			}))
 		},
-	} {
+	})
+	for name, forecast := range all {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join("testdata", name+".txt")
 			got := text(forecast(t))

@@ -58,3 +58,23 @@ func (h *host) isGate(kind corev1.PodConditionType) bool {
 func (h *host) isKept(kind corev1.PodConditionType) bool {
 	return h.isGate(kind) || kind == v1.PodInService
 }
+
+// takenOut reports whether a pod is ready still, although the controller has taken it out of service.
+func (h *host) takenOut(pod *corev1.Pod) bool {
+	return plan.IsReady(pod) && slices.ContainsFunc(pod.Spec.ReadinessGates, isOfService) && slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
+		return condition.Type == v1.PodInService && condition.Status != corev1.ConditionTrue
+	})
+}
+
+func isOfService(gate corev1.PodReadinessGate) bool { return gate.ConditionType == v1.PodInService }
+
+func (h *host) leave(name string) {
+	change(h.Pods, name, func(pod *corev1.Pod) {
+		pod.Status.Conditions = slices.Clone(pod.Status.Conditions)
+		for i := range pod.Status.Conditions {
+			if condition := &pod.Status.Conditions[i]; condition.Type == corev1.PodReady {
+				condition.Status, condition.LastTransitionTime = corev1.ConditionFalse, metav1.Time{Time: h.Now}
+			}
+		}
+	})
+}

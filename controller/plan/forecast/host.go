@@ -167,6 +167,9 @@ func (h *host) react(p plan.Plan) []string {
 			happened = append(happened, "containers of pod "+name+" are resized")
 		case h.Restart(name):
 			happened = append(happened, "containers of pod "+name+" are restarted")
+		case h.takenOut(pod):
+			h.leave(name)
+			happened = append(happened, "pod "+name+" is out of service")
 		case h.startable(pod):
 			h.start(name)
 			happened = append(happened, "pod "+name+" becomes ready")
@@ -214,7 +217,11 @@ func (h *host) start(name string) {
 				conditions = append(conditions, condition)
 			}
 		}
-		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: conditions}
+		statuses := slices.Clone(pod.Status.ContainerStatuses)
+		for i := range statuses {
+			statuses[i].State = corev1.ContainerState{}
+		}
+		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: conditions, ContainerStatuses: statuses, InitContainerStatuses: pod.Status.InitContainerStatuses, ObservedGeneration: pod.Status.ObservedGeneration}
 	})
 }
 
