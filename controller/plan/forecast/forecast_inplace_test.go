@@ -5,6 +5,7 @@ package forecast
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -52,7 +53,9 @@ func inPlaceForecasts() map[string]func(t *testing.T) *v1.StatefulSetPlan {
 			set.Spec.Replicas = new(int32(2))
 			set.Spec.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType, DrainSeconds: new(int32(20))}
 			world := plan.World{Set: set, Now: noon, SetsConditions: true}
-			return played(t, proposed(settledFrom(t, world), newImage))
+			world = proposed(settledFrom(t, world), newImage)
+			world.Now = world.Now.Add(600 * time.Millisecond)
+			return played(t, world)
 		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -182,7 +183,8 @@ func (h *host) react(p plan.Plan) []string {
 	baking := p.Status.Condition(v1.StatefulSetReady).Reason == v1.ReasonBaking
 	if len(p.All())+len(happened) == 0 && (p.PutOff || baking || p.Status.AvailableReplicas < p.Status.ReadyReplicas) && p.RequeueAfter > 0 {
 		h.Now = h.Now.Add(p.RequeueAfter)
-		happened = append(happened, p.RequeueAfter.String()+" pass")
+		// People read it, and what is left of a second says only when they have asked.
+		happened = append(happened, (p.RequeueAfter+time.Second-1).Truncate(time.Second).String()+" pass")
 	}
 	return happened
 }
