@@ -142,6 +142,7 @@ func (t *term) observeObjects(ctx context.Context, known *memo, world *plan.Worl
 			continue
 		}
 		// The cache is read last: what has been read from the host must not be missing from it.
+		t.expectTaken(known, watched, world)
 		if err := t.readTaken(ctx, known, watched, world); err != nil {
 			return err
 		}

@@ -115,6 +115,8 @@ type objectsMemo struct {
 	versions map[schema.GroupKind]string
 	written  map[types.UID]writtenObject
 	taken    map[takenName]takenObject
+	// expected are the kinds of which names were noted that others have, as the status says.
+	expected map[schema.GroupKind]bool
 }
 
 // observesObjects forgets what concerns templates that a set has no more: names that were taken are
@@ -129,7 +131,7 @@ func (m *memo) observesObjects(set *v1.StatefulSet, kinds []schema.GroupVersionK
 	if len(kinds) == 0 {
 		m.objects = objectsMemo{}
 	}
-	m.objects.of, m.objects.taken = now, nil
+	m.objects.of, m.objects.taken, m.objects.expected = now, nil, nil
 	maps.DeleteFunc(m.objects.versions, func(kind schema.GroupKind, _ string) bool {
 		return !slices.ContainsFunc(kinds, func(described schema.GroupVersionKind) bool { return described.GroupKind() == kind })
 	})
