@@ -34,7 +34,8 @@ type tracked struct {
 
 	// ours is a digest of the fields that the controller manages, empty if it manages none.
 	ours string
-	// by is who else has changed the object last, later is true if that was after we did.
+	// by is who else has changed the object last, later is true if that may have been after we did:
+	// times are in whole seconds.
 	by    string
 	later bool
 }
@@ -80,7 +81,7 @@ func managed(entries []metav1.ManagedFieldsEntry) (ours, by string, later bool) 
 	if !has {
 		return "", by, false
 	}
-	return hex.EncodeToString(sum.Sum(nil)), by, theirs.After(at)
+	return hex.EncodeToString(sum.Sum(nil)), by, by != "" && !theirs.Before(at)
 }
 
 func latest(a, b time.Time) time.Time {

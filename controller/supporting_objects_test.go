@@ -265,17 +265,20 @@ func TestWhoHasChangedAnObjectIsTold(t *testing.T) {
 	ours, theirs, status := entry(metav1.ManagedFieldsOperationApply, `{"f:data":{}}`), entry(metav1.ManagedFieldsOperationUpdate, `{"f:x":{}}`), entry(metav1.ManagedFieldsOperationUpdate, `{}`)
 	theirs.Manager, theirs.Time = "kubectl-edit", &metav1.Time{Time: time.Unix(2, 0)}
 	status.Manager, status.Subresource, status.Time = "kubelet", "status", &metav1.Time{Time: time.Unix(3, 0)}
+	same := theirs
+	same.Time = ours.Time
 	earlier := theirs
 	earlier.Time = &metav1.Time{Time: time.Unix(0, 0)}
 	for sentence, test := range map[string]struct {
 		entries []metav1.ManagedFieldsEntry
 		later   bool
 	}{
-		"nobody, if all is ours":                {[]metav1.ManagedFieldsEntry{ours}, false},
-		"nobody, if others have written before": {[]metav1.ManagedFieldsEntry{ours, earlier}, false},
-		"nobody, by a status":                   {[]metav1.ManagedFieldsEntry{ours, status}, false},
-		"who has written after us":              {[]metav1.ManagedFieldsEntry{ours, earlier, theirs}, true},
-		"nobody, if nothing is ours":            {[]metav1.ManagedFieldsEntry{theirs}, false},
+		"nobody, if all is ours":                         {[]metav1.ManagedFieldsEntry{ours}, false},
+		"nobody, if others have written before":          {[]metav1.ManagedFieldsEntry{ours, earlier}, false},
+		"nobody, by a status":                            {[]metav1.ManagedFieldsEntry{ours, status}, false},
+		"who has written after us":                       {[]metav1.ManagedFieldsEntry{ours, earlier, theirs}, true},
+		"who has written in the second in which we have": {[]metav1.ManagedFieldsEntry{ours, same}, true},
+		"nobody, if nothing is ours":                     {[]metav1.ManagedFieldsEntry{theirs}, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if _, by, later := managed(test.entries); later != test.later || later && by != "kubectl-edit" {
