@@ -55,18 +55,16 @@ func (e *execution) applyObject(ctx context.Context, action plan.ApplyObject) er
 	if err != nil {
 		return err
 	}
-	known := e.memory.of(e.key)
+	defer e.memory.of(e.key).takenChanged(takenName{kind, action.At.Name})
+	version, err := e.takeOver(ctx, watched, action)
+	if err != nil {
+		return err
+	}
 	err = e.do(ctx, update, what, func(ctx context.Context) error {
-		version, err := e.takeOver(ctx, watched, action)
-		if err != nil {
-			known.takenChanged(takenName{kind, action.At.Name})
-			return err
-		}
 		body := action.Object.DeepCopy()
 		body.SetUID(action.At.UID)
 		body.SetResourceVersion(version)
 		applied, err := objects.Apply(ctx, action.At.Name, body, metav1.ApplyOptions{FieldManager: objectManager, Force: true})
-		known.takenChanged(takenName{kind, action.At.Name})
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
 		}
@@ -80,31 +78,39 @@ func (e *execution) applyObject(ctx context.Context, action plan.ApplyObject) er
 }
 
 // takeOver makes the fields that an object was created with those of the manager that applies, and
-// returns its resource version then.
+// returns its resource version then. Each request is begun like a write of its own: the set may have
+// changed, or the term be over, since the one before it.
 func (e *execution) takeOver(ctx context.Context, kind *objectKind, action plan.ApplyObject) (version string, err error) {
 	about, ok := kind.about(e.set.Namespace)
 	if !ok {
 		return "", &staleRead{errors.New("the kind is not known any more")}
 	}
-	live, err := about.Get(ctx, action.At.Name, metav1.GetOptions{})
-	if err != nil {
-		return "", err //nolint:wrapcheck // do says what was tried
+	what, patch := objectSubject(action.Object), []byte(nil)
+	err = e.do(ctx, update, what, func(ctx context.Context) error {
+		live, err := about.Get(ctx, action.At.Name, metav1.GetOptions{})
+		if err != nil {
+			return err //nolint:wrapcheck // do says what was tried
+		}
+		if live.UID != action.At.UID || live.ResourceVersion != action.At.ResourceVersion {
+			return apierrors.NewConflict(schema.GroupResource{Group: kind.kind.Group, Resource: kind.kind.Kind}, action.At.Name, errors.New("it has changed"))
+		}
+		if patch, err = csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(objectManager), objectManager); err != nil {
+			return fmt.Errorf("taking its fields over: %w", err)
+		}
+		return nil
+	})
+	if err != nil || patch == nil {
+		return action.At.ResourceVersion, err
 	}
-	if live.UID != action.At.UID || live.ResourceVersion != action.At.ResourceVersion {
-		return "", apierrors.NewConflict(schema.GroupResource{Group: kind.kind.Group, Resource: kind.kind.Kind}, action.At.Name, errors.New("it has changed"))
-	}
-	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(objectManager), objectManager)
-	if err != nil {
-		return "", fmt.Errorf("taking its fields over: %w", err)
-	}
-	if patch == nil {
-		return live.ResourceVersion, nil
-	}
-	taken, err := about.Patch(ctx, action.At.Name, types.JSONPatchType, patch, metav1.PatchOptions{})
-	if err != nil {
-		return "", err //nolint:wrapcheck // do says what was tried
-	}
-	return taken.ResourceVersion, nil
+	err = e.do(ctx, update, what, func(ctx context.Context) error {
+		taken, err := about.Patch(ctx, action.At.Name, types.JSONPatchType, patch, metav1.PatchOptions{})
+		if err != nil {
+			return err //nolint:wrapcheck // do says what was tried
+		}
+		version = taken.ResourceVersion
+		return nil
+	})
+	return version, err
 }
 
 // noteApplied remembers what came of an apply. One that has changed nothing settles the matter,

@@ -141,11 +141,13 @@ func (t *term) observeObjects(ctx context.Context, known *memo, world *plan.Worl
 		if world.Kinds[kind.GroupKind()] = watched.state(known); !world.Kinds[kind.GroupKind()].Known {
 			continue
 		}
-		for _, object := range watched.ofSet(cache.MetaObjectToName(world.Set)) {
-			world.Objects[watched.key(object)] = t.seen(known, world.Set, object)
-		}
+		// The cache is read last: what has been read from the host must not be missing from it.
+		t.expectTaken(known, watched, world)
 		if err := t.readTaken(ctx, known, watched, world); err != nil {
 			return err
+		}
+		for _, object := range watched.ofSet(cache.MetaObjectToName(world.Set)) {
+			world.Objects[watched.key(object)] = t.seen(known, world.Set, object)
 		}
 	}
 	return nil

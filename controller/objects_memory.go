@@ -34,7 +34,8 @@ type tracked struct {
 
 	// ours is a digest of the fields that the controller manages, empty if it manages none.
 	ours string
-	// by is who else has changed the object last, later is true if that was after we did.
+	// by is who else has changed the object last, later is true if that may have been after we did:
+	// times are in whole seconds.
 	by    string
 	later bool
 }
@@ -80,7 +81,7 @@ func managed(entries []metav1.ManagedFieldsEntry) (ours, by string, later bool) 
 	if !has {
 		return "", by, false
 	}
-	return hex.EncodeToString(sum.Sum(nil)), by, theirs.After(at)
+	return hex.EncodeToString(sum.Sum(nil)), by, by != "" && !theirs.Before(at)
 }
 
 func latest(a, b time.Time) time.Time {
@@ -115,6 +116,8 @@ type objectsMemo struct {
 	versions map[schema.GroupKind]string
 	written  map[types.UID]writtenObject
 	taken    map[takenName]takenObject
+	// expected are the kinds of which names were noted that others have, as the status says.
+	expected map[schema.GroupKind]bool
 }
 
 // observesObjects forgets what concerns templates that a set has no more: names that were taken are
@@ -129,7 +132,7 @@ func (m *memo) observesObjects(set *v1.StatefulSet, kinds []schema.GroupVersionK
 	if len(kinds) == 0 {
 		m.objects = objectsMemo{}
 	}
-	m.objects.of, m.objects.taken = now, nil
+	m.objects.of, m.objects.taken, m.objects.expected = now, nil, nil
 	maps.DeleteFunc(m.objects.versions, func(kind schema.GroupKind, _ string) bool {
 		return !slices.ContainsFunc(kinds, func(described schema.GroupVersionKind) bool { return described.GroupKind() == kind })
 	})

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -39,6 +40,66 @@ func (m *memo) noteTaken(name takenName) {
 		m.objects.taken = map[takenName]takenObject{}
 	}
 	m.objects.taken[name] = takenObject{}
+}
+
+// expectsTaken reports whether it is the first time that it is asked for a kind, for what the set is now.
+func (m *memo) expectsTaken(kind schema.GroupKind) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.objects.expected[kind] {
+		return false
+	}
+	if m.objects.expected == nil {
+		m.objects.expected = map[schema.GroupKind]bool{}
+	}
+	m.objects.expected[kind] = true
+	return true
+}
+
+// mostExpected is how many names are expected to be taken: they are read in one look.
+const mostExpected = 64
+
+// expectTaken notes names that others have, if the status counts some, so that they are looked at
+// before anything is planned. A controller that begins would find them to be taken only by creating
+// objects, and say until then that these are missing.
+func (t *term) expectTaken(known *memo, kind *objectKind, world *plan.World) {
+	counted := slices.ContainsFunc(world.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool { return s.Foreign > 0 })
+	if !known.expectsTaken(kind.kind.GroupKind()) || !counted {
+		return
+	}
+	templates, wrong := identity.OverridesOf(world.Set).Objects()
+	if wrong != nil {
+		return
+	}
+	noted := 0
+	for _, template := range templates {
+		if template.Kind().GroupKind() != kind.kind.GroupKind() {
+			continue
+		}
+		for _, ordinal := range ordinalsOf(template, world) {
+			name := template.Key(ordinal).Name
+			cached, ok := kind.named(world.Set.Namespace, name)
+			if noted < mostExpected && (!ok || cached.Labels[v1.ObjectSetLabel] != world.Set.Name) {
+				known.noteTaken(takenName{kind.kind.GroupKind(), name})
+				noted++
+			}
+		}
+	}
+}
+
+// ordinalsOf are those of which a template describes objects that are to be there: of members that
+// have a pod, and any one for the set.
+func ordinalsOf(template identity.Object, world *plan.World) (ordinals []int) {
+	if template.ForSet() {
+		return []int{0}
+	}
+	wanted := identity.OrdinalsOf(world.Set)
+	for _, pod := range world.Pods {
+		if set, ordinal, ok := identity.ParsePodName(pod.Name); ok && set == world.Set.Name && wanted.Contains(ordinal) {
+			ordinals = append(ordinals, ordinal)
+		}
+	}
+	return ordinals
 }
 
 // sawTaken notes what a look has shown, nothing if the name is free.

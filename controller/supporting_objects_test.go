@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -264,21 +265,54 @@ func TestWhoHasChangedAnObjectIsTold(t *testing.T) {
 	ours, theirs, status := entry(metav1.ManagedFieldsOperationApply, `{"f:data":{}}`), entry(metav1.ManagedFieldsOperationUpdate, `{"f:x":{}}`), entry(metav1.ManagedFieldsOperationUpdate, `{}`)
 	theirs.Manager, theirs.Time = "kubectl-edit", &metav1.Time{Time: time.Unix(2, 0)}
 	status.Manager, status.Subresource, status.Time = "kubelet", "status", &metav1.Time{Time: time.Unix(3, 0)}
+	same := theirs
+	same.Time = ours.Time
 	earlier := theirs
 	earlier.Time = &metav1.Time{Time: time.Unix(0, 0)}
 	for sentence, test := range map[string]struct {
 		entries []metav1.ManagedFieldsEntry
 		later   bool
 	}{
-		"nobody, if all is ours":                {[]metav1.ManagedFieldsEntry{ours}, false},
-		"nobody, if others have written before": {[]metav1.ManagedFieldsEntry{ours, earlier}, false},
-		"nobody, by a status":                   {[]metav1.ManagedFieldsEntry{ours, status}, false},
-		"who has written after us":              {[]metav1.ManagedFieldsEntry{ours, earlier, theirs}, true},
-		"nobody, if nothing is ours":            {[]metav1.ManagedFieldsEntry{theirs}, false},
+		"nobody, if all is ours":                         {[]metav1.ManagedFieldsEntry{ours}, false},
+		"nobody, if others have written before":          {[]metav1.ManagedFieldsEntry{ours, earlier}, false},
+		"nobody, by a status":                            {[]metav1.ManagedFieldsEntry{ours, status}, false},
+		"who has written after us":                       {[]metav1.ManagedFieldsEntry{ours, earlier, theirs}, true},
+		"who has written in the second in which we have": {[]metav1.ManagedFieldsEntry{ours, same}, true},
+		"nobody, if nothing is ours":                     {[]metav1.ManagedFieldsEntry{theirs}, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if _, by, later := managed(test.entries); later != test.later || later && by != "kubectl-edit" {
 				t.Errorf("got %q, later %t, want later %t", by, later, test.later)
+			}
+		})
+	}
+}
+
+// TestNamesThatOthersHaveAreLookedAtFirst has a controller begin with a set whose status counts them.
+func TestNamesThatOthersHaveAreLookedAtFirst(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		foreign int32
+		pod     string
+		want    bool
+	}{
+		"the status counts one, and the member has a pod":  {1, "web-1", true},
+		"the status counts one, and another has a pod":     {1, "web-0", false},
+		"the status counts none, and the member has a pod": {0, "web-1", false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			term, host, set := newObjectTerm(t)
+			stranger := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web-1-conf", "uid": "other"}}}
+			host.do(func() { host.put(stranger) })
+			set.Status.ObjectTemplates = []v1.ObjectTemplateStatus{{Name: "conf", Kind: "ConfigMap", Foreign: test.foreign}}
+			world := plan.World{}
+			for end := time.Now().Add(20 * time.Second); !isKnown(world) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+				world = plan.World{Set: set, Now: term.Clock.Now(), Pods: []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: test.pod}}}}
+				if err := term.observeObjects(t.Context(), term.memory.of(cache.MetaObjectToName(set)), &world); err != nil {
+					t.Fatalf("observing objects: %v", err)
+				}
+			}
+			if got := world.Objects[confOf(1)] != nil; !isKnown(world) || got != test.want {
+				t.Errorf("known %t, and the object of somebody else is seen: %t, want %t", isKnown(world), got, test.want)
 			}
 		})
 	}

@@ -19,8 +19,8 @@ import (
 )
 
 // objectTemplates reads templates such as conf, a ConfigMap of each member, peers, a Service of
-// the set, count, a ConfigMap that says how many members there are, and bad, which cannot be
-// rendered for all; conf:2 has other data, and conf! refuses objects of others.
+// the set, count, a ConfigMap that says how many members there are, bad, which cannot be
+// rendered for all, and frail, which can for two members; conf:2 has other data, and conf! refuses objects of others.
 func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 	h.t.Helper()
 	if text == "none" {
@@ -39,6 +39,8 @@ func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 			kind, object, template.Scope = "Service", "$(SET)-peers", v1.SetObjectScope
 		case "count":
 			labels = `"data":"$(REPLICAS)"`
+		case "frail":
+			template.Transforms = []v1.Transform{{Path: "/metadata/labels/x", Expression: "string([1, 1, 1][REPLICAS])"}}
 		case "bad":
 			template.Transforms = []v1.Transform{{Path: "/metadata/labels/x", Expression: "string(" + failsBeyond + ")"}}
 		default:
@@ -108,8 +110,8 @@ func (h *host) changeObject(name string, do func(*Object)) {
 
 // objectCommand carries out the commands about objects, and reports false if it knows no such
 // command: "stranger ConfigMap/web-0-conf" is made by somebody else, "share" by another set,
-// "drift" changes one, "killobject" has it terminate, "dropobject" removes it; "unknown" and
-// "refused" have no ConfigMaps be known, "known" ends that.
+// "drift" changes one, "rewrite" changes it whenever it is applied, "killobject" has it terminate,
+// "dropobject" removes it; "unknown" and "refused" have no ConfigMaps be known, "known" ends that.
 func (h *host) objectCommand(name string, args []string) bool {
 	made := func(owner string, lives bool) func(string) {
 		return func(object string) {
@@ -136,6 +138,12 @@ func (h *host) objectCommand(name string, args []string) bool {
 	case "driftagain":
 		do = func(object string) {
 			h.changeObject(object, func(o *Object) { o.Drifted, o.NotBefore = true, h.now.Add(shortWait) })
+		}
+	case "rewrite":
+		do = func(object string) {
+			h.changeObject(object, func(o *Object) {
+				o.Drifted, o.DriftedBy, o.Settled = true, "webhook", o.Annotations[v1.ObjectInputsAnnotation]
+			})
 		}
 	case "killobject":
 		do = func(object string) {

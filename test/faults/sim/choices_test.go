@@ -100,4 +100,11 @@ func (w *world) pass(s *stream) {
 	if s.Beginning() || w.fault.event == nil || !w.fault.event(w, s) {
 		w.deliver(s)
 	}
+	if at := slices.Index(w.streams, s); w.busy > unfair && at >= 0 {
+		w.streams = append(slices.Delete(w.streams, at, at+1), s)
+	}
 }
+
+// unfair is for how many steps one stream may have others wait. Two controllers that answer each other
+// would have one of them never hear of anything else.
+const unfair = 500

@@ -51,7 +51,7 @@ func (g *collector) choices() []choice {
 // deeds are all things there are to do for it.
 func (g *collector) deeds() []func() {
 	deeds := g.orphanings()
-	for _, resource := range []schema.GroupVersionResource{model.Pods, model.Claims, model.Revisions} {
+	for _, resource := range []schema.GroupVersionResource{model.Pods, model.Claims, model.Revisions, model.ConfigMaps} {
 		for _, object := range g.world.host.List(resource, "") {
 			if dangling, solid := g.owners(object); dangling > 0 && object.GetDeletionTimestamp() == nil {
 				deeds = append(deeds, func() { g.collect(resource, object, solid) })
@@ -110,7 +110,7 @@ func (g *collector) orphanings() []func() {
 		if !slices.Contains(set.GetFinalizers(), metav1.FinalizerOrphanDependents) {
 			continue
 		}
-		for _, resource := range []schema.GroupVersionResource{model.Pods, model.Claims, model.Revisions} {
+		for _, resource := range []schema.GroupVersionResource{model.Pods, model.Claims, model.Revisions, model.ConfigMaps} {
 			for _, object := range g.world.host.List(resource, set.GetNamespace()) {
 				if slices.ContainsFunc(object.GetOwnerReferences(), ownedBy(set.GetUID())) {
 					deeds = append(deeds, func() {

@@ -35,7 +35,7 @@ type judge struct {
 	// down are the members that were taken from service for an update, until their
 	// successors are ready, with the generation that the update was for.
 	down map[int]int64
-	// given are the claims that users have deleted.
+	// given are the claims and objects that users have deleted.
 	given map[string]bool
 	// stray are claims that nobody wanted any more when they were created: the request
 	// was under way for a while. Empty as they are, nobody removes them.
@@ -148,6 +148,10 @@ func (j *judge) read(c *call) *intent {
 		i.object = decode(c)
 		i.uid, i.version = i.object.GetUID(), i.object.GetResourceVersion()
 	case "patch":
+		if c.isJSONPatch() {
+			j.readFields(i)
+			break
+		}
 		if err := json.Unmarshal(c.Body, &i.patch); err != nil {
 			panic(fmt.Sprintf("reading patch %s: %v", c.Body, err))
 		}
@@ -269,6 +273,8 @@ func (j *judge) changed(change model.Change) {
 		j.sets = append(j.sets, object)
 	case *corev1.Pod:
 		j.backUp(object, change.Type == watch.Deleted)
+	case *corev1.ConfigMap:
+		j.objectChanges(object, change.Type)
 	case *corev1.PersistentVolumeClaim:
 		if set := j.latest(); change.Type == watch.Added && set != nil && !isWanted(set, ordinalOf(object.Name)) {
 			j.stray[object.Name] = true

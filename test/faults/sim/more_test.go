@@ -15,7 +15,7 @@ import (
 // everything are the shared scenarios, and some that need more interplay than real
 // processes show in a short time.
 func everything() []scenarios.Scenario {
-	more := []scenarios.Scenario{upAgain(), successor(), lostBelowPartition(), lostClaim(), parallelUpdate(), corrected(), flipped()}
+	more := []scenarios.Scenario{upAgain(), successor(), lostBelowPartition(), lostClaim(), parallelUpdate(), corrected(), flipped(), inherited(), refusedObject()}
 	return slices.Concat(scenarios.All(), scenarios.Beyond(), more)
 }
 
@@ -93,6 +93,25 @@ func flipped() scenarios.Scenario {
 	s.Steps = []scenarios.Step{created, settled, image,
 		scenarios.Patch(`{"spec":{"podManagementPolicy":"Parallel","serviceName":"other","replicas":5}}`),
 		scenarios.Patch(`{"spec":{"podManagementPolicy":"OrderedReady"}}`), settled}
+	return s
+}
+
+// inherited is created anew under its name when it has made objects, which stay.
+func inherited() scenarios.Scenario {
+	s, again := named("members have objects, which are described otherwise in the middle of an update"), named("same-name recreate")
+	s.Name = "same-name recreate with objects"
+	created, described, scaled, settled, otherwise := s.Steps[:2], s.Steps[2], s.Steps[3], s.Steps[4], s.Steps[5]
+	s.Steps = slices.Concat(created, []scenarios.Step{described, scaled, settled, again.Steps[2]}, created, []scenarios.Step{otherwise, scaled, settled})
+	return s
+}
+
+// refusedObject may not use what somebody else has made.
+func refusedObject() scenarios.Scenario {
+	s := named("objects are others' already, and are lost and changed by hand")
+	s.Name = "an object of another may not be used"
+	conf := s.Steps[2].(scenarios.PutObject)
+	s.Steps = slices.Concat(s.Steps[:3], []scenarios.Step{scenarios.Refusing(1), scenarios.Patch(`{"spec":{"replicas":3}}`), scenarios.Refused,
+		scenarios.DeleteObject(conf.Name), scenarios.Settled, scenarios.Refusing(2), scenarios.Settled})
 	return s
 }
 

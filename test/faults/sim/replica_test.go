@@ -74,6 +74,9 @@ func (w *world) start() {
 	if config.Host, err = controller.NewHostClient(r.restConfig(w.host)); err == nil {
 		config.Sets, err = controller.NewSetsClient(r.restConfig(w.sets))
 	}
+	if err == nil {
+		config.Objects, err = controller.NewObjectClients(r.restConfig(w.host))
+	}
 	var c *controller.Controller
 	if err == nil {
 		c, err = controller.New(config)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,6 +39,8 @@ var decisionRules = []decisionRule{
 	{"containers are given the resources that their pod notes", resizesAsNoted},
 	{"an update in place is over when containers are restarted, and have what they are to have", endsWhenRestarted},
 	{"a pod is created only with all its claims, which stay", createsWithClaims},
+	{"a pod is created only with all its objects", createsWithObjects},
+	{"objects are made and changed as templates describe them, and marked", writesAsDescribed},
 	{"a claim is deleted only when the set says so", deletesDueClaims},
 	{"a claim is owned only as the retention policy says", ownsAsPolicySays},
 	{"no revision is removed that a pod or the status needs", keepsRevisions},
@@ -64,6 +67,9 @@ func setStays(_ *judge, i *intent, s scene) string {
 func ownerOf(i *intent) types.UID {
 	if i.object == nil || i.Verb != "create" {
 		return ""
+	}
+	if name, uid, marked := strings.Cut(i.object.GetAnnotations()[v1.OwnerAnnotation], "/"); i.Resource == model.ConfigMaps && marked && name == scenarios.Name {
+		return types.UID(uid)
 	}
 	for _, owner := range i.object.GetOwnerReferences() {
 		if owner.Kind == v1.Kind {

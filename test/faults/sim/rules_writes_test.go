@@ -25,6 +25,7 @@ var shapeRules = []shapeRule{
 	{"a controller decides on no view that is older than its own writes", knowsOwnWrites},
 	{"a former leader begins no write", leads},
 	{"objects are created under the names that they are known by", ownNames},
+	{"what others have made is not written", leavesOthers},
 }
 
 func namesTarget(_ *judge, i *intent) string {
@@ -63,7 +64,7 @@ func knowsOwnWrites(j *judge, i *intent) string {
 		return ""
 	case i.Verb == "create":
 		// What was written for an earlier set of the name says nothing to its successor.
-		if own.object == nil || !slices.EqualFunc(own.object.GetOwnerReferences(), i.object.GetOwnerReferences(), sameOwner) {
+		if own.object == nil || i.losesSight(own) || !slices.EqualFunc(own.object.GetOwnerReferences(), i.object.GetOwnerReferences(), sameOwner) {
 			return ""
 		}
 		if there, err := i.server.Get(i.Resource, i.Namespace, name); err == nil && there.GetUID() == own.object.GetUID() {

@@ -27,6 +27,8 @@ type scene struct {
 	pods      map[string]*corev1.Pod
 	claims    map[string]*corev1.PersistentVolumeClaim
 	revisions map[string]*appsv1.ControllerRevision
+	// objects are those that templates describe, and what has their names.
+	objects map[string]*corev1.ConfigMap
 }
 
 func (s *scene) add(resource schema.GroupVersionResource, objects map[string]model.Object) {
@@ -41,6 +43,8 @@ func (s *scene) add(resource schema.GroupVersionResource, objects map[string]mod
 		s.claims = typed[*corev1.PersistentVolumeClaim](objects)
 	case model.Revisions:
 		s.revisions = typed[*appsv1.ControllerRevision](objects)
+	case model.ConfigMaps:
+		s.objects = typed[*corev1.ConfigMap](objects)
 	}
 }
 
@@ -57,7 +61,7 @@ func typed[T any](objects map[string]model.Object) map[string]T {
 // present is the scene as it truly is.
 func (w *world) present() scene {
 	s := scene{}
-	for _, resource := range []schema.GroupVersionResource{model.Sets, model.Pods, model.Claims, model.Revisions} {
+	for _, resource := range watched {
 		all := map[string]model.Object{}
 		for _, object := range w.server(resource).List(resource, namespace) {
 			all[object.GetName()] = object

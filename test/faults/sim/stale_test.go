@@ -58,11 +58,11 @@ var drops = map[string]atEvent{
 }
 
 // watched are the resources that a controller watches.
-var watched = []schema.GroupVersionResource{model.Sets, model.Pods, model.Claims, model.Revisions}
+var watched = []schema.GroupVersionResource{model.Sets, model.Pods, model.Claims, model.Revisions, model.ConfigMaps}
 
 func TestStaleViewsAtEveryEvent(t *testing.T) {
 	report(t, "stale views", atEveryEvent(t, "stale", staleness, fullOr(1, 25)),
-		"stream of sets, pods, claims or revisions frozen, dropped and relisted, overtaken, or restarted on an old cache at event k")
+		"stream of sets, pods, claims, revisions or objects frozen, dropped and relisted, overtaken, or restarted on an old cache at event k")
 }
 
 func TestWatchesThatGoWrongAtEveryEvent(t *testing.T) {

@@ -64,6 +64,10 @@ func (u *user) ready() bool {
 		u.dirty = u.running(step.Ordinal) != nil
 	case losePod:
 		u.dirty = u.running(step.Ordinal) != nil
+	case scenarios.PatchObject:
+		u.dirty = u.isThere(step.Name)
+	case scenarios.DeleteObject:
+		u.dirty = u.isThere(string(step))
 	}
 	return u.dirty
 }
@@ -97,7 +101,22 @@ func (u *user) act() {
 		u.world.judge.given[claim] = true
 		must(u.world.host.Delete(model.Claims, namespace, claim, metav1.DeleteOptions{}))
 		u.world.agent.fail(u.running(step.Ordinal), step.Reason)
+	case scenarios.PutObject:
+		if !u.isThere(step.Name) {
+			must(u.world.host.Create(model.ConfigMaps, namespace, step.Object()))
+		}
+	case scenarios.PatchObject:
+		must(u.world.host.Patch(model.ConfigMaps, namespace, step.Name, []byte(step.Patch)))
+	case scenarios.DeleteObject:
+		u.world.judge.given[string(step)] = true
+		must(u.world.host.Delete(model.ConfigMaps, namespace, string(step), metav1.DeleteOptions{}))
 	}
+}
+
+// isThere reports whether there is an object of a name.
+func (u *user) isThere(object string) bool {
+	_, err := u.world.host.Get(model.ConfigMaps, namespace, object)
+	return err == nil
 }
 
 // mergePatched is for the patches of scenarios, which remove nothing.
@@ -140,6 +159,9 @@ func (w *world) observed() scenarios.Observed {
 	}
 	for _, object := range w.host.List(model.Revisions, namespace) {
 		o.Revisions = append(o.Revisions, *object.(*appsv1.ControllerRevision))
+	}
+	for _, object := range w.host.List(model.ConfigMaps, namespace) {
+		o.Objects = append(o.Objects, *object.(*corev1.ConfigMap))
 	}
 	return o
 }

@@ -34,7 +34,7 @@ type view struct {
 	// removing are the pods that it has told to go since then.
 	removing map[types.UID]bool
 	// read is what it has read past its caches since it last waited for nothing, nil for
-	// what was not there.
+	// what was not there, and what has names of objects and is not watched.
 	read map[written]model.Object
 }
 
@@ -123,9 +123,13 @@ func (v *view) answered(of written, own ownWrite) {
 	delete(v.read, of)
 }
 
-// settled forgets what a decision that is still to be made cannot have missed.
+// settled forgets what a decision that is still to be made cannot have missed. What has the name of an
+// object, and is not watched, is remembered: it is read now and then.
 func (v *view) settled() {
-	v.recent, v.removing, v.read = nil, map[types.UID]bool{}, map[written]model.Object{}
+	v.recent, v.removing = nil, map[types.UID]bool{}
+	maps.DeleteFunc(v.read, func(of written, object model.Object) bool {
+		return of.resource != model.ConfigMaps || object == nil || object.GetLabels()[v1.ObjectSetLabel] != ""
+	})
 }
 
 // set is the set as it was delivered last, nil for none.
@@ -159,7 +163,7 @@ func (v *view) scenes() []scene {
 // it has read.
 func (v *view) with(objects map[schema.GroupVersionResource]map[string]model.Object, own map[written]ownWrite) scene {
 	s := scene{}
-	for _, resource := range []schema.GroupVersionResource{model.Sets, model.Pods, model.Claims, model.Revisions} {
+	for _, resource := range watched {
 		all := map[string]model.Object{}
 		maps.Copy(all, objects[resource])
 		for of, write := range own {

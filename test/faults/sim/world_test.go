@@ -44,11 +44,12 @@ type world struct {
 	// past is the version at which the cache of a resource stands still.
 	past map[schema.GroupVersionResource]int64
 
-	step    int
-	writes  int
-	started int
-	uids    int
-	began   time.Time
+	// busy is how many steps there were since time has last passed.
+	step, busy int
+	writes     int
+	started    int
+	uids       int
+	began      time.Time
 	// touched is when the last write of a controller was carried out.
 	touched time.Time
 	story   []string
@@ -124,6 +125,7 @@ func (w *world) run() {
 		w.judge.settled()
 		w.clean()
 		w.step++
+		w.busy++
 		if w.step > mostSteps || time.Since(w.began) > patience {
 			w.judge.broke("the end is reached in time", "after %d steps and %s the user still waits: %s", w.step, time.Since(w.began), w.user.waitsFor())
 			break
@@ -167,6 +169,7 @@ func (w *world) sleep() {
 	select {
 	case <-w.wake:
 	case <-time.After(max(time.Until(next), time.Millisecond)):
+		w.busy = 0
 	}
 }
 

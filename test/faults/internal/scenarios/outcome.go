@@ -34,6 +34,7 @@ func Outcome(o Observed) string {
 		revision := &o.Revisions[i]
 		say("revision %s: image %s, owners %v", revision.Name, imageOf(revision), o.owners(revision.OwnerReferences))
 	}
+	lines = append(lines, o.objectLines()...)
 	slices.Sort(lines)
 	if set := o.Set; set != nil {
 		status := set.Status

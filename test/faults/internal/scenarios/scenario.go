@@ -21,7 +21,7 @@ type Scenario struct {
 	Steps []Step
 }
 
-// Step is one of Create, Patch, Delete, EndPod and Wait.
+// Step is one of Create, Patch, Delete, EndPod, PutObject, PatchObject, DeleteObject and Wait.
 type Step interface {
 	fmt.Stringer
 	step()

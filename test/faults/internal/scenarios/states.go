@@ -21,6 +21,8 @@ type Observed struct {
 	Pods      []corev1.Pod
 	Claims    []corev1.PersistentVolumeClaim
 	Revisions []appsv1.ControllerRevision
+	// Objects are those beside the pods: all ConfigMaps.
+	Objects []corev1.ConfigMap
 }
 
 // The states that a user may wait for.
@@ -75,6 +77,9 @@ func unsettled(o Observed) string {
 		if o.condemned(&o.Claims[i]) {
 			return fmt.Sprintf("claim %s has not gone with its member", o.Claims[i].Name)
 		}
+	}
+	if missing := o.objectsMissing(); missing != "" {
+		return missing
 	}
 	return o.statusMissing(int32(len(wanted)))
 }

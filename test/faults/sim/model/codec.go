@@ -69,8 +69,9 @@ func (c codec) decode(body []byte, kind schema.GroupVersionKind, into runtime.Ob
 
 // Encode returns an answer as the client wants it, and its media type.
 func (s *Server) Encode(request *Request, object runtime.Object) (body []byte, mediaType string, err error) {
-	info := s.codec.accepted(request.Accept)
-	body, err = runtime.Encode(s.codec.encoder(info, request.Resource.GroupVersion()), object)
+	c, version, object := s.asked(request, object)
+	info := c.accepted(request.Accept)
+	body, err = runtime.Encode(c.encoder(info, version), object)
 	if err != nil {
 		return nil, "", fmt.Errorf("encoding the answer: %w", err)
 	}
@@ -79,11 +80,13 @@ func (s *Server) Encode(request *Request, object runtime.Object) (body []byte, m
 
 // EncodeEvent returns an event as it goes into the stream of a watch.
 func (s *Server) EncodeEvent(request *Request, event watch.Event) ([]byte, error) {
-	info := s.codec.accepted(request.Accept)
+	c, version, object := s.asked(request, event.Object)
+	event.Object = object
+	info := c.accepted(request.Accept)
 	var frame bytes.Buffer
 	encoder := restclientwatch.NewEncoder(
 		streaming.NewEncoder(info.StreamSerializer.NewFrameWriter(&frame), info.StreamSerializer.Serializer),
-		s.codec.encoder(info, request.Resource.GroupVersion()))
+		c.encoder(info, version))
 	if err := encoder.Encode(&event); err != nil {
 		return nil, fmt.Errorf("encoding an event: %w", err)
 	}

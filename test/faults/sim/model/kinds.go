@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -25,12 +26,14 @@ type Object interface {
 
 // The resources that a server may have.
 var (
-	Pods      = corev1.SchemeGroupVersion.WithResource("pods")
-	Claims    = corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
-	Events    = corev1.SchemeGroupVersion.WithResource("events")
-	Revisions = appsv1.SchemeGroupVersion.WithResource("controllerrevisions")
-	Leases    = coordinationv1.SchemeGroupVersion.WithResource("leases")
-	Sets      = v1.SchemeGroupVersion.WithResource("statefulsets")
+	Pods   = corev1.SchemeGroupVersion.WithResource("pods")
+	Claims = corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
+	// ConfigMaps are what templates of objects describe.
+	ConfigMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+	Events     = corev1.SchemeGroupVersion.WithResource("events")
+	Revisions  = appsv1.SchemeGroupVersion.WithResource("controllerrevisions")
+	Leases     = coordinationv1.SchemeGroupVersion.WithResource("leases")
+	Sets       = v1.SchemeGroupVersion.WithResource("statefulsets")
 )
 
 // kind is what the server knows of one resource.
@@ -45,6 +48,8 @@ type kind struct {
 	// grace is for how many seconds an object goes on after it was told to go, with
 	// what the user has asked for; nil if it never does.
 	grace func(object Object, asked *int64) int64
+	// fields keeps who manages which fields, nil if nobody asks for that.
+	fields *managedfields.FieldManager
 	// putCreates is true for a resource of which a PUT creates what is not there.
 	putCreates bool
 }
@@ -62,6 +67,12 @@ func hostKinds() map[schema.GroupVersionResource]kind {
 			empty:   func() Object { return &corev1.PersistentVolumeClaim{} },
 			newList: func() runtime.Object { return &corev1.PersistentVolumeClaimList{} },
 			create:  createClaim, update: updateClaim,
+		},
+		ConfigMaps: {
+			gvk:     corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+			empty:   func() Object { return &corev1.ConfigMap{} },
+			newList: func() runtime.Object { return &corev1.ConfigMapList{} },
+			fields:  fieldManager(corev1.SchemeGroupVersion.WithKind("ConfigMap")),
 		},
 		Events: {
 			gvk:     corev1.SchemeGroupVersion.WithKind("Event"),

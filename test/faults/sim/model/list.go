@@ -115,9 +115,16 @@ func Items(list runtime.Object) (metav1.ListInterface, []Object) {
 
 // Past is the state of an object at a version, nil if it never had it.
 func (s *Server) Past(resource schema.GroupVersionResource, name string, uid types.UID, version string) Object {
+	if object := s.PastAt(resource, name, version); object != nil && object.GetUID() == uid {
+		return object
+	}
+	return nil
+}
+
+// PastAt is the state of the object of a name at a version, whatever its UID, nil if there was none.
+func (s *Server) PastAt(resource schema.GroupVersionResource, name, version string) Object {
 	for _, change := range s.changes[resource] {
-		object := change.Object
-		if object.GetName() == name && object.GetUID() == uid && object.GetResourceVersion() == version {
+		if object := change.Object; object.GetName() == name && object.GetResourceVersion() == version {
 			return object
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
@@ -22,6 +23,8 @@ func (k kind) applyPatch(object Object, patchType types.PatchType, patch []byte)
 	switch patchType {
 	case types.MergePatchType:
 		after, err = mergePatch(before, patch)
+	case types.JSONPatchType:
+		after, err = jsonPatch(before, patch)
 	case types.StrategicMergePatchType:
 		after, err = strategicpatch.StrategicMergePatch(before, patch, k.empty())
 	default:
@@ -50,6 +53,18 @@ func mergePatch(document, patch []byte) ([]byte, error) {
 		return nil, fmt.Errorf("encoding the patched object: %w", err)
 	}
 	return merged, nil
+}
+
+func jsonPatch(document, patch []byte) ([]byte, error) {
+	operations, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		return nil, fmt.Errorf("reading the patch: %w", err)
+	}
+	patched, err := operations.Apply(document)
+	if err != nil {
+		return nil, fmt.Errorf("patching: %w", err)
+	}
+	return patched, nil
 }
 
 // merge is RFC 7386: null removes, objects are merged, all else is replaced.

@@ -4,6 +4,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,9 @@ type Request struct {
 	Verb                         string
 	Resource                     schema.GroupVersionResource
 	Namespace, Name, Subresource string
+	// Manager is who manages the fields that are written, and Force takes them from others.
+	Manager string
+	Force   bool
 	// List are the options of a list or a watch.
 	List metav1.ListOptions
 	// ContentType and Body are what is sent, Accept is what may come back.
@@ -54,6 +58,7 @@ func ReadRequest(from *http.Request) (*Request, error) {
 	if err := scheme.ParameterCodec.DecodeParameters(from.URL.Query(), schema.GroupVersion{Version: "v1"}, &r.List); err != nil {
 		return nil, fmt.Errorf("reading query %s: %w", from.URL.RawQuery, err)
 	}
+	r.Manager, r.Force = cmp.Or(from.URL.Query().Get("fieldManager"), "unknown"), from.URL.Query().Get("force") == "true"
 	if from.Body != nil {
 		body, err := io.ReadAll(from.Body)
 		if err != nil {
@@ -122,11 +127,14 @@ func (s *Server) Answer(r *Request, past int64) (runtime.Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.Create(r.Resource, r.Namespace, object)
+		return s.create(r.Resource, r.Namespace, r.Manager, object)
 	case "update":
 		return s.replace(r)
 	case "patch":
-		return s.Update(r.Resource, r.Namespace, r.Name, r.Subresource, func(old Object) (Object, error) {
+		if types.PatchType(r.ContentType) == types.ApplyPatchType {
+			return s.apply(r)
+		}
+		return s.change(r.Resource, r.Namespace, r.Name, r.Subresource, r.Manager, func(old Object) (Object, error) {
 			return kind.applyPatch(old, types.PatchType(r.ContentType), r.Body)
 		})
 	case "delete":

@@ -45,7 +45,7 @@ type Change struct {
 	Version        int64
 }
 
-// NewHost returns a server of pods, claims, revisions, leases and events.
+// NewHost returns a server of pods, claims, revisions, config maps, leases and events.
 func NewHost(now func() time.Time, newUID func() types.UID) *Server {
 	return newServer(now, newUID, hostKinds(), hostCodec())
 }
@@ -86,8 +86,15 @@ func (s *Server) Get(resource schema.GroupVersionResource, namespace, name strin
 	return object, nil
 }
 
+// somebody is the manager of fields that were not written by a request.
+const somebody = "somebody"
+
 // Create stores a new object.
 func (s *Server) Create(resource schema.GroupVersionResource, namespace string, object Object) (Object, error) {
+	return s.create(resource, namespace, somebody, object)
+}
+
+func (s *Server) create(resource schema.GroupVersionResource, namespace, manager string, object Object) (Object, error) {
 	kind := s.kinds[resource]
 	object = object.DeepCopyObject().(Object)
 	if object.GetResourceVersion() != "" {
@@ -113,12 +120,25 @@ func (s *Server) Create(resource schema.GroupVersionResource, namespace string, 
 	if kind.create != nil {
 		kind.create(object, now.Time)
 	}
-	return s.put(resource, watch.Added, object, nil), nil
+	return s.put(resource, watch.Added, kind.managed(kind.empty(), object, manager), nil), nil
 }
 
 // Update replaces an object, or one of its subresources, by what change makes of a
 // copy of it. If that names a resource version or a UID, it must be the object's.
 func (s *Server) Update(resource schema.GroupVersionResource, namespace, name, subresource string, change func(Object) (Object, error)) (Object, error) {
+	return s.change(resource, namespace, name, subresource, somebody, change)
+}
+
+// Patch changes an object by a JSON merge patch.
+func (s *Server) Patch(resource schema.GroupVersionResource, namespace, name string, patch []byte) (Object, error) {
+	return s.Update(resource, namespace, name, "", func(old Object) (Object, error) {
+		return s.kinds[resource].applyPatch(old, types.MergePatchType, patch)
+	})
+}
+
+// change is Update, by the manager of the fields that are changed. It is empty if the object tells
+// that already.
+func (s *Server) change(resource schema.GroupVersionResource, namespace, name, subresource, manager string, change func(Object) (Object, error)) (Object, error) {
 	old, err := s.Get(resource, namespace, name)
 	if err != nil {
 		return nil, err
@@ -136,6 +156,9 @@ func (s *Server) Update(resource schema.GroupVersionResource, namespace, name, s
 	}
 	if old.GetDeletionTimestamp() != nil && !containsAll(old.GetFinalizers(), object.GetFinalizers()) {
 		return nil, invalid(kind.gvk, name, field.Forbidden(field.NewPath("metadata", "finalizers"), "no new finalizers can be added if the object is being deleted"))
+	}
+	if manager != "" {
+		object = kind.managed(old, object, manager)
 	}
 	keepSystemFields(object, old)
 	if kind.update != nil {
@@ -165,7 +188,6 @@ func keepSystemFields(object, old Object) {
 	object.SetCreationTimestamp(old.GetCreationTimestamp())
 	object.SetDeletionTimestamp(old.GetDeletionTimestamp())
 	object.SetDeletionGracePeriodSeconds(old.GetDeletionGracePeriodSeconds())
-	object.SetManagedFields(nil)
 }
 
 // put stores a new state at a new version.
