@@ -77,6 +77,8 @@ type Plan struct {
 	PutOff bool
 	// Records are for the next world of the set.
 	Records Records
+	// Reads are the objects of which pods wait to have read what they give.
+	Reads []identity.ObjectKey
 }
 
 // Chain is a list of actions each of which rests on the one before: it is carried out
