@@ -19,6 +19,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
 )
 
 // A correction of what somebody else has changed is followed by the next one after a delay from
@@ -115,6 +116,11 @@ type objectsMemo struct {
 	versions map[schema.GroupKind]string
 	written  map[types.UID]writtenObject
 	taken    map[takenName]takenObject
+	// outputs are what objects give, as they were read, awaited those that lack what a pod needs, and
+	// unread is true if one could not be read (objects_outputs.go).
+	outputs map[types.UID]readOutputs
+	awaited map[identity.ObjectKey]bool
+	unread  bool
 }
 
 // observesObjects forgets what concerns templates that a set has no more: names that were taken are
@@ -130,6 +136,7 @@ func (m *memo) observesObjects(set *v1.StatefulSet, kinds []schema.GroupVersionK
 		m.objects = objectsMemo{}
 	}
 	m.objects.of, m.objects.taken = now, nil
+	m.objects.outputs, m.objects.awaited, m.objects.unread = nil, nil, false
 	maps.DeleteFunc(m.objects.versions, func(kind schema.GroupKind, _ string) bool {
 		return !slices.ContainsFunc(kinds, func(described schema.GroupVersionKind) bool { return described.GroupKind() == kind })
 	})
@@ -214,7 +221,7 @@ func (m *memo) nextLookAtObjects() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case len(m.objects.taken) > 0:
+	case len(m.objects.taken) > 0, m.objects.unread:
 		return unlabeledPodsInterval
 	case len(m.objects.versions) > 0:
 		return staleViewInterval

@@ -46,7 +46,7 @@ func (f *facts) output(d *draft, m member, name string) (string, bool) {
 	case !d.usesObject(f, m, s):
 		return "", false
 	case s.found.Outputs == nil:
-		d.reads.needs(s.key)
+		d.reads.needs(ObjectRead{s.key, s.of.Template().Name})
 		d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s is read for %s", f.podName(m), s.key, name)
 		return "", false
 	}
@@ -67,7 +67,7 @@ func (f *facts) giver(name string) identity.Object {
 }
 
 // needs notes an object whose outputs have to be read.
-func (r *reader) needs(object identity.ObjectKey) {
+func (r *reader) needs(object ObjectRead) {
 	if !slices.Contains(r.objects, object) {
 		r.objects = append(r.objects, object)
 	}
@@ -75,6 +75,9 @@ func (r *reader) needs(object identity.ObjectKey) {
 
 // AssumedOutputs are what plans take the objects of a template to give, which read none from the host.
 func AssumedOutputs(template *v1.ObjectTemplate) map[string]render.Output {
+	if len(template.Outputs) == 0 {
+		return nil
+	}
 	all := map[string]render.Output{}
 	for _, output := range template.Outputs {
 		all[output.Name] = render.Output{Value: "$(" + output.Name + ")"}

@@ -56,7 +56,7 @@ type digest = [sha256.Size]byte
 type reader struct {
 	known, read Records
 	// objects are those of which it has yet to be read what they give.
-	objects []identity.ObjectKey
+	objects []ObjectRead
 }
 
 // digest is that of a recorded template, read and defaulted by this release.
