@@ -55,10 +55,16 @@ func TestLifeOfTheExampleWithOutputs(t *testing.T) {
 	mark = pods.mark()
 	balance(t, ns, "db-1", "192.0.2.21")
 	balance(t, ns, "db-2", "")
-	kubectl(t, "set", "image", kind+"/db", "db=registry.k8s.io/nginx-slim:0.25", "-n", ns)
+	kubectl(t, "patch", kind, "db", "-n", ns, "--type=merge", "-p", `{"spec":{"template":{"metadata":{"annotations":{"a":"b"}}}}}`)
 	waitReason(t, ns, v1.StatefulSetReconciling, v1.ReasonWaitingForOutputs, "db-2: Service db-2-outside gives no ADDRESS")
-	expectOutput(t, ns, "db-1", "ADDRESS", "192.0.2.11")
-	pods.expect(t, mark)
+	expectOutput(t, ns, "db-1", "ADDRESS", "192.0.2.21")
+	expectOutput(t, ns, "db-2", "ADDRESS", "192.0.2.12")
+	waitReason(t, ns, v1.StatefulSetReconciling, v1.ReasonWaitingForOutputs, "3 of 3 members are available; db-2: ")
+	for _, entry := range pods.since(mark) {
+		if strings.HasSuffix(entry, "db-2") {
+			t.Errorf("while its Service has no address, of db-2: %s", entry)
+		}
+	}
 	balance(t, ns, "db-2", "192.0.2.22")
 	waitReady(t, ns, "db", 3)
 	for pod, address := range map[string]string{"db-0": "192.0.2.10", "db-1": "192.0.2.21", "db-2": "192.0.2.22"} {
