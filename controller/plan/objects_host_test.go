@@ -174,7 +174,7 @@ func (h *host) objectEvent(e event) []string {
 			return nil
 		}
 		return []string{e.Kind}
-	case "late", "withhold", "give":
+	case "late", "withhold", "give", "expose":
 		return h.outputEvent(e)
 	case "stranger", "share", "leave":
 		able = nil

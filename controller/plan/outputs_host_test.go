@@ -130,8 +130,11 @@ func (h *host) outputCommand(name string, args []string) bool {
 
 // outputEvent is the command by which an event happens to what objects give, nil if there is none.
 func (h *host) outputEvent(e event) []string {
-	if e.Kind == "late" {
+	switch e.Kind {
+	case "late":
 		return []string{choice([]string{"late", "prompt"}, e.Value)}
+	case "expose": // all that it takes is rare by chance
+		return []string{"set", "identity=plain", choice([]string{"args=ADDRESS", "args=VIP"}, e.Which), choice([]string{"objects=ext,vip", "objects=ext:2,vip"}, e.Value)}
 	}
 	able := slices.DeleteFunc(h.objectNames(), func(name string) bool { return h.outputsOf(keyOf(name)) == nil })
 	command := on(e, able)
