@@ -157,6 +157,7 @@ func (t *term) observeObjects(ctx context.Context, known *memo, world *plan.Worl
 func (t *term) seen(known *memo, set *v1.StatefulSet, object *tracked) *plan.Object {
 	shown := &plan.Object{ObjectMeta: object.ObjectMeta, OwnerLives: t.ownerLives(set, object)}
 	known.judgeObject(object, shown)
+	shown.Outputs = known.outputsOf(object)
 	return shown
 }
 

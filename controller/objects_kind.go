@@ -184,7 +184,7 @@ func (k *objectKind) happened(before, after any) {
 		if _, exists := get[*v1.StatefulSet](k.view, setsResource, key.Namespace, key.Name); !exists {
 			continue
 		}
-		if !was || earlier.differs(object) || k.memory.find(key).awaitsObjects() {
+		if known := k.memory.find(key); !was || earlier.differs(object) || known.awaitsObjects() || known.awaitsOutputs(k.key(object)) {
 			k.queue.Add(key)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
 )
 
 // A correction of what somebody else has changed is followed by the next one after a delay from
@@ -118,6 +119,11 @@ type objectsMemo struct {
 	taken    map[takenName]takenObject
 	// expected are the kinds of which names were noted that others have, as the status says.
 	expected map[schema.GroupKind]bool
+	// outputs are what objects give, as they were read, awaited those that lack what a pod needs, and
+	// unread is true if one could not be read (objects_outputs.go).
+	outputs map[types.UID]readOutputs
+	awaited map[identity.ObjectKey]bool
+	unread  bool
 }
 
 // observesObjects forgets what concerns templates that a set has no more: names that were taken are
@@ -133,6 +139,7 @@ func (m *memo) observesObjects(set *v1.StatefulSet, kinds []schema.GroupVersionK
 		m.objects = objectsMemo{}
 	}
 	m.objects.of, m.objects.taken, m.objects.expected = now, nil, nil
+	m.objects.outputs, m.objects.awaited, m.objects.unread = nil, nil, false
 	maps.DeleteFunc(m.objects.versions, func(kind schema.GroupKind, _ string) bool {
 		return !slices.ContainsFunc(kinds, func(described schema.GroupVersionKind) bool { return described.GroupKind() == kind })
 	})
@@ -217,7 +224,7 @@ func (m *memo) nextLookAtObjects() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case len(m.objects.taken) > 0:
+	case len(m.objects.taken) > 0, m.objects.unread:
 		return unlabeledPodsInterval
 	case len(m.objects.versions) > 0:
 		return staleViewInterval

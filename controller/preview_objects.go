@@ -66,4 +66,9 @@ func assume(world *plan.World, stored *v1.StatefulSet, template identity.Object,
 	key := template.Key(ordinal)
 	world.Objects[key] = &plan.Object{ObjectMeta: metav1.ObjectMeta{Name: key.Name, Namespace: stored.Namespace, Labels: labels,
 		Annotations: map[string]string{v1.OwnerAnnotation: identity.OwnerMark(stored), v1.ObjectInputsAnnotation: template.Digest(ordinal)}}}
+	for i := range world.Set.Spec.ObjectTemplates {
+		if proposed := &world.Set.Spec.ObjectTemplates[i]; proposed.Name == template.Template().Name {
+			world.Objects[key].Outputs = plan.AssumedOutputs(proposed)
+		}
+	}
 }

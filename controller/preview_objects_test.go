@@ -14,7 +14,28 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/forecast"
 )
+
+// A plan reads no objects, so that it does not know what they give.
+func TestPlansTakeObjectsToGiveWhatPodsName(t *testing.T) {
+	set := newSet("web")
+	set.Spec.Replicas, set.Spec.Identity = new(int32(1)), &v1.MemberIdentity{Env: []string{"ADDRESS"}}
+	set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "conf", Outputs: []v1.ObjectOutput{{Name: "ADDRESS", Expression: "object.data.a"}},
+		Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"}}`)}}}
+	listed := set.DeepCopy()
+	listed.Status.ObjectTemplates = []v1.ObjectTemplateStatus{{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 1, Present: 1, Updated: 1}}
+	for sentence, stored := range map[string]*v1.StatefulSet{"of a new set": set, "of one that has objects": listed} {
+		t.Run(sentence, func(t *testing.T) {
+			world := filled(t, set).world(set, time.Unix(0, 0))
+			assumeObjects(&world, []v1.StatefulSet{*stored})
+			shown, err := forecast.Play(world, func() error { return nil })
+			if err != nil || shown.Outcome != v1.PlanConverged || !strings.Contains(fmt.Sprint(shown.Rounds), "create pod web-0") {
+				t.Errorf("the plan is %v, %v, want one that creates the pod, and comes to an end", shown, err)
+			}
+		})
+	}
+}
 
 // A plan reads no objects: it takes those to be there that the status of the stored set lists.
 func TestPlansTakeTheObjectsOfTheStatusToBeThere(t *testing.T) {

@@ -36,6 +36,9 @@ type configMaps struct {
 	objects map[string]*unstructured.Unstructured
 	watches []chan []byte
 	asked   []string
+	// read are the names of objects that were read whole, and hides has that refused.
+	read  []string
+	hides bool
 }
 
 func (h *configMaps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +54,7 @@ func (h *configMaps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.asked = append(h.asked, fmt.Sprintf("%s %s %s uid=%s version=%s %s", r.Method, name, r.Header.Get("Content-Type"), sent.GetUID(), sent.GetResourceVersion(), r.URL.RawQuery))
 	}
 	switch {
-	case h.refuses:
+	case h.refuses, h.hides && !strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadata"):
 		answer(w, http.StatusForbidden, metav1.StatusReasonForbidden)
 	case r.URL.Query().Get("watch") != "":
 		h.stream(w, r)
@@ -75,6 +78,9 @@ func (h *configMaps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(sent)
 	case stored == nil:
 		answer(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	case !strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadata"):
+		h.read = append(h.read, name)
+		_ = json.NewEncoder(w).Encode(stored)
 	default:
 		_ = json.NewEncoder(w).Encode(about(stored))
 	}
@@ -121,7 +127,7 @@ func event1(kind string, object any) []byte {
 
 // stream answers a watch: what there is first.
 func (h *configMaps) stream(w http.ResponseWriter, r *http.Request) {
-	events := make(chan []byte, 100)
+	events := make(chan []byte, 1000)
 	for _, object := range h.objects {
 		if object.GetLabels()[v1.ObjectSetLabel] != "" {
 			events <- event1("ADDED", about(object))
@@ -151,10 +157,13 @@ func (h *configMaps) do(what func()) {
 
 // newObjectTerm is a term with a set that describes a ConfigMap of each member, and the host that
 // has them.
-func newObjectTerm(t *testing.T) (*term, *configMaps, *v1.StatefulSet) {
+func newObjectTerm(t *testing.T, change ...func(*v1.StatefulSet)) (*term, *configMaps, *v1.StatefulSet) {
 	t.Helper()
 	set := newSet("web")
 	set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "conf", Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"},"data":{"a":"$(ORDINAL)"}}`)}}}
+	for _, change := range change {
+		change(set)
+	}
 	term, host := newTestTerm(t, set)
 	host.Resources = []*metav1.APIResourceList{{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}}}
 	served := &configMaps{objects: map[string]*unstructured.Unstructured{}, version: 10}

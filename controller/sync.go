@@ -77,7 +77,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	if err != nil {
 		return 0, err
 	}
-	decided := plan.Compute(world)
+	decided := t.decide(ctx, known, world)
 	known.keepReads(decided.Records)
 	t.gauges.show(set, decided)
 	done := t.execute(ctx, turn, set, decided)
@@ -97,7 +97,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	if done.stopped != nil {
 		return 0, fmt.Errorf("carrying out plan: %w", done.stopped)
 	}
-	if done.unfinished {
+	if done.unfinished || len(decided.Reads) > 0 {
 		t.queue.Add(key)
 	}
 	return soonest(decided.RequeueAfter, done.retryAfter, statusAfter, known.nextLookAtUnlabeledPods(), known.nextLookAtObjects()), nil

@@ -6,9 +6,11 @@ package identity
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -84,6 +86,41 @@ func (o Object) Make(ordinal int) (*unstructured.Unstructured, *render.Error) {
 	annotations[v1.OwnerAnnotation], annotations[v1.ObjectInputsAnnotation] = OwnerMark(o.overrides.set), o.Digest(ordinal)
 	made.SetAnnotations(annotations)
 	return made, nil
+}
+
+// OutputsNamedBy are the outputs of the set's objects that the pods of a rendered template read, in
+// the order of the templates of objects.
+func (o *Overrides) OutputsNamedBy(template *corev1.PodTemplateSpec) (names []string) {
+	for _, name := range outputs(o.set) {
+		if _, reads := template.Annotations[v1.OutputAnnotationPrefix+name]; reads {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// WithOutputs is a pod that reads outputs of objects, with their values. It shares with the pod all but
+// its annotations.
+func WithOutputs(pod *corev1.Pod, values map[string]string) *corev1.Pod {
+	if len(values) == 0 {
+		return pod
+	}
+	told := *pod
+	told.Annotations = maps.Clone(pod.Annotations)
+	for name, value := range values {
+		told.Annotations[v1.OutputAnnotationPrefix+name] = value
+	}
+	return &told
+}
+
+// outputs are the names of all outputs of a set.
+func outputs(set *v1.StatefulSet) (names []string) {
+	for i := range set.Spec.ObjectTemplates {
+		for _, output := range set.Spec.ObjectTemplates[i].Outputs {
+			names = append(names, output.Name)
+		}
+	}
+	return names
 }
 
 // OwnerMark is what objects and claims of a set say of whose they are, in v1.OwnerAnnotation.

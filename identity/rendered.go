@@ -23,7 +23,7 @@ func (o *Overrides) renderer(identity *v1.MemberIdentity) *render.Renderer {
 func (o *Overrides) renderSource(identity *v1.MemberIdentity) render.Source {
 	source := render.Source{
 		Identity: identity, Name: o.set.Name, Namespace: o.set.Namespace, ServiceName: o.set.Spec.ServiceName,
-		Replicas: OrdinalsOf(o.set).Len(), Selected: SelectedKeys(o.set.Spec.Selector),
+		Replicas: OrdinalsOf(o.set).Len(), Selected: SelectedKeys(o.set.Spec.Selector), Outputs: outputs(o.set),
 	}
 	for i := range o.set.Spec.Overrides {
 		if values := o.set.Spec.Overrides[i].Values; len(values) > 0 {

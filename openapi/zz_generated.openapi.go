@@ -352,6 +352,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.MemberIdentity{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_MemberIdentity(ref),
 		appsv1.MemberOverride{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_MemberOverride(ref),
 		appsv1.MemberReplacement{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_MemberReplacement(ref),
+		appsv1.ObjectOutput{}.OpenAPIModelName():                                    schema_statefulsetdev_api_apps_v1_ObjectOutput(ref),
 		appsv1.ObjectTemplate{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref),
 		appsv1.ObjectTemplateStatus{}.OpenAPIModelName():                            schema_statefulsetdev_api_apps_v1_ObjectTemplateStatus(ref),
 		appsv1.OrdinalRange{}.OpenAPIModelName():                                    schema_statefulsetdev_api_apps_v1_OrdinalRange(ref),
@@ -18732,6 +18733,36 @@ func schema_statefulsetdev_api_apps_v1_MemberReplacement(ref common.ReferenceCal
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_ObjectOutput(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ObjectOutput is a text that is read from an object as the host has it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is that of the parameter: at most 40 capitals, digits and underscores.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"expression": {
+						SchemaProps: spec.SchemaProps{
+							Description: "expression gives the text, in CEL, from the variable object. As long as it fails, as where a field is missing, there is no value yet; an empty text is one.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "expression"},
+			},
+		},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -18792,12 +18823,35 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallba
 							Enum:        []interface{}{"Refuse", "Use"},
 						},
 					},
+					"outputs": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "name",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "outputs are texts that are read from the object, and that pods have as parameters, beside those of spec.identity: where the kubelet looks up names, and in identity.env. A pod that names one is created when there is a value, and keeps that one for its life. At most 8 in a set. Not of Secrets.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.ObjectOutput{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"name", "object"},
 			},
 		},
 		Dependencies: []string{
-			runtime.RawExtension{}.OpenAPIModelName(), appsv1.Transform{}.OpenAPIModelName()},
+			runtime.RawExtension{}.OpenAPIModelName(), appsv1.ObjectOutput{}.OpenAPIModelName(), appsv1.Transform{}.OpenAPIModelName()},
 	}
 }
 

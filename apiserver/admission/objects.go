@@ -144,12 +144,18 @@ func (r *objectReview) template(ctx context.Context, object identity.Object, pat
 	return nil
 }
 
-// objectVerbs are what the set does for its user to objects of a template.
-func objectVerbs(*appsv1.ObjectTemplate) []string { return []string{"create", "patch"} }
+// objectVerbs are what the set does for its user to objects of a template. An output shows what is in
+// an object, which may be somebody else's.
+func objectVerbs(template *appsv1.ObjectTemplate) []string {
+	if len(template.Outputs) > 0 {
+		return []string{"create", "patch", "get"}
+	}
+	return []string{"create", "patch"}
+}
 
 // controllerVerbs are what the controller needs for objects of a template: it looks at them, too.
-func controllerVerbs(template *appsv1.ObjectTemplate) []string {
-	return append(objectVerbs(template), "get", "list", "watch")
+func controllerVerbs(*appsv1.ObjectTemplate) []string {
+	return []string{"create", "patch", "get", "list", "watch"}
 }
 
 // user asks whether the user may do something to any object of a resource in the set's namespace.

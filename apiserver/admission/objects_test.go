@@ -158,8 +158,11 @@ func TestWhoDescribesObjectsIsAskedFor(t *testing.T) {
 		"who may not make it":                            {user: "eve", set: describing(secrets), err: at + `user "eve" may not create "secrets" in namespace "shop"`, code: 403},
 		"who may not make it, in a dry run":              {user: "eve", set: describing(secrets), dryRun: true, err: at + `user "eve" may not create "secrets" in namespace "shop"`, code: 403},
 		"who may not make the second":                    {user: "ann", set: describing(maps, secrets), err: `spec.objectTemplates[1].object: Forbidden: user "ann" may not create "secrets" in namespace "shop"`, code: 403},
-		"what the controller may not":                    {user: "ann", set: describing(services), err: at + `the controller may not create "services"; apply artifacts/objects/services`, code: 403},
-		"what the controller may not, of a group":        {user: "root", set: describing(jobs), err: at + `the controller may not create "jobs.batch"; apply artifacts/objects/jobs`, code: 403},
+		"who may not read what is made":                  {user: "ann", set: reading(maps), err: at + `user "ann" may not get "configmaps" in namespace "shop"`, code: 403},
+		"who may read what is made": {user: "bea", set: reading(maps), asked: []string{"discover v1", "bea create configmaps", "bea patch configmaps", "bea get configmaps", "controller create configmaps shop",
+			"controller patch configmaps shop", "controller get configmaps shop", "controller list configmaps", "controller watch configmaps"}},
+		"what the controller may not":             {user: "ann", set: describing(services), err: at + `the controller may not create "services"; apply artifacts/objects/services`, code: 403},
+		"what the controller may not, of a group": {user: "root", set: describing(jobs), err: at + `the controller may not create "jobs.batch"; apply artifacts/objects/jobs`, code: 403},
 		"what the controller may not, of others": {user: "root", set: describing(certificates),
 			err: at + `the controller may not create "certificates.cert-manager.io"; label a ClusterRole that allows it apps.statefulset.dev/aggregate-to-controller=true`, code: 403},
 		"what would be in the server's own namespace": {user: "root", set: but(describing(maps), func(s *appsv1.StatefulSet) { s.Namespace = "system" }),
@@ -181,7 +184,8 @@ func TestWhoDescribesObjectsIsAskedFor(t *testing.T) {
 			host := &fakeHost{silent: test.silent,
 				kinds: []metav1.APIResource{served("v1", "ConfigMap", "configmaps"), served("v1", "Service", "services"), served("v1", "Secret", "secrets"), served("batch/v1", "Job", "jobs"), served("cert-manager.io/v1", "Certificate", "certificates")},
 				users: func(name, right string) bool {
-					may := map[string][]string{"ann": {"create configmaps", "patch configmaps", "create services", "patch services"}, "eve": {"create configmaps"}}
+					may := map[string][]string{"ann": {"create configmaps", "patch configmaps", "create services", "patch services"}, "eve": {"create configmaps"},
+						"bea": {"create configmaps", "patch configmaps", "get configmaps"}}
 					return name == "root" || slices.Contains(may[name], right)
 				},
 				controller: func(_, right string) bool {
@@ -195,6 +199,13 @@ func TestWhoDescribesObjectsIsAskedFor(t *testing.T) {
 			}
 		})
 	}
+}
+
+// reading is describing, with an output.
+func reading(manifest string) *appsv1.StatefulSet {
+	return but(describing(manifest), func(s *appsv1.StatefulSet) {
+		s.Spec.ObjectTemplates[0].Outputs = []appsv1.ObjectOutput{{Name: "A", Expression: "object.data.a"}}
+	})
 }
 
 // expectRefusal wants an error that says something, with a code, or none.
@@ -230,6 +241,9 @@ func TestWhatObjectsAreMadeFromIsAskedFor(t *testing.T) {
 		}, refused},
 		"a transform": {func(s *appsv1.StatefulSet) {
 			s.Spec.ObjectTemplates[0].Transforms = []appsv1.Transform{{Path: "/data/a", Expression: "SET"}}
+		}, refused},
+		"an output": {func(s *appsv1.StatefulSet) {
+			s.Spec.ObjectTemplates[0].Outputs = []appsv1.ObjectOutput{{Name: "A", Expression: "object.data.a"}}
 		}, refused},
 		"whose objects":        {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].Scope = appsv1.SetObjectScope }, refused},
 		"what is used":         {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].ExistingPolicy = appsv1.RefuseExistingObject }, refused},

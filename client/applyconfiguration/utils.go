@@ -31,6 +31,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.MemberOverrideApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("MemberReplacement"):
 		return &appsv1.MemberReplacementApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ObjectOutput"):
+		return &appsv1.ObjectOutputApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ObjectTemplate"):
 		return &appsv1.ObjectTemplateApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ObjectTemplateStatus"):

@@ -14,6 +14,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -64,7 +65,7 @@ func (s *Simulated) createObject(a CreateObject) error {
 	if err != nil {
 		return err
 	}
-	s.Objects[key] = simulatedObject(a.Object, Target{Name: a.Object.GetName(), UID: types.UID(fmt.Sprintf("uid-%d", version))}, version)
+	s.Objects[key] = s.object(a.Object, Target{Name: a.Object.GetName(), UID: types.UID(fmt.Sprintf("uid-%d", version))}, version)
 	return nil
 }
 
@@ -79,12 +80,18 @@ func (s *Simulated) applyObject(a ApplyObject) error {
 	if err != nil {
 		return err
 	}
-	changed := simulatedObject(a.Object, a.At, version)
+	changed := s.object(a.Object, a.At, version)
 	changed.OwnerReferences = stored.OwnerReferences
 	s.Objects[key] = changed
 	return nil
 }
 
-func simulatedObject(made *unstructured.Unstructured, at Target, version int) *Object {
-	return &Object{ObjectMeta: metav1.ObjectMeta{Name: at.Name, UID: at.UID, ResourceVersion: strconv.Itoa(version), Labels: made.GetLabels(), Annotations: made.GetAnnotations()}}
+func (s *Simulated) object(made *unstructured.Unstructured, at Target, version int) *Object {
+	object := &Object{ObjectMeta: metav1.ObjectMeta{Name: at.Name, UID: at.UID, ResourceVersion: strconv.Itoa(version), Labels: made.GetLabels(), Annotations: made.GetAnnotations()}}
+	for i := range s.Set.Spec.ObjectTemplates {
+		if template := &s.Set.Spec.ObjectTemplates[i]; template.Name == made.GetLabels()[v1.ObjectTemplateLabel] {
+			object.Outputs = AssumedOutputs(template)
+		}
+	}
+	return object
 }

@@ -34,6 +34,12 @@ func create(f *facts, d *draft, m member) {
 	if wrong != nil {
 		return // sourceOf has said why
 	}
+	outputs, given := outputsFor(f, d, m, source)
+	if !given {
+		d.inOrder(objects...)
+		return
+	}
+	pod = identity.WithOutputs(pod, outputs)
 	d.inOrder(append(objects, CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: f.withServiceGate(pod), Override: f.dueOverride(m)})...)
 	ownClaims(f, d, m)
 	d.wait("pod %s is being created", name)
@@ -62,7 +68,8 @@ func sourceOf(f *facts, d *draft, m member) (of *revision, source identity.Sourc
 // returnable reports whether a member whose pod is removed can be created again, and says
 // why if not. A claim that is being deleted is no obstacle: its end is waited for.
 func returnable(f *facts, d *draft, m member) bool {
-	if _, _, ok := sourceOf(f, d, m); !ok {
+	_, source, ok := sourceOf(f, d, m)
+	if !ok {
 		return false
 	}
 	for i := range f.Set.Spec.VolumeClaimTemplates {
@@ -70,7 +77,11 @@ func returnable(f *facts, d *draft, m member) bool {
 			return false
 		}
 	}
-	return hasObjects(f, d, m)
+	if !hasObjects(f, d, m) {
+		return false
+	}
+	_, given := outputsFor(f, d, m, source)
+	return given
 }
 
 // sourceAt is what a member of the given revision is made from.

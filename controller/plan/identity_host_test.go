@@ -5,6 +5,7 @@ package plan
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,10 +62,18 @@ func parametersOf(pod *corev1.Pod) string {
 	if told, names := pod.Annotations[v1.ReplicasAnnotation]; names {
 		text += " of " + told
 	}
+	for _, name := range []string{"ADDRESS", "VIP"} {
+		if value, reads := pod.Annotations[outputNote+name]; reads {
+			text += " and " + name + "=" + strconv.Quote(value)
+		}
+	}
 	return text
 }
 
 // isParameter reports whether a variable is one that a template or an identity here asks for.
 func isParameter(name string) bool {
-	return slices.Contains(strings.Fields("IDENTITY REPLICAS TIER"), name)
+	return slices.Contains(strings.Fields("IDENTITY REPLICAS TIER"), name) || isOutput(name)
 }
+
+// isOutput reports whether a variable is what an object gives.
+func isOutput(name string) bool { return name == "ADDRESS" || name == "VIP" }

@@ -56,6 +56,9 @@ func readRecord(revision *appsv1.ControllerRevision) (template *corev1.PodTempla
 func identityText(pod *corev1.Pod) string {
 	var parts []string
 	for _, v := range pod.Spec.Containers[0].Env {
+		if isOutput(v.Name) {
+			continue
+		}
 		if isParameter(v.Name) && v.ValueFrom != nil {
 			parts = append(parts, v.Name+" from "+v.ValueFrom.FieldRef.FieldPath)
 		} else if isParameter(v.Name) {
@@ -116,7 +119,7 @@ func (f evidence) lacksParameters(pod *corev1.Pod, ordinal int) bool {
 // object is lacking that it needs.
 func (f evidence) isUnrenderable(ordinal int) bool {
 	lacks := slices.ContainsFunc(f.dueObjects(ordinal), func(due dueObject) bool { return !f.isUsable(due) })
-	return isBad(f.Set.Spec.Identity) && ordinal > 2 || lacks || f.doubles()
+	return isBad(f.Set.Spec.Identity) && ordinal > 2 || lacks || f.doubles() || f.lacksOutput(ordinal, &f.Set.Spec.Template, f.Set.Spec.Identity)
 }
 
 // isMistold reports whether a pod has another number for REPLICAS than the set.
@@ -131,7 +134,7 @@ func (f evidence) mayBeUnrenderable(ordinal int) bool {
 		return true
 	}
 	for _, revision := range f.revisions {
-		if _, with, _ := readRecord(revision); isBad(with) && ordinal > 2 {
+		if template, with, ok := readRecord(revision); isBad(with) && ordinal > 2 || ok && f.lacksOutput(ordinal, template, with) {
 			return true
 		}
 	}

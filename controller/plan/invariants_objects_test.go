@@ -92,6 +92,8 @@ func (j *judged) objects() {
 	j.objectsFirst()
 	j.objectsForSuccessors()
 	j.toldObjects()
+	j.outputs()
+	j.outputsForSuccessors()
 }
 
 // doubles reports whether two templates make the same object.

@@ -14,6 +14,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
+	"statefulset.dev/identity/render"
 )
 
 // Object is what the planner knows of an object beside the pods: its metadata, and what the
@@ -28,6 +29,9 @@ type Object struct {
 	Drifted   bool
 	DriftedBy string
 	NotBefore time.Time
+	// Outputs are what it gives, by the names of its template's outputs, nil if it was not read as it
+	// is now. That is done for pods that wait for it.
+	Outputs map[string]render.Output
 	// Settled are the inputs with which applying the object as it is has changed nothing, whatever
 	// it looks like; empty if that was not tried.
 	Settled string

@@ -19,8 +19,9 @@ import (
 )
 
 // objectTemplates reads templates such as conf, a ConfigMap of each member, peers, a Service of
-// the set, count, a ConfigMap that says how many members there are, bad, which cannot be
-// rendered for all, and frail, which can for two members; conf:2 has other data, and conf! refuses objects of others.
+// the set, count, a ConfigMap that says how many members there are, ext and vip, Services of each member
+// and of the set that have the outputs ADDRESS and VIP, bad, which cannot be rendered for all, and frail,
+// which can for two members; conf:2 has other data, and conf! refuses objects of others.
 func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 	h.t.Helper()
 	if text == "none" {
@@ -33,6 +34,10 @@ func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 		kind, object, labels := "ConfigMap", "$(IDENTITY)-"+name, fmt.Sprintf(`"data":"v%s"`, data)
 		switch name {
 		case "conf":
+		case "ext":
+			kind, template.Outputs = "Service", []v1.ObjectOutput{{Name: "ADDRESS", Expression: "object.address"}}
+		case "vip":
+			kind, object, template.Scope, template.Outputs = "Service", "$(SET)-vip", v1.SetObjectScope, []v1.ObjectOutput{{Name: "VIP", Expression: "object.address"}}
 		case "again":
 			object = "$(IDENTITY)-conf"
 		case "peers":
@@ -150,7 +155,7 @@ func (h *host) objectCommand(name string, args []string) bool {
 			h.changeObject(object, func(o *Object) { o.DeletionTimestamp = &metav1.Time{Time: h.now} })
 		}
 	case "dropobject":
-		do = func(object string) { delete(h.objects, keyOf(object)) }
+		do = h.dropObject
 	case "unknown":
 		h.unknown = &Kind{}
 	case "refused":
@@ -158,7 +163,7 @@ func (h *host) objectCommand(name string, args []string) bool {
 	case "known":
 		h.unknown = nil
 	default:
-		return false
+		return h.outputCommand(name, args)
 	}
 	for _, object := range args {
 		do(object)
@@ -178,6 +183,8 @@ func (h *host) objectEvent(e event) []string {
 			return nil
 		}
 		return []string{e.Kind}
+	case "late", "withhold", "give", "expose":
+		return h.outputEvent(e)
 	case "stranger", "share", "leave":
 		able = nil
 		for _, name := range []string{"ConfigMap/web-0-conf", "ConfigMap/web-1-conf", "ConfigMap/web-2-count", "Service/web-peers"} {
@@ -199,7 +206,7 @@ func (h *host) objectEvent(e event) []string {
 func (h *host) collectObjects() (acted []string) {
 	for _, name := range h.objectNames() {
 		if h.objects[keyOf(name)].DeletionTimestamp != nil {
-			delete(h.objects, keyOf(name))
+			h.dropObject(name)
 			acted = append(acted, name+" is gone")
 		}
 	}
@@ -211,6 +218,7 @@ func (s *stage) healObjects() {
 	if s.unknown != nil {
 		s.happen("known")
 	}
+	s.healOutputs()
 	for _, name := range s.objectNames() {
 		if owner := s.objects[keyOf(name)].Annotations[ownerNote]; !strings.HasPrefix(owner, "web/") {
 			s.happen("dropobject", name)
@@ -227,5 +235,5 @@ func (s *stage) hindered() bool {
 		return !strings.HasPrefix(s.objects[keyOf(name)].Annotations[ownerNote], "web/")
 	})
 	bad := slices.ContainsFunc(s.set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.Name == "bad" || t.Name == "again" })
-	return s.unknown != nil || strangers || bad
+	return s.unknown != nil || strangers || bad || s.withholds()
 }

@@ -77,6 +77,16 @@ type Plan struct {
 	PutOff bool
 	// Records are for the next world of the set.
 	Records Records
+	// Reads are the objects that have to be read, because pods wait for what they give. Who has read
+	// them asks for another plan.
+	Reads []ObjectRead
+}
+
+// ObjectRead is an object of which it is asked what it gives, and the template whose outputs these
+// are.
+type ObjectRead struct {
+	Key      identity.ObjectKey
+	Template string
 }
 
 // Chain is a list of actions each of which rests on the one before: it is carried out

@@ -51,8 +51,8 @@ var settings = map[string][]string{
 	"overrides": {"big@0@node=nvme", "none", "big@0@node=nvme/small@2-3@size=small", "huge@0@node=nvme", "big@1,5@node=ssd@env=LARGE", "big@0@node=" + nowhere,
 		"wide@1@storage=www=2Gi", "big@0@node=nvme@storage=www=3Gi/small@4@env=SMALL"},
 	"identity": {"plain", "none", "env", "note", "tier", "bad"},
-	"args":     {"REPLICAS", "none", "IDENTITY", "hostname"},
-	"objects":  {"conf", "none", "conf,peers", "peers", "conf:2,count", "count", "conf!,peers!", "conf:3", "bad", "again"},
+	"args":     {"REPLICAS", "none", "IDENTITY", "hostname", "ADDRESS", "VIP", "ADDRESS"},
+	"objects":  {"conf", "none", "conf,peers", "peers", "conf:2,count", "count", "conf!,peers!", "conf:3", "bad", "again", "ext", "ext,vip", "ext:2,conf"},
 	"service":  {"nginx", "other", ""},
 	"reserved": {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
 }

@@ -55,6 +55,8 @@ type digest = [sha256.Size]byte
 // reader reads what revisions record, unless an earlier look has.
 type reader struct {
 	known, read Records
+	// objects are those of which it has yet to be read what they give.
+	objects []ObjectRead
 }
 
 // digest is that of a recorded template, read and defaulted by this release.

@@ -5,6 +5,8 @@ package plan
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,4 +81,14 @@ func (h *host) number(text string) int {
 		h.t.Fatalf("reading %q as a number: %v", text, err)
 	}
 	return n
+}
+
+func (h *host) world() World {
+	return World{
+		Set: h.set, Now: h.now, Rivals: h.rivals, Records: h.records, Resizes: !h.fixed, SetsConditions: !h.mute,
+		Pods:      slices.Collect(maps.Values(h.pods)),
+		Claims:    slices.Collect(maps.Values(h.claims)),
+		Revisions: slices.Collect(maps.Values(h.revisions)),
+		Objects:   h.seenObjects(), Kinds: h.kindsOfObjects(),
+	}
 }

@@ -5,7 +5,6 @@ package plan
 
 import (
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -52,6 +51,8 @@ type host struct {
 	// fixed is true if the resources of pods cannot be changed, mute if the controller may not set
 	// their conditions.
 	fixed, mute bool
+	// gives is what objects give.
+	gives outputsHost
 }
 
 // tester is what the host needs of a test; it is ended by Fatalf.
@@ -177,16 +178,6 @@ func (h *host) configure(settings []string) {
 	}
 }
 
-func (h *host) world() World {
-	return World{
-		Set: h.set, Now: h.now, Rivals: h.rivals, Records: h.records, Resizes: !h.fixed, SetsConditions: !h.mute,
-		Pods:      slices.Collect(maps.Values(h.pods)),
-		Claims:    slices.Collect(maps.Values(h.claims)),
-		Revisions: slices.Collect(maps.Values(h.revisions)),
-		Objects:   maps.Clone(h.objects), Kinds: h.kindsOfObjects(),
-	}
-}
-
 // look computes a plan of the world as it is, and carries it out.
 func (h *host) look() (p Plan, done []Action, failed []Failure) {
 	set, view := *h.set, h.world()
@@ -202,7 +193,7 @@ func (h *host) look() (p Plan, done []Action, failed []Failure) {
 // status, and reports which actions were carried out and which were refused.
 // An action that names an object that is not so any more is told to gotStale.
 func (h *host) lookAt(view World, gotStale func(Action, error)) (p Plan, done []Action, failed []Failure) {
-	p = h.compute(view)
+	p = h.computeAndRead(view)
 	h.records = p.Records
 	c := &carrying{host: h, gotStale: gotStale}
 	if c.carryOut(p.First) {
@@ -270,7 +261,11 @@ func (h *host) do(action Action) error {
 		}
 		return err
 	}
-	return h.simulated().Do(action)
+	err := h.simulated().Do(action)
+	if a, makes := action.(CreateObject); makes && err == nil && h.gives.late {
+		h.withhold(textOf(objectKey(a.Object)))
+	}
+	return err
 }
 
 // simulated is the host as actions find it.

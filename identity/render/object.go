@@ -37,6 +37,8 @@ type Object struct {
 	kind  schema.GroupVersionKind
 	// compiled are the transforms, from when they are needed for the first time.
 	compiled func() ([]transform, []*Error)
+	// gives are the outputs, likewise.
+	gives func() ([]output, []*Error)
 }
 
 // NewObject prepares a template, of which in says where in spec it is. An error is of what is no
@@ -62,12 +64,14 @@ func NewObject(source Source, template *v1.ObjectTemplate, in string) (*Object, 
 		written.WriteString(" " + t.Expression)
 	}
 	all := written.String()
-	for _, name := range slices.Sorted(maps.Keys(o.source.ofObject(o.forSet, Member{}))) {
-		if strings.Contains(all, name) {
+	known := o.source.ofObject(o.forSet, Member{})
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if strings.Contains(all, name) && !known[name].output {
 			o.names = append(o.names, name)
 		}
 	}
 	o.compiled = sync.OnceValues(o.compile)
+	o.gives = sync.OnceValues(o.compileOutputs)
 	return o, nil
 }
 
@@ -113,10 +117,11 @@ func (o *Object) Template() *v1.ObjectTemplate { return o.template }
 // Pattern is the name of objects as it is written.
 func (o *Object) Pattern() string { return o.name }
 
-// Check says what is wrong with the transforms.
+// Check says what is wrong with the transforms, and with the outputs.
 func (o *Object) Check() []*Error {
 	_, errs := o.compiled()
-	return errs
+	_, more := o.gives()
+	return slices.Concat(errs, more)
 }
 
 // Name is what the object of a member is called.

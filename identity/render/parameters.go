@@ -39,6 +39,20 @@ type parameter struct {
 	// annotation is that of the pod from which containers read one that changes while they run,
 	// empty for all others.
 	annotation string
+	// output is true if an object gives it.
+	output bool
+}
+
+// misplaced says why a parameter is no good for what stays as it is, empty if it is.
+func (p parameter) misplaced() string {
+	switch {
+	case p.output:
+		return "is an output of an object; use it in env, args or command of the pod template"
+	case p.annotation != "":
+		return changes
+	default:
+		return ""
+	}
 }
 
 // Source is what the parameters of the members of a set come from.
@@ -52,6 +66,8 @@ type Source struct {
 	Values []map[string]string
 	// Selected are the labels by which the set finds its pods.
 	Selected []string
+	// Outputs are the names of what objects give to pods.
+	Outputs []string
 }
 
 // Member is the one for which something is rendered.
@@ -78,6 +94,7 @@ func (s *Source) parameters(m Member) map[string]parameter {
 		all[Service] = parameter{text: s.ServiceName}
 		all[DNSName] = parameter{text: identity + "." + s.ServiceName + "." + s.Namespace + ".svc"}
 	}
+	defer s.addOutputs(all)
 	if s.Identity == nil {
 		return all
 	}
@@ -91,6 +108,16 @@ func (s *Source) parameters(m Member) map[string]parameter {
 		all[name] = parameter{text: value}
 	}
 	return all
+}
+
+// addOutputs adds what objects give, but for names that are taken: of a revision that has a value of
+// its own under the name. Their text is put into the pod when it is created.
+func (s *Source) addOutputs(all map[string]parameter) {
+	for _, name := range s.Outputs {
+		if _, taken := all[name]; !taken {
+			all[name] = parameter{annotation: v1.OutputAnnotationPrefix + name, output: true}
+		}
+	}
 }
 
 func number(n int) parameter { return parameter{text: strconv.Itoa(n), number: new(int64(n))} }
@@ -121,13 +148,16 @@ func name() *regexp.Regexp { return names }
 var names = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,62}$`)
 
 // ofObject are the parameters of an object: those of the set, if it is the set's. What changes
-// while pods run is as any other.
+// while pods run is as any other. Outputs are known to be refused with the right words.
 func (s *Source) ofObject(forSet bool, m Member) map[string]parameter {
 	if forSet {
 		m = Member{}
 	}
 	all := s.parameters(m)
 	for name, p := range all {
+		if p.output {
+			continue
+		}
 		p.annotation = ""
 		all[name] = p
 	}

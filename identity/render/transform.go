@@ -178,8 +178,8 @@ func position(at common.Location) string { return fmt.Sprintf("%d:%d", at.Line()
 // judge refuses what changes while pods run, and what need not be the same every time.
 func (c *compilation) judge(checked *ast.AST) error {
 	for _, reference := range checked.ReferenceMap() {
-		if p, known := c.known[reference.Name]; known && p.annotation != "" {
-			return fmt.Errorf("%s %s", reference.Name, changes)
+		if why := c.known[reference.Name].misplaced(); why != "" {
+			return fmt.Errorf("%s %s", reference.Name, why)
 		}
 	}
 	var err error

@@ -67,22 +67,22 @@ func (w *walk) text(text string) (string, *Error) {
 	if !strings.Contains(text, "$(") || w.leaves(w.at) || !w.named && isName(w.at) {
 		return text, nil
 	}
-	var changing string
+	var misplaced string
 	long := 0
 	result := substitute(text, func(name string) bool {
 		_, is := w.known[name]
 		return is && long <= mostResult // so that not much more is added than is refused below
 	}, func(name string) string {
 		p := w.known[name]
-		if p.annotation != "" {
-			changing = name
+		if why := p.misplaced(); why != "" {
+			misplaced = why
 		}
 		long += len(p.text)
 		return p.text
 	})
 	switch w.room -= len(result); {
-	case changing != "":
-		return "", errorf(pathOf(w.at), "", text, "%s", changes)
+	case misplaced != "":
+		return "", errorf(pathOf(w.at), "", text, "%s", misplaced)
 	case long > mostResult, len(result) > max(mostResult, len(text)):
 		return "", errorf(pathOf(w.at), "", short(text), "becomes more than %d bytes", mostResult)
 	case w.room < 0:

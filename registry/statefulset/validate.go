@@ -58,6 +58,7 @@ func ValidateUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
 	if objectsConcerned(spec, &old.Spec) {
 		errs = append(errs, validateObjects(set, path)...)
 	}
+	errs = append(errs, validateRemovedOutputs(set, old, path.Child("objectTemplates"))...)
 	return errs
 }
 

@@ -29,7 +29,8 @@ const (
 // identityConcerned reports whether anything has changed that is rendered, or rendered with.
 func identityConcerned(spec, old *appsv1.StatefulSetSpec) bool {
 	return spec.Identity != nil && (templateConcerned(spec, old) || spec.ServiceName != old.ServiceName ||
-		!equality.Semantic.DeepEqual(spec.Identity, old.Identity) || !equality.Semantic.DeepEqual(spec.Overrides, old.Overrides))
+		!equality.Semantic.DeepEqual(spec.Identity, old.Identity) || !equality.Semantic.DeepEqual(spec.Overrides, old.Overrides) ||
+		!slices.Equal(outputNames(spec), outputNames(old)))
 }
 
 // validateIdentity wants parameters that there are, and templates of which something can be made
@@ -66,7 +67,7 @@ func validateIdentity(set *appsv1.StatefulSet, path *field.Path) field.ErrorList
 // validateParameters wants names of parameters.
 func validateParameters(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	known, taken := sets.New(render.BuiltIn()...).Union(sets.KeySet(spec.Identity.Values)), sets.New[string]()
+	known, taken := sets.New(render.BuiltIn()...).Union(sets.KeySet(spec.Identity.Values)).Insert(outputNames(spec)...), sets.New[string]()
 	for i, name := range spec.Identity.Env {
 		switch {
 		case !known.Has(name):

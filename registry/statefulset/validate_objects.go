@@ -47,6 +47,7 @@ func validateObjects(set *appsv1.StatefulSet, path *field.Path) field.ErrorList 
 		size += templates[i].Size()
 		errs = append(errs, validateObjectFields(&templates[i], at.Index(i))...)
 	}
+	errs = append(errs, validateOutputs(&set.Spec, at)...)
 	if size > mostOfObjects {
 		errs = append(errs, field.TooLong(at, "", mostOfObjects))
 	}
@@ -66,6 +67,7 @@ func validateObjects(set *appsv1.StatefulSet, path *field.Path) field.ErrorList 
 	}
 	for i, object := range objects {
 		errs = append(errs, validateSecretTransforms(object, at.Index(i).Child("transforms"))...)
+		errs = append(errs, validateSecretOutputs(object, at.Index(i).Child("outputs"))...)
 	}
 	if len(errs) > 0 {
 		return errs

@@ -65,6 +65,7 @@ func warnings(ctx context.Context, set, old *appsv1.StatefulSet, services Servic
 	}
 	texts = append(texts, overriding(set, old)...)
 	texts = append(texts, unnamed(set, old)...)
+	texts = append(texts, unused(set, old)...)
 	texts = append(texts, unpaced(set, old)...)
 	return append(texts, misleading(set, old)...)
 }

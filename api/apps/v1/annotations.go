@@ -51,6 +51,11 @@ const OverrideAnnotation = GroupName + "/override"
 // starts, a downwardAPI volume at once.
 const ReplicasAnnotation = GroupName + "/replicas"
 
+// OutputAnnotationPrefix begins the names of annotations that are on a pod that names outputs of
+// objects (spec.objectTemplates); the name of the output follows. Each is the value that the output
+// had when the pod was created. Containers read it from there.
+const OutputAnnotationPrefix = GroupName + "/output."
+
 // ProtectAnnotation protects a set: as long as the stored set has it, whatever its value, the set
 // cannot be deleted and spec.replicas cannot become 0. The value says to people why.
 const ProtectAnnotation = GroupName + "/protect"

@@ -50,6 +50,8 @@ const (
 	ReasonRemovingMembers = "RemovingMembers"
 	// ReasonWaitingForObjects: objects that templates describe are yet to be created.
 	ReasonWaitingForObjects = "WaitingForObjects"
+	// ReasonWaitingForOutputs: objects do not give yet what pods are to have of them.
+	ReasonWaitingForOutputs = "WaitingForOutputs"
 	// ReasonKindUnavailable: objects of a kind that a template describes cannot be watched, so
 	// that nothing is done about them.
 	ReasonKindUnavailable = "KindUnavailable"

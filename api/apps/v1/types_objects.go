@@ -61,13 +61,40 @@ type ObjectTemplate struct {
 	// +optional
 	// +k8s:optional
 	ExistingPolicy ExistingObjectPolicy `json:"existingPolicy,omitempty" protobuf:"bytes,5,opt,name=existingPolicy,casttype=ExistingObjectPolicy"`
+	// outputs are texts that are read from the object, and that pods have as parameters, beside those
+	// of spec.identity: where the kubelet looks up names, and in identity.env. A pod that names one
+	// is created when there is a value, and keeps that one for its life. At most 8 in a set. Not of
+	// Secrets.
+	// +optional
+	// +patchMergeKey=name
+	// +patchStrategy=merge
+	// +listType=map
+	// +listMapKey=name
+	// +k8s:optional
+	// +k8s:maxItems=8
+	// +k8s:listType=map
+	// +k8s:listMapKey=name
+	Outputs []ObjectOutput `json:"outputs,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,6,rep,name=outputs"`
+}
+
+// ObjectOutput is a text that is read from an object as the host has it.
+type ObjectOutput struct {
+	// name is that of the parameter: at most 40 capitals, digits and underscores.
+	// +required
+	// +k8s:required
+	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
+	// expression gives the text, in CEL, from the variable object. As long as it fails, as where a
+	// field is missing, there is no value yet; an empty text is one.
+	// +required
+	// +k8s:required
+	Expression string `json:"expression" protobuf:"bytes,2,opt,name=expression"`
 }
 
 // IsForSet reports whether one object is made for the whole set.
 func (t *ObjectTemplate) IsForSet() bool { return t.Scope == SetObjectScope }
 
-// The protobuf numbers 8 to 11 of ObjectTemplateStatus, and 6 to 8 of ObjectTemplate, are reserved
-// for objects that are deleted, that give parameters, or that hold what is drawn for them.
+// The protobuf numbers 8 to 11 of ObjectTemplateStatus, and 7 and 8 of ObjectTemplate, are reserved
+// for objects that are deleted, or that hold what is drawn for them.
 
 // ObjectTemplateStatus says how far the objects of a template are as it describes.
 type ObjectTemplateStatus struct {

@@ -39,6 +39,11 @@ func (in MemberReplacement) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ObjectOutput) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.ObjectOutput"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ObjectTemplate) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.ObjectTemplate"
 }

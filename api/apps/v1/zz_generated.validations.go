@@ -276,6 +276,73 @@ func Validate_MemberOverride(
 	return errs
 }
 
+// Validate_ObjectOutput validates an instance of ObjectOutput according
+// to declarative validation rules in the API schema.
+func Validate_ObjectOutput(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ObjectOutput) (errs field.ErrorList) {
+
+	{ // field ObjectOutput.Name
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ObjectOutput) *string {
+				return &oldObj.Name
+			})
+		errs = append(errs, fn(fldPath.Child("name"), &obj.Name, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ObjectOutput.Expression
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ObjectOutput) *string {
+				return &oldObj.Expression
+			})
+		errs = append(errs, fn(fldPath.Child("expression"), &obj.Expression, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
 // Validate_ObjectTemplate validates an instance of ObjectTemplate according
 // to declarative validation rules in the API schema.
 func Validate_ObjectTemplate(
@@ -399,6 +466,48 @@ func Validate_ObjectTemplate(
 				return &oldObj.ExistingPolicy
 			})
 		errs = append(errs, fn(fldPath.Child("existingPolicy"), &obj.ExistingPolicy, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ObjectTemplate.Outputs
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []ObjectOutput,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 8).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with map semantics require unique keys
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj,
+				func(a *ObjectOutput, b *ObjectOutput) bool { return a.Name == b.Name }); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj,
+				func(a *ObjectOutput, b *ObjectOutput) bool { return a.Name == b.Name }, validate.DirectEqual, Validate_ObjectOutput); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ObjectTemplate) []ObjectOutput {
+				return oldObj.Outputs
+			})
+		errs = append(errs, fn(fldPath.Child("outputs"), obj.Outputs, oldVal, oldObj != nil)...)
 	}
 
 	return errs

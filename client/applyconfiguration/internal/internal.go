@@ -180,6 +180,17 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+- name: dev.statefulset.apps.v1.ObjectOutput
+  map:
+    fields:
+    - name: expression
+      type:
+        scalar: string
+      default: ""
+    - name: name
+      type:
+        scalar: string
+      default: ""
 - name: dev.statefulset.apps.v1.ObjectTemplate
   map:
     fields:
@@ -193,6 +204,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: object
       type:
         namedType: __untyped_atomic_
+    - name: outputs
+      type:
+        list:
+          elementType:
+            namedType: dev.statefulset.apps.v1.ObjectOutput
+          elementRelationship: associative
+          keys:
+          - name
     - name: scope
       type:
         scalar: string

@@ -33,6 +33,11 @@ type ObjectTemplateApplyConfiguration struct {
 	// existingPolicy says what becomes of an object of somebody else that has the name already.
 	// Without it, Use.
 	ExistingPolicy *appsv1.ExistingObjectPolicy `json:"existingPolicy,omitempty"`
+	// outputs are texts that are read from the object, and that pods have as parameters, beside those
+	// of spec.identity: where the kubelet looks up names, and in identity.env. A pod that names one
+	// is created when there is a value, and keeps that one for its life. At most 8 in a set. Not of
+	// Secrets.
+	Outputs []ObjectOutputApplyConfiguration `json:"outputs,omitempty"`
 }
 
 // ObjectTemplateApplyConfiguration constructs a declarative configuration of the ObjectTemplate type for use with
@@ -83,5 +88,18 @@ func (b *ObjectTemplateApplyConfiguration) WithTransforms(values ...*TransformAp
 // If called multiple times, the ExistingPolicy field is set to the value of the last call.
 func (b *ObjectTemplateApplyConfiguration) WithExistingPolicy(value appsv1.ExistingObjectPolicy) *ObjectTemplateApplyConfiguration {
 	b.ExistingPolicy = &value
+	return b
+}
+
+// WithOutputs adds the given value to the Outputs field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Outputs field.
+func (b *ObjectTemplateApplyConfiguration) WithOutputs(values ...*ObjectOutputApplyConfiguration) *ObjectTemplateApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithOutputs")
+		}
+		b.Outputs = append(b.Outputs, *values[i])
+	}
 	return b
 }

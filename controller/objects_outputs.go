@@ -1,0 +1,172 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
+	"statefulset.dev/identity/render"
+)
+
+const (
+	// outputsPerLook is how many objects of a set are read at one look for what they give; the
+	// next look, at once, goes on.
+	outputsPerLook = 128
+	// outputsAtOnce is how many of these requests are under way.
+	outputsAtOnce = 16
+)
+
+// readOutputs are what an object gave that had this resource version.
+type readOutputs struct {
+	version string
+	values  map[string]render.Output
+}
+
+// decide makes the plan of a world. The caches have no more than the metadata of objects, so those
+// are read of which a pod waits for an output, and it is decided anew: nothing else is.
+func (t *term) decide(ctx context.Context, known *memo, world plan.World) plan.Plan {
+	decided, unread := plan.Compute(world), false
+	for left := outputsPerLook; left > 0 && len(decided.Reads) > 0; {
+		due := decided.Reads[:min(left, len(decided.Reads))]
+		left -= len(due)
+		unread = !t.readObjects(ctx, known, &world, due) || unread
+		decided = plan.Compute(world)
+	}
+	if len(world.Set.Spec.ObjectTemplates) > 0 {
+		known.awaitOutputs(world.Objects, unread)
+	}
+	return decided
+}
+
+// readObjects adds to a world what some of its objects give, and reports whether all could be read.
+// One that could not gives nothing for now, which holds up only pods that need it.
+func (t *term) readObjects(ctx context.Context, known *memo, world *plan.World, due []plan.ObjectRead) (all bool) {
+	templates, wrong := identity.OverridesOf(world.Set).Objects()
+	known.expectOutputs(due)
+	values := make([]map[string]render.Output, len(due))
+	errs := inParallel(ctx, len(due), outputsAtOnce, func(i int) (err error) {
+		at := slices.IndexFunc(templates, func(o identity.Object) bool { return o.Template().Name == due[i].Template })
+		if wrong != nil || at < 0 {
+			return errors.New("its template cannot be read")
+		}
+		values[i], err = t.readObject(ctx, known, world.Objects[due[i].Key], templates[at])
+		return err
+	})
+	for i, read := range due {
+		object := *world.Objects[read.Key] // which may be read elsewhere at the same time
+		object.Outputs = values[i]
+		if errs[i] != nil {
+			object.Outputs = unreadOutputs(world, read.Template, plan.Cause(errs[i]))
+		}
+		world.Objects[read.Key] = &object
+	}
+	return errors.Join(errs...) == nil
+}
+
+// readObject reads an object past the cache, and what it gives.
+func (t *term) readObject(ctx context.Context, known *memo, object *plan.Object, template identity.Object) (map[string]render.Output, error) {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	watched := t.objects.of(template.Kind())
+	if watched == nil {
+		return nil, errTermOver
+	}
+	at, ok := watched.at(template.Kind().Version)
+	if !ok {
+		return nil, errors.New("the kind is not known any more")
+	}
+	live, err := t.Objects.Dynamic.Resource(at).Namespace(known.key.Namespace).Get(ctx, object.Name, metav1.GetOptions{})
+	switch {
+	case err != nil:
+		return nil, err //nolint:wrapcheck // it is told with the object
+	case live.GetDeletionTimestamp() != nil:
+		return nil, errors.New("it is terminating")
+	case live.GetUID() != object.UID:
+		return nil, fmt.Errorf("it is another one by now, with UID %s", live.GetUID())
+	}
+	values := template.Gives(live.Object)
+	known.keepOutputs(live, values)
+	return values, nil
+}
+
+// unreadOutputs are those of an object that could not be read.
+func unreadOutputs(world *plan.World, template, why string) map[string]render.Output {
+	all := map[string]render.Output{}
+	for i := range world.Set.Spec.ObjectTemplates {
+		if of := &world.Set.Spec.ObjectTemplates[i]; of.Name == template {
+			for _, output := range of.Outputs {
+				all[output.Name] = render.Output{Missing: "it cannot be read: " + why}
+			}
+		}
+	}
+	return all
+}
+
+// expectOutputs notes that objects are read. What becomes of them from then on is looked at.
+func (m *memo) expectOutputs(due []plan.ObjectRead) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.objects.awaited == nil {
+		m.objects.awaited = map[identity.ObjectKey]bool{}
+	}
+	for _, read := range due {
+		m.objects.awaited[read.Key] = true
+	}
+}
+
+// awaitOutputs notes which of the objects that were read have yet to give something, and whether one
+// could not be read, which is tried again after a while.
+func (m *memo) awaitOutputs(objects map[identity.ObjectKey]*plan.Object, unread bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.objects.awaited, m.objects.unread = nil, unread
+	for key, object := range objects {
+		for _, output := range object.Outputs {
+			if output.Missing == "" {
+				continue
+			}
+			if m.objects.awaited == nil {
+				m.objects.awaited = map[identity.ObjectKey]bool{}
+			}
+			m.objects.awaited[key] = true
+		}
+	}
+}
+
+// awaitsOutputs reports whether an object has yet to give something.
+func (m *memo) awaitsOutputs(object identity.ObjectKey) bool {
+	if m == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.objects.awaited[object]
+}
+
+func (m *memo) keepOutputs(live metav1.Object, values map[string]render.Output) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.objects.outputs == nil {
+		m.objects.outputs = map[types.UID]readOutputs{}
+	}
+	m.objects.outputs[live.GetUID()] = readOutputs{live.GetResourceVersion(), values}
+}
+
+// outputsOf are what an object gives, nil if it was not read since it has changed.
+func (m *memo) outputsOf(object *tracked) map[string]render.Output {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if read, ok := m.objects.outputs[object.UID]; ok && reached(read.version, object.ResourceVersion) {
+		return read.values
+	}
+	return nil
+}

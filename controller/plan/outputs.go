@@ -1,0 +1,86 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+	"statefulset.dev/identity/render"
+)
+
+// outputsFor are the values that the pod of a member is to be created with, of the outputs of objects
+// that it names, by name. It reports false, and says why, if one of them has no value.
+func outputsFor(f *facts, d *draft, m member, source identity.Source) (values map[string]string, given bool) {
+	if source.Identity == nil || len(f.objects) == 0 {
+		return nil, true
+	}
+	template, wrong := d.pods.Template(source, m.ordinal)
+	if wrong != nil {
+		return nil, false // sourceOf has said why
+	}
+	given = true
+	for _, name := range f.overrides.OutputsNamedBy(template) {
+		value, ok := f.output(d, m, name)
+		if !ok {
+			given = false // of the others it is found out whether they have to be read
+			continue
+		}
+		if values == nil {
+			values = map[string]string{}
+		}
+		values[name] = value
+	}
+	return values, given
+}
+
+// output is what an output is for a member, and false if it has no value, which is said.
+func (f *facts) output(d *draft, m member, name string) (string, bool) {
+	s := f.objectOf(f.giver(name), m.ordinal)
+	switch {
+	case s.is == objectOutdated && !s.corrects:
+		d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s is being changed, and gives %s then", f.podName(m), s.key, name)
+		return "", false
+	case !d.usesObject(f, m, s):
+		return "", false
+	case s.found.Outputs == nil:
+		d.reads.needs(ObjectRead{s.key, s.of.Template().Name})
+		d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s is read for %s", f.podName(m), s.key, name)
+		return "", false
+	}
+	output, known := s.found.Outputs[name]
+	if known && output.Missing == "" {
+		return output.Value, true
+	}
+	d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s gives no %s: %s", f.podName(m), s.key, name, foreignText(output.Missing))
+	return "", false
+}
+
+// giver is the template whose objects have an output of a name. There is one.
+func (f *facts) giver(name string) identity.Object {
+	at := slices.IndexFunc(f.objects, func(o identity.Object) bool {
+		return slices.ContainsFunc(o.Template().Outputs, func(output v1.ObjectOutput) bool { return output.Name == name })
+	})
+	return f.objects[at]
+}
+
+// needs notes an object whose outputs have to be read.
+func (r *reader) needs(object ObjectRead) {
+	if !slices.Contains(r.objects, object) {
+		r.objects = append(r.objects, object)
+	}
+}
+
+// AssumedOutputs are what plans take the objects of a template to give, which read none from the host.
+func AssumedOutputs(template *v1.ObjectTemplate) map[string]render.Output {
+	if len(template.Outputs) == 0 {
+		return nil
+	}
+	all := map[string]render.Output{}
+	for _, output := range template.Outputs {
+		all[output.Name] = render.Output{Value: "$(" + output.Name + ")"}
+	}
+	return all
+}

@@ -1,0 +1,126 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// What outputs may take, in bytes.
+const (
+	mostOfOutputExpression = 1 << 10
+	mostOfOutput           = 1 << 10
+)
+
+// live is the variable of an output that is the object as the host has it.
+const live = "object"
+
+// Output is what an object gives under a name.
+type Output struct {
+	Value string
+	// Missing says why there is no value, empty if there is one, which may be an empty text.
+	Missing string
+}
+
+// output is one that can be evaluated.
+type output struct {
+	name    string
+	program cel.Program
+}
+
+// withObject is the language with the object for its only variable.
+func withObject() (*cel.Env, error) {
+	base, err := language()
+	if err != nil {
+		return nil, err
+	}
+	return base.Extend(cel.Variable(live, cel.DynType))
+}
+
+// compileOutputs makes programs of the outputs, or says of each what is wrong with it.
+func (o *Object) compileOutputs() (all []output, errs []*Error) {
+	if len(o.template.Outputs) == 0 {
+		return nil, nil
+	}
+	env, err := withObject()
+	if err != nil {
+		return nil, []*Error{errorf(o.in+".outputs", "", "", "%s", err)}
+	}
+	for i, written := range o.template.Outputs {
+		program, err := programOf(env, written.Expression)
+		if err != nil {
+			errs = append(errs, errorf(fmt.Sprintf("%s.outputs[%d]", o.in, i), "expression", short(written.Expression), "%s", err))
+			continue
+		}
+		all = append(all, output{written.Name, program})
+	}
+	return all, errs
+}
+
+// programOf wants an expression that may give a text. What it costs depends on the object, and is
+// bounded when it is evaluated.
+func programOf(env *cel.Env, text string) (cel.Program, error) {
+	if len(text) > mostOfOutputExpression {
+		return nil, fmt.Errorf("must have at most %d bytes", mostOfOutputExpression)
+	}
+	checked, issues := env.Compile(text)
+	if found := issues.Errors(); len(found) > 0 {
+		return nil, fmt.Errorf("%s: %s", position(found[0].Location), strings.TrimSuffix(found[0].Message, " (in container '')"))
+	}
+	if given := checked.OutputType(); given.Kind() != types.StringKind && given.Kind() != types.DynKind {
+		return nil, fmt.Errorf("gives %s, must give text; string(...) makes one of numbers", given)
+	}
+	return env.Program(checked, cel.CostLimit(mostCost))
+}
+
+// Gives is what an object gives that the host has as this, by the names of the outputs.
+func (o *Object) Gives(object map[string]any) map[string]Output {
+	programs, errs := o.gives()
+	all := make(map[string]Output, len(programs))
+	for _, output := range programs {
+		value, err := output.evaluate(object)
+		if err != nil {
+			all[output.name] = Output{Missing: err.Error()}
+			continue
+		}
+		all[output.name] = Output{Value: value}
+	}
+	if len(errs) > 0 {
+		for _, written := range o.template.Outputs {
+			if _, is := all[written.Name]; !is {
+				all[written.Name] = Output{Missing: errs[0].Detail}
+			}
+		}
+	}
+	return all
+}
+
+func (o output) evaluate(object map[string]any) (string, error) {
+	result, _, err := o.program.Eval(map[string]any{live: object})
+	if err != nil {
+		return "", err //nolint:wrapcheck // it says what is missing
+	}
+	return textOf(result)
+}
+
+// textOf wants a text that can be the variable of a container.
+func textOf(result ref.Val) (string, error) {
+	text, is := result.(types.String)
+	switch {
+	case !is:
+		return "", fmt.Errorf("gives a value of type %s, not text", result.Type().TypeName())
+	case len(text) > mostOfOutput:
+		return "", fmt.Errorf("gives %d bytes, at most %d are allowed", len(text), mostOfOutput)
+	case strings.ContainsRune(string(text), 0):
+		return "", errors.New("gives a text with a zero byte")
+	default:
+		return string(text), nil
+	}
+}

@@ -1,0 +1,113 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+	"statefulset.dev/identity/render"
+)
+
+// What outputs may take in a set, and their names: these are in those of annotations, which end
+// with a letter or a digit.
+const (
+	mostOutputs      = 8
+	mostOfOutputName = 40
+	outputPattern    = "must be at most 40 capitals, digits and underscores, begin with a capital, and not end with an underscore"
+)
+
+// outputNames are those of the outputs of all templates of objects.
+func outputNames(spec *appsv1.StatefulSetSpec) (names []string) {
+	for i := range spec.ObjectTemplates {
+		for _, output := range spec.ObjectTemplates[i].Outputs {
+			names = append(names, output.Name)
+		}
+	}
+	return names
+}
+
+// validateOutputs wants outputs with names of their own. Their expressions are looked at with the
+// templates.
+func validateOutputs(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if n := len(outputNames(spec)); n > mostOutputs {
+		errs = append(errs, field.TooMany(path, n, mostOutputs))
+	}
+	taken := sets.New[string]()
+	for i := range spec.ObjectTemplates {
+		for j, output := range spec.ObjectTemplates[i].Outputs {
+			at := path.Index(i).Child("outputs").Index(j).Child("name")
+			switch name := output.Name; {
+			case name == "": // is refused by the tag
+			case !render.IsName(name) || len(name) > mostOfOutputName || strings.HasSuffix(name, "_"):
+				errs = append(errs, field.Invalid(at, name, outputPattern))
+			case slices.Contains(render.BuiltIn(), name) || spec.Identity != nil && sets.KeySet(spec.Identity.Values).Has(name):
+				errs = append(errs, field.Invalid(at, name, "is a parameter"))
+			case taken.Has(name):
+				errs = append(errs, field.Duplicate(at, name))
+			}
+			taken.Insert(output.Name)
+		}
+	}
+	return errs
+}
+
+// validateSecretOutputs wants what is secret to stay where it is.
+func validateSecretOutputs(object identity.Object, path *field.Path) field.ErrorList {
+	if len(object.Template().Outputs) == 0 || object.Kind().GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(path, "not from Secrets")}
+}
+
+// validateRemovedOutputs wants no output to go that a pod may name which is created again: a
+// revision says that it names one, but not what gives it.
+func validateRemovedOutputs(set, old *appsv1.StatefulSet, path *field.Path) field.ErrorList {
+	if old.Spec.Identity == nil || identity.OrdinalsOf(old).Len() == 0 {
+		return nil
+	}
+	kept := outputNames(&set.Spec)
+	gone := slices.DeleteFunc(outputNames(&old.Spec), func(name string) bool { return slices.Contains(kept, name) })
+	if len(gone) == 0 {
+		return nil
+	}
+	const then = "; remove an output when an update has ended after which no pod names it"
+	named := namedOutputs(old)
+	for _, name := range gone {
+		if slices.Contains(named, name) {
+			return field.ErrorList{field.Forbidden(path, fmt.Sprintf("output %q is removed, and named by the template that pods are made from%s", name, then))}
+		}
+	}
+	if status := &old.Status; status.ObservedGeneration != old.Generation || status.CurrentRevision != status.UpdateRevision {
+		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("output %q is removed, and may be named by the revision that an update goes on from%s", gone[0], then))}
+	}
+	return nil
+}
+
+// namedOutputs are those that the pods of a set name, as far as members are tried.
+func namedOutputs(set *appsv1.StatefulSet) (names []string) {
+	overrides := identity.OverridesOf(set)
+	for _, ordinal := range triedMembers(set) {
+		if template, wrong := overrides.Rendered(identity.SourceOf(set), ordinal); wrong == nil {
+			names = append(names, overrides.OutputsNamedBy(template)...)
+		}
+	}
+	return names
+}
+
+// unused warns of outputs that no pod can name.
+func unused(set, old *appsv1.StatefulSet) []string {
+	if set.Spec.Identity != nil || len(outputNames(&set.Spec)) == 0 || old != nil && old.Spec.Identity == nil && slices.Equal(outputNames(&set.Spec), outputNames(&old.Spec)) {
+		return nil
+	}
+	return []string{"spec.objectTemplates: outputs are of no use without spec.identity, with which pods can name them; an empty block will do"}
+}
