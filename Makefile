@@ -147,7 +147,7 @@ PAGE ?=
 FILL ?=
 .PHONY: test-docs
 test-docs: build ## Run the commands of README.md and of the pages below docs on a local cluster, and compare what they print (PAGE=rollouts picks one)
-	@hack/test-on-cluster.sh docs -test.v $(if $(PAGE),-test.run='^TestPages$$/^$(PAGE)$$') $(if $(FILL),-fill)
+	@hack/test-on-cluster.sh docs -test.v $(if $(PAGE),-test.run='^TestPages/^$(PAGE)$$') $(if $(FILL),-fill)
 
 .PHONY: docs
 docs: ## Make the documentation site in dist/site, from the pages of this repository and from the code; needs Node 20

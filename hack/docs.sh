@@ -28,4 +28,15 @@ if ! npm ls --prefix site >/dev/null 2>&1; then npm ci --prefix site --no-audit 
 
 step site
 (cd site && BASE=${BASE:-/} npx --no-install vitepress build --outDir ../dist/site)
+step terminals
+find site/.pages -name '*.md' | while read -r page; do
+  html=dist/site/${page#site/.pages/}
+  html=${html%.md}.html
+  fences=$(grep -c '^ *```console' "$page") || true
+  shown=$(grep -o 'class="language-console terminal"' "$html" | wc -l) || true
+  if ((fences != shown)); then
+    echo "docs: $html shows $shown terminals, want one for each of the $fences fences of commands" >&2
+    exit 1
+  fi
+done
 step "done: $PWD/dist/site; to look at it: npm --prefix site run preview"

@@ -32,7 +32,7 @@ type chapter struct {
 
 func chapters() []chapter {
 	return []chapter{
-		{"Tutorials", []string{"index", "tutorials/first-set", "tutorials/migrate-and-back", "tutorials/broken-rollout"}},
+		{"Tutorials", []string{"index", "tutorials/first-set", "tutorials/migrate-and-back", "tutorials/broken-rollout", "tutorials/lost-disk", "tutorials/lost-store"}},
 		{"Guides", []string{"rollouts", "scaling", "claims", "identity", "supporting-objects", "overrides", "disruption", "deletion", "migrate", "kubectl", "clients", "clients/go", "clients/typescript", "clients/python", "clients/java"}},
 		{"Operations", []string{"install", "high-availability", "upgrade", "hosts", "backup", "repair", "security", "reliability", "performance"}},
 		{"Reference", []string{"reference/api", "status", "reference/conditions", "reference/kubectl-sts", "reference/statefulset-apiserver", "reference/metrics", "semantics", "comparison", "architecture"}},

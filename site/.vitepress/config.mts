@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
+import { terminal } from './terminal'
 
 interface Page { text: string; link: string }
 interface Section { text: string; items: Page[]; collapsed?: boolean }
@@ -20,6 +21,8 @@ export default defineConfig({
   lang: 'en',
   base: process.env.BASE ?? '/',
   srcDir: '.pages',
+  // Three members, one above the other.
+  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" fill="#3a5ccc"><rect x="2" y="1" width="12" height="4" rx="1"/><rect x="2" y="6" width="12" height="4" rx="1"/><rect x="2" y="11" width="12" height="4" rx="1"/></svg>')}` }]],
   cleanUrls: false,
   ignoreDeadLinks: false,
   themeConfig: {
@@ -38,6 +41,7 @@ export default defineConfig({
         if (language === 'mermaid') {
           return `<Mermaid code="${encodeURIComponent(token.content)}" />`
         }
+        if (language === 'console') return terminal(token.info, token.content)
         // What follows the language is for the tests. Nothing here knows how to colour promql.
         token.info = language === 'promql' ? 'text' : language
         return fence(tokens, i, options, env, self)

@@ -35,6 +35,7 @@ func commands() []command {
 		{"build", "build what is missing of the cluster's binaries", runBuild},
 		{"up", "start the cluster, or repair one that is partly down", runUp},
 		{"register", "register and start the aggregated API server", runRegister},
+		{"server", "stop, wipe or start the registered API server", runServer},
 		{"node", "cut a node off, heal, stop, start or wipe it", runNode},
 		{"image-load", "load images into the real nodes", runImageLoad},
 		{"status", "show every component's process and health", runStatus},

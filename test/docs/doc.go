@@ -9,10 +9,12 @@
 //
 //	```console                  run, in the namespace of the page
 //	```console fresh            run, in another namespace that is empty
+//	```console alone            run, like all of its page, when no other page is; what it takes apart it puts back
 //	```console norun WHY        not run
 //	```yaml db.yaml             a file that the commands after it find
 //
-// Each command has a shell of its own, in a directory that has artifacts of this repository beside the files of the page. Commands
+// Each command has a shell of its own, in a directory that has artifacts of this repository, and the cluster's directory as .cluster, beside the
+// files of the page. Commands
 // that only ask are repeated until they print what they are to print.
 //
 // Without the build tag docs, only the pages themselves are checked: that each fence says what it is, and that links lead somewhere.

@@ -47,8 +47,10 @@ func newReader(t *testing.T, name string) *reader {
 		t.Fatal(err)
 	}
 	r := &reader{name: name, dir: t.TempDir(), home: t.TempDir(), matcher: page.NewMatcher()}
-	if err := os.Symlink(filepath.Join(here, "artifacts"), filepath.Join(r.dir, "artifacts")); err != nil {
-		t.Fatalf("giving the page our artifacts: %v", err)
+	for name, target := range map[string]string{"artifacts": filepath.Join(here, "artifacts"), ".cluster": suite.Dir} {
+		if err := os.Symlink(target, filepath.Join(r.dir, name)); err != nil {
+			t.Fatalf("giving the page %s: %v", name, err)
+		}
 	}
 	r.path = strings.Join([]string{suite.Dir, filepath.Join(here, "bin"), os.Getenv("PATH")}, string(os.PathListSeparator))
 	return r

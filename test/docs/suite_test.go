@@ -6,12 +6,15 @@
 package docs
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"statefulset.dev/test/docs/page"
 	"statefulset.dev/test/harness"
@@ -22,43 +25,88 @@ var suite struct{ *harness.Cluster }
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m, &suite.Cluster)) }
 
-// TestPages runs the commands of each page, one after the other.
+// TestPages runs the commands of the pages, beside each other.
 func TestPages(t *testing.T) {
 	all := allPages(t)
 	t.Log(counted(all))
 	for _, p := range all {
-		if !hasCommands(p) {
+		if !hasCommands(p) || isAlone(p) {
 			continue
 		}
-		name := strings.TrimSuffix(strings.TrimPrefix(p.Path, "docs/"), ".md")
-		t.Run(name, func(t *testing.T) {
+		t.Run(nameOf(p), func(t *testing.T) {
 			t.Parallel()
-			r := newReader(t, strings.ToLower(filepath.Base(name)))
-			t.Cleanup(func() { r.write(t, p.Path) })
-			skip := false
-			for _, fence := range p.Fences {
-				use, err := fence.Use()
-				if err != nil {
-					t.Errorf("%s:%d: %v", p.Path, fence.Line, err)
-					continue
-				}
-				if use.File != "" {
-					r.keep(t, use.File, fence.Lines)
-				}
-				if !use.Run {
-					continue
-				}
-				if use.Fresh {
-					r.namespace = ""
-					skip = false
-				}
-				// What comes after a command that failed rests on it, until a fence begins anew.
-				if !skip {
-					skip = !r.run(t, p.Path, fence)
-				}
-			}
+			playPage(t, p)
 		})
 	}
+}
+
+// TestPagesAlone runs the commands of pages that need the cluster for themselves, after all others.
+func TestPagesAlone(t *testing.T) {
+	for _, p := range allPages(t) {
+		if isAlone(p) {
+			t.Run(nameOf(p), func(t *testing.T) {
+				othersAreGone(t)
+				playPage(t, p)
+			})
+		}
+	}
+}
+
+// othersAreGone waits until nothing is left of other pages, and of what was done before them.
+func othersAreGone(t *testing.T) {
+	t.Helper()
+	harness.EventuallyWithin(t, patience, "no namespace is being deleted", func(ctx context.Context) error {
+		all, err := suite.Host.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for i := range all.Items {
+			if all.Items[i].DeletionTimestamp != nil {
+				return fmt.Errorf("%s is being deleted", all.Items[i].Name)
+			}
+		}
+		return nil
+	})
+}
+
+func nameOf(p page.Page) string {
+	return strings.TrimSuffix(strings.TrimPrefix(p.Path, "docs/"), ".md")
+}
+
+// playPage runs the commands of a page, one after the other.
+func playPage(t *testing.T, p page.Page) {
+	t.Helper()
+	r := newReader(t, strings.ToLower(filepath.Base(nameOf(p))))
+	t.Cleanup(func() { r.write(t, p.Path) })
+	skip := false
+	for _, fence := range p.Fences {
+		use, err := fence.Use()
+		if err != nil {
+			t.Errorf("%s:%d: %v", p.Path, fence.Line, err)
+			continue
+		}
+		if use.File != "" {
+			r.keep(t, use.File, fence.Lines)
+		}
+		if !use.Run {
+			continue
+		}
+		if use.Fresh {
+			r.namespace = ""
+			skip = false
+		}
+		// What comes after a command that failed rests on it, until a fence begins anew.
+		if !skip {
+			skip = !r.run(t, p.Path, fence)
+		}
+	}
+}
+
+func isAlone(p page.Page) bool {
+	return slices.ContainsFunc(p.Fences, func(fence page.Fence) bool {
+		use, err := fence.Use()
+		return err == nil && use.Alone
+	})
 }
 
 func hasCommands(p page.Page) bool {

@@ -13,7 +13,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// setsAreFine looks at every set of the namespace.
+// setsAreFine looks at every set of the namespace, and at the claims of their members.
 func (e *examiner) setsAreFine(ctx context.Context) []finding {
 	about := "sets of namespace " + e.namespace
 	if e.namespace == metav1.NamespaceAll {
@@ -31,6 +31,12 @@ func (e *examiner) setsAreFine(ctx context.Context) []finding {
 		} else {
 			found = append(found, f)
 		}
+	}
+	claims, err := e.host.CoreV1().PersistentVolumeClaims(e.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		found = append(found, isUnknown("claims of "+about, err))
+	} else {
+		found = append(found, lostVolumes(sets.Items, claims.Items)...)
 	}
 	return append(found, isFine(about, "%d of %d are ready", ready, len(sets.Items)))
 }

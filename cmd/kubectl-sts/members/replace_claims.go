@@ -65,7 +65,7 @@ func (r *replacement) claims(ctx context.Context, set *v1.StatefulSet) ([]*corev
 // until the pod that mounts it is gone.
 func (r *replacement) giveUp(ctx context.Context, claims []*corev1.PersistentVolumeClaim) (goOn bool, err error) {
 	for _, claim := range claims {
-		r.say("claim %s (%s) is deleted, and its data is lost%s", claim.Name, claim.Status.Capacity.Storage(), target.DryRunSuffix(r.dryRun))
+		r.say("claim %s (%s) is deleted, and its data is lost%s", claim.Name, sizeOf(claim), target.DryRunSuffix(r.dryRun))
 	}
 	if len(claims) == 0 {
 		r.say("the members have no claims that are not being deleted already")
@@ -89,4 +89,12 @@ func (r *replacement) giveUp(ctx context.Context, claims []*corev1.PersistentVol
 		}
 	}
 	return true, nil
+}
+
+// sizeOf is how large a claim is, or has asked to be if it has no volume.
+func sizeOf(claim *corev1.PersistentVolumeClaim) string {
+	if size := claim.Status.Capacity.Storage(); !size.IsZero() {
+		return size.String()
+	}
+	return claim.Spec.Resources.Requests.Storage().String()
 }

@@ -4,6 +4,8 @@
 import DefaultTheme from 'vitepress/theme'
 import type { Theme } from 'vitepress'
 import Mermaid from './Mermaid.vue'
+import './site.css'
+import './terminal.css'
 
 export default {
   extends: DefaultTheme,

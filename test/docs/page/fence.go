@@ -16,6 +16,8 @@ type Use struct {
 	Run bool
 	// Fresh says that they begin in a namespace of their own.
 	Fresh bool
+	// Alone says that they are run when those of no other page are, because they take the cluster apart.
+	Alone bool
 	// NotRun is why commands are not run. It is empty for a fence that has none.
 	NotRun string
 	// File is the name under which the fence is there for commands, empty if it is not.
@@ -36,15 +38,15 @@ func (f Fence) Use() (Use, error) {
 	}
 	word, reason, _ := strings.Cut(rest, " ")
 	switch {
-	case rest == "" || rest == "fresh":
+	case rest == "" || rest == "fresh" || rest == "alone":
 		_, err := f.Commands()
-		return Use{Run: true, Fresh: rest == "fresh"}, err
+		return Use{Run: true, Fresh: rest == "fresh", Alone: rest == "alone"}, err
 	case word == "norun" && strings.TrimSpace(reason) != "":
 		return Use{NotRun: strings.TrimSpace(reason)}, nil
 	case word == "norun":
 		return Use{}, fmt.Errorf("```%s does not say why: want ```console norun REASON", f.Info)
 	}
-	return Use{}, fmt.Errorf("```%s: want ```console, ```console fresh, or ```console norun REASON", f.Info)
+	return Use{}, fmt.Errorf("```%s: want ```console, ```console fresh, ```console alone, or ```console norun REASON", f.Info)
 }
 
 func (f Fence) listing(language, name string) (Use, error) {

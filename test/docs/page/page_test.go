@@ -21,19 +21,20 @@ func TestUseOfFences(t *testing.T) {
 		want  page.Use
 		fails string
 	}{
-		"commands":                          {fence: fence("console", "$ kubectl get sset"), want: page.Use{Run: true}},
-		"commands in another namespace":     {fence: fence("console fresh", "$ kubectl get sset"), want: page.Use{Run: true, Fresh: true}},
-		"commands that are not run":         {fence: fence("console norun needs real nodes", "$ make demo"), want: page.Use{NotRun: "needs real nodes"}},
-		"commands that are not run, no why": {fence: fence("console norun", "$ make demo"), fails: "does not say why"},
-		"a word that there is not":          {fence: fence("console skip", "$ make demo"), fails: "want ```console"},
-		"no command":                        {fence: fence("console", "make demo"), fails: "is printed before a command"},
-		"nothing":                           {fence: fence("console"), fails: "there is no command"},
-		"no language":                       {fence: fence("", "kubectl get sset"), fails: "want console for commands"},
-		"a shell":                           {fence: fence("sh", "kubectl get sset"), fails: "want console for commands"},
-		"a listing":                         {fence: fence("text", "web-0"), want: page.Use{}},
-		"a listing with a command":          {fence: fence("text", "$ kubectl get sset"), fails: "want console"},
-		"a file":                            {fence: fence("yaml db.yaml", "kind: StatefulSet"), want: page.Use{File: "db.yaml"}},
-		"a file somewhere else":             {fence: fence("yaml ../db.yaml", "kind: StatefulSet"), fails: "want the name of one file"},
+		"commands":                      {fence: fence("console", "$ kubectl get sset"), want: page.Use{Run: true}},
+		"commands in another namespace": {fence: fence("console fresh", "$ kubectl get sset"), want: page.Use{Run: true, Fresh: true}},
+		"commands that need the cluster for themselves": {fence: fence("console alone", "$ kubectl get sset"), want: page.Use{Run: true, Alone: true}},
+		"commands that are not run":                     {fence: fence("console norun needs real nodes", "$ make demo"), want: page.Use{NotRun: "needs real nodes"}},
+		"commands that are not run, no why":             {fence: fence("console norun", "$ make demo"), fails: "does not say why"},
+		"a word that there is not":                      {fence: fence("console skip", "$ make demo"), fails: "want ```console"},
+		"no command":                                    {fence: fence("console", "make demo"), fails: "is printed before a command"},
+		"nothing":                                       {fence: fence("console"), fails: "there is no command"},
+		"no language":                                   {fence: fence("", "kubectl get sset"), fails: "want console for commands"},
+		"a shell":                                       {fence: fence("sh", "kubectl get sset"), fails: "want console for commands"},
+		"a listing":                                     {fence: fence("text", "web-0"), want: page.Use{}},
+		"a listing with a command":                      {fence: fence("text", "$ kubectl get sset"), fails: "want console"},
+		"a file":                                        {fence: fence("yaml db.yaml", "kind: StatefulSet"), want: page.Use{File: "db.yaml"}},
+		"a file somewhere else":                         {fence: fence("yaml ../db.yaml", "kind: StatefulSet"), fails: "want the name of one file"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			got, err := c.fence.Use()
