@@ -150,16 +150,19 @@ func (m *memo) takenOf(kind schema.GroupKind, now time.Time) (all map[takenName]
 // read, whosever it is.
 func (t *term) readTaken(ctx context.Context, known *memo, kind *objectKind, world *plan.World) error {
 	now := t.Clock.Now()
-	all, due := known.takenOf(kind.kind.GroupKind(), now)
-	for name := range all {
+	all, _ := known.takenOf(kind.kind.GroupKind(), now)
+	for name, last := range all {
 		cached, ok := kind.named(world.Set.Namespace, name.name)
 		switch {
 		case ok && cached.Labels[v1.ObjectSetLabel] == world.Set.Name:
 			known.sawTaken(name, nil, now)
 		case ok:
 			known.sawTaken(name, cached, now)
+		case last != nil && last.Labels[v1.ObjectSetLabel] != "":
+			known.takenChanged(name) // it was in the cache
 		}
 	}
+	_, due := known.takenOf(kind.kind.GroupKind(), now)
 	err := errors.Join(inParallel(ctx, len(due), unlabeledPodsAtOnce, func(i int) error {
 		if _, ok := kind.named(world.Set.Namespace, due[i].name); ok {
 			return nil

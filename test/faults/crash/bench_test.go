@@ -61,6 +61,7 @@ func openBench(t *testing.T) *bench {
 	b := &bench{Lab: l, server: l.TakeOver(t, lab.Server), audit: openAudit(t, l.Path("logs", "audit.log"))}
 	manager := l.TakeOver(t, lab.ControllerManager)
 	b.makeNode(t)
+	b.mayMakeObjects(t)
 	b.startStore(t)
 	b.server = l.WithPort(t, b.server, "our-server")
 	b.server.Args = b.server.Args.Without("data-dir").With("leader-elect", "false").With("etcd-servers", b.etcd.URL)

@@ -25,6 +25,8 @@ const (
 	claims    = "persistentvolumeclaims"
 	revisions = "controllerrevisions"
 	sets      = "statefulsets"
+	// objects are those that templates describe.
+	objects = "configmaps"
 )
 
 // What becomes of an object.

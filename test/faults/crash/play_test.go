@@ -132,6 +132,8 @@ func (r *run) do(ctx context.Context, at int, step scenarios.Step) error {
 		return r.remove(ctx, metav1.DeletionPropagation(step))
 	case scenarios.EndPod:
 		return r.endPod(ctx, step)
+	case scenarios.PutObject, scenarios.PatchObject, scenarios.DeleteObject:
+		return r.byHand(ctx, step)
 	case scenarios.Wait:
 		return r.await(ctx, step.Missing)
 	default:

@@ -42,6 +42,7 @@ func watchWorld(t *testing.T, b *bench) *world {
 	core, apps := b.Host.CoreV1(), b.Host.AppsV1()
 	w.watch(t, pods, core.Pods("").Watch)
 	w.watch(t, claims, core.PersistentVolumeClaims("").Watch)
+	w.watch(t, objects, core.ConfigMaps("").Watch)
 	w.watch(t, revisions, apps.ControllerRevisions("").Watch)
 	w.watch(t, sets, apps.StatefulSets("").Watch)
 	w.watchStore(t, b.etcd.URL)
@@ -200,6 +201,9 @@ func (h *history) observed() scenarios.Observed {
 	}
 	for _, object := range h.live[revisions] {
 		o.Revisions = append(o.Revisions, *object.(*appsv1.ControllerRevision))
+	}
+	for _, object := range h.live[objects] {
+		o.Objects = append(o.Objects, *object.(*corev1.ConfigMap))
 	}
 	return o
 }

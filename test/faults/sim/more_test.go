@@ -15,7 +15,7 @@ import (
 // everything are the shared scenarios, and some that need more interplay than real
 // processes show in a short time.
 func everything() []scenarios.Scenario {
-	more := []scenarios.Scenario{upAgain(), successor(), lostBelowPartition(), lostClaim(), parallelUpdate(), corrected(), flipped(), inherited(), refusedObject()}
+	more := []scenarios.Scenario{upAgain(), successor(), lostBelowPartition(), lostClaim(), parallelUpdate(), corrected(), flipped(), inherited(), strangers(), refusedObject()}
 	return slices.Concat(scenarios.All(), scenarios.Beyond(), more)
 }
 
@@ -105,13 +105,24 @@ func inherited() scenarios.Scenario {
 	return s
 }
 
+// strangers have taken names of objects, and let go of them; and an object is hidden from who watches
+// it. Where a controller is killed at every write, those of the status among them, it gets no further:
+// of names that are taken it learns by asking, after each start.
+func strangers() scenarios.Scenario {
+	s, conf, all := named("objects are lost and changed by hand"), podName(1)+"-conf", scenarios.Name+"-all"
+	s.Name = "objects are others' already, and are lost and changed by hand"
+	s.Steps = slices.Concat(s.Steps[:2], []scenarios.Step{scenarios.PutObject{Name: conf}, scenarios.PutObject{Name: all, Owner: "gone/1"}}, s.Steps[2:5],
+		[]scenarios.Step{scenarios.DeleteObject(conf)}, s.Steps[5:], []scenarios.Step{scenarios.PatchObject{Name: podName(0) + "-conf", Patch: `{"metadata":{"labels":null}}`}},
+		[]scenarios.Step{scenarios.Settled, scenarios.DeleteObject(all), scenarios.Settled})
+	return s
+}
+
 // refusedObject may not use what somebody else has made.
 func refusedObject() scenarios.Scenario {
-	s := named("objects are others' already, and are lost and changed by hand")
+	s, conf := named("objects are lost and changed by hand"), podName(1)+"-conf"
 	s.Name = "an object of another may not be used"
-	conf := s.Steps[2].(scenarios.PutObject)
-	s.Steps = slices.Concat(s.Steps[:3], []scenarios.Step{scenarios.Refusing(1), scenarios.Patch(`{"spec":{"replicas":3}}`), scenarios.Refused,
-		scenarios.DeleteObject(conf.Name), scenarios.Settled, scenarios.Refusing(2), scenarios.Settled})
+	s.Steps = slices.Concat(s.Steps[:2], []scenarios.Step{scenarios.PutObject{Name: conf}, scenarios.Refusing(1), scenarios.Patch(`{"spec":{"replicas":3}}`), scenarios.Refused,
+		scenarios.DeleteObject(conf), scenarios.Settled, scenarios.Refusing(2), scenarios.Settled})
 	return s
 }
 

@@ -14,7 +14,7 @@ import (
 
 // threeWithObjects brings up three members with a claim and two objects each, and one object of the set.
 func threeWithObjects() scenarios.Scenario {
-	s := named("objects are others' already, and are lost and changed by hand")
+	s := named("objects are lost and changed by hand")
 	s.Name = "three members with two objects each"
 	s.Steps = []scenarios.Step{s.Steps[0], s.Steps[1], scenarios.Patch(`{"spec":{"replicas":3,"objectTemplates":[
 		{"name":"conf","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"},"data":{"member":"$(ORDINAL)"}}},

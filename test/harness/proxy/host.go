@@ -257,7 +257,7 @@ func understand(r *http.Request) (write *Write, mutates bool, err error) {
 
 // resources are those that belong to sets.
 func resources() []string {
-	return []string{"pods", "persistentvolumeclaims", "controllerrevisions", "statefulsets"}
+	return []string{"pods", "persistentvolumeclaims", "controllerrevisions", "statefulsets", "configmaps"}
 }
 
 // nameIn is the name of the object in a body, in any encoding.
