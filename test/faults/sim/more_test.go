@@ -121,7 +121,7 @@ func strangers() scenarios.Scenario {
 func refusedObject() scenarios.Scenario {
 	s, conf := named("objects are lost and changed by hand"), podName(1)+"-conf"
 	s.Name = "an object of another may not be used"
-	s.Steps = slices.Concat(s.Steps[:2], []scenarios.Step{scenarios.PutObject{Name: conf}, scenarios.Refusing(1), scenarios.Patch(`{"spec":{"replicas":3}}`), scenarios.Refused,
+	s.Steps = slices.Concat(s.Steps[:2], []scenarios.Step{scenarios.PutObject{Name: conf}, scenarios.Refusing(1), scenarios.Patch(`{"spec":{"replicas":3}}`), scenarios.Refused(),
 		scenarios.DeleteObject(conf), scenarios.Settled, scenarios.Refusing(2), scenarios.Settled})
 	return s
 }

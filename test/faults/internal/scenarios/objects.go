@@ -189,10 +189,9 @@ func (o Observed) objectLines() (lines []string) {
 // Refusing describes objects, and what others have made may not be used.
 func Refusing(version int) Patch { return describes(version, v1.RefuseExistingObject) }
 
-// Refused is a set that says that an object is somebody else's.
-var Refused = Wait{"an object exists that may not be used", notRefused}
+// Refused waits for the set to say that an object is somebody else's.
+func Refused() Wait { return Wait{"an object exists that may not be used", notRefused} }
 
-// notRefused waits for the set to say that an object exists.
 func notRefused(o Observed) string {
 	if o.Set == nil {
 		return "there is no set"
