@@ -48,7 +48,6 @@ func drainMutants() map[string]mutant {
 			a.Conditions = slices.DeleteFunc(slices.Clone(a.Conditions), func(c corev1.PodCondition) bool { return c.Reason == v1.ReasonRevisionChanged })
 			return only(a, len(a.Conditions) > 0)
 		})},
-		"believes what was said before": {"old conditions", remembers},
 	}
 }
 

@@ -136,6 +136,7 @@ func scriptedMutants() map[string]scripted {
 		"replaces another pod of the member":                  {"replace-other-pod", mutant{"reason to delete", replacesAnother}},
 		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
 		"takes the leader before its standbys":                {"order-classes", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { slices.Reverse(o.Last) })}},
+		"believes what was said before":                       {"inplace-conditions", mutant{"old conditions", remembers}},
 		"drains nobody for a resize": {"drain-resize-restart", mutant{"drain", withInPlace(func(u *v1.InPlaceUpdate) *v1.InPlaceUpdate {
 			return &v1.InPlaceUpdate{Policy: u.Policy, DrainSeconds: new(int32(0))}
 		})}},
