@@ -125,11 +125,11 @@ func (o *objectKinds) wake(kind schema.GroupKind) {
 }
 
 // observeObjects completes a world with the objects that the set's templates describe.
-func (t *term) observeObjects(ctx context.Context, known *memo, world *plan.World) error {
+func (t *term) observeObjects(ctx context.Context, known *memo, world *plan.World) {
 	kinds := identity.ObjectKinds(world.Set)
 	known.observesObjects(world.Set, kinds)
 	if len(world.Set.Spec.ObjectTemplates) == 0 {
-		return nil
+		return
 	}
 	world.Objects, world.Kinds = map[identity.ObjectKey]*plan.Object{}, map[schema.GroupKind]plan.Kind{}
 	for _, kind := range kinds {
@@ -143,14 +143,11 @@ func (t *term) observeObjects(ctx context.Context, known *memo, world *plan.Worl
 		}
 		// The cache is read last: what has been read from the host must not be missing from it.
 		t.expectTaken(known, watched, world)
-		if err := t.readTaken(ctx, known, watched, world); err != nil {
-			return err
-		}
+		t.readTaken(ctx, known, watched, world)
 		for _, object := range watched.ofSet(cache.MetaObjectToName(world.Set)) {
 			world.Objects[watched.key(object)] = t.seen(known, world.Set, object)
 		}
 	}
-	return nil
 }
 
 // seen is what the planner knows of an object.

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
@@ -147,8 +148,9 @@ func (m *memo) takenOf(kind schema.GroupKind, now time.Time) (all map[takenName]
 }
 
 // readTaken adds to a world the objects that took names of the set's. What the cache has is not
-// read, whosever it is.
-func (t *term) readTaken(ctx context.Context, known *memo, kind *objectKind, world *plan.World) error {
+// read, whosever it is. As long as one cannot be read, its kind counts as not known to this set, which
+// holds up what needs an object of it and nothing else.
+func (t *term) readTaken(ctx context.Context, known *memo, kind *objectKind, world *plan.World) {
 	now := t.Clock.Now()
 	all, _ := known.takenOf(kind.kind.GroupKind(), now)
 	for name, last := range all {
@@ -169,8 +171,14 @@ func (t *term) readTaken(ctx context.Context, known *memo, kind *objectKind, wor
 		}
 		return t.lookAtTaken(ctx, known, kind, due[i])
 	})...)
-	if err != nil {
-		return err
+	switch {
+	case apierrors.IsForbidden(err):
+		world.Kinds[kind.kind.GroupKind()] = plan.Kind{Refused: plan.Cause(err)}
+		return
+	case err != nil:
+		klog.FromContext(ctx).V(2).Info("Waiting for objects that took names", "set", known.key, "cause", err)
+		world.Kinds[kind.kind.GroupKind()] = plan.Kind{}
+		return
 	}
 	all, _ = known.takenOf(kind.kind.GroupKind(), now)
 	for name, object := range all {
@@ -181,7 +189,6 @@ func (t *term) readTaken(ctx context.Context, known *memo, kind *objectKind, wor
 	if !known.showsObjects(kind.kind.GroupKind(), kind.informer.GetIndexer().LastStoreSyncResourceVersion()) {
 		world.Kinds[kind.kind.GroupKind()] = plan.Kind{} // the cache is behind what was read
 	}
-	return nil
 }
 
 // lookAtTaken reads an object that is not in the cache.

@@ -35,9 +35,7 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 		return plan.World{}, err
 	}
 	world.Revisions = append(world.Revisions, unseen...)
-	if err := t.observeObjects(ctx, known, &world); err != nil {
-		return plan.World{}, err
-	}
+	t.observeObjects(ctx, known, &world)
 	if err := t.abilities.tell(ctx, &world); err != nil {
 		return plan.World{}, err
 	}
