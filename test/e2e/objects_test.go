@@ -78,7 +78,7 @@ func TestLifeOfTheExampleWithObjects(t *testing.T) {
 	mark := pods.mark()
 	mayMake(t, "configmaps", false)
 	kubectl(t, "scale", kind+"/db", "-n", ns, "--replicas=5")
-	waitReason(t, ns, v1.StatefulSetStalled, v1.ReasonKindUnavailable, `configmaps "db-1-conf-v1" is forbidden`)
+	waitReason(t, ns, v1.StatefulSetStalled, v1.ReasonKindUnavailable, `reading ConfigMap "db-1-conf-v1": `)
 	mayMake(t, "configmaps", true)
 	waitReady(t, ns, "db", 5)
 	expectData(t, ns, "db-size", map[string]string{"quorum": "3"})
