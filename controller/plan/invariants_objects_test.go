@@ -42,6 +42,26 @@ func (f evidence) dueObjects(ordinal int) (all []dueObject) {
 	return all
 }
 
+// unknownObjects are the templates of a kind that is not known yet whose objects were not all there
+// when it was, or never seen.
+func (j *judged) unknownObjects() (names []string) {
+	for _, template := range j.Set.Spec.ObjectTemplates {
+		due := 1
+		if template.Scope != v1.SetObjectScope {
+			due = len(slices.DeleteFunc(slices.Clone(j.ordinals), func(ordinal int) bool { return j.member(ordinal) == nil }))
+		}
+		at := slices.IndexFunc(j.plan.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool { return s.Name == template.Name })
+		if at < 0 {
+			continue
+		}
+		told := &j.plan.Status.ObjectTemplates[at]
+		if kind := j.Kinds[schema.ParseGroupKind(told.Kind)]; !kind.Known && kind.Refused == "" && int(told.Updated+told.Foreign) < due {
+			names = append(names, fmt.Sprintf("objects of %s are not known, and %d of %d were there", template.Name, told.Updated+told.Foreign, due))
+		}
+	}
+	return names
+}
+
 func (f evidence) knows(key identity.ObjectKey) bool {
 	return f.Kinds[schema.GroupKind{Kind: key.Kind}].Known
 }

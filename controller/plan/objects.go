@@ -154,6 +154,9 @@ func (f *facts) objectsOf(template identity.Object) iter.Seq2[supporting, bool] 
 // become, empty if there is no such object. What somebody has changed is corrected without that.
 func (f *facts) openObject() string {
 	for _, template := range f.objects {
+		if text := f.openUnknown(template); text != "" {
+			return text
+		}
 		for s, needed := range f.objectsOf(template) {
 			if text := s.open(); text != "" && (needed || s.is == objectOutdated) {
 				return text

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -37,6 +38,24 @@ func (f *facts) statusOf(template identity.Object) v1.ObjectTemplateStatus {
 		f.countObject(&status, s, needed)
 	}
 	return status
+}
+
+// openUnknown says that objects are lacking of a kind that is not known yet, as far as the status says,
+// which holds until it is known better: a controller that starts would say otherwise that nothing is
+// open. It is empty of a kind that is refused, which is said elsewhere.
+func (f *facts) openUnknown(template identity.Object) string {
+	if kind := f.Kinds[template.Kind().GroupKind()]; kind.Known || kind.Refused != "" {
+		return ""
+	}
+	due := 0
+	for _, needed := range f.objectsOf(template) {
+		due += one(needed)
+	}
+	told := f.statusOf(template)
+	if int(told.Updated+told.Foreign) >= due {
+		return ""
+	}
+	return cmp.Or(told.Message, "objects of template "+told.Name+" are not known yet")
 }
 
 // keepCounts leaves the counts of a template as they were.
