@@ -92,7 +92,7 @@ func (j *judged) readyOnlyIfSo() {
 	if j.says(v1.StatefulSetReady).Status != corev1.ConditionTrue {
 		return
 	}
-	if lacks := append(j.notDesired(), j.unknownObjects()...); len(lacks) > 0 || j.Set.DeletionTimestamp != nil {
+	if lacks := j.notDesired(); len(lacks) > 0 || j.Set.DeletionTimestamp != nil {
 		j.broke("ready", "Ready is true although %v", lacks)
 	}
 }

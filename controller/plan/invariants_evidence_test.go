@@ -215,6 +215,7 @@ func (f evidence) notDesired() (lacks []string) {
 		lacks = append(lacks, fmt.Sprintf("member %d is not wanted", ordinal))
 	}
 	lacks = append(lacks, f.lacksObjects()...)
+	lacks = append(lacks, f.unknownObjects()...)
 	for _, ordinal := range f.ordinals {
 		if pod := f.member(ordinal); f.isMisshapen(ordinal) && pod.DeletionTimestamp == nil {
 			lacks = append(lacks, fmt.Sprintf("member %d mounts %v and is as %s", ordinal, mounts(pod), shapeOf(pod)))

@@ -44,22 +44,37 @@ func (f evidence) dueObjects(ordinal int) (all []dueObject) {
 
 // unknownObjects are the templates of a kind that is not known yet whose objects were not all there
 // when it was, or never seen.
-func (j *judged) unknownObjects() (names []string) {
-	for _, template := range j.Set.Spec.ObjectTemplates {
-		due := 1
-		if template.Scope != v1.SetObjectScope {
-			due = len(slices.DeleteFunc(slices.Clone(j.ordinals), func(ordinal int) bool { return j.member(ordinal) == nil }))
-		}
-		at := slices.IndexFunc(j.plan.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool { return s.Name == template.Name })
-		if at < 0 {
+func (f evidence) unknownObjects() (names []string) {
+	for _, template := range f.Set.Spec.ObjectTemplates {
+		var written metav1.TypeMeta
+		if err := json.Unmarshal(template.Object.Raw, &written); err != nil {
 			continue
 		}
-		told := &j.plan.Status.ObjectTemplates[at]
-		if kind := j.Kinds[schema.ParseGroupKind(told.Kind)]; !kind.Known && kind.Refused == "" && int(told.Updated+told.Foreign) < due {
-			names = append(names, fmt.Sprintf("objects of %s are not known, and %d of %d were there", template.Name, told.Updated+told.Foreign, due))
+		kind := f.Kinds[schema.FromAPIVersionAndKind(written.APIVersion, written.Kind).GroupKind()]
+		due, there := f.dueOf(template), 0
+		for _, told := range f.Set.Status.ObjectTemplates {
+			if told.Name == template.Name {
+				there = int(told.Updated + told.Foreign)
+			}
+		}
+		if !kind.Known && kind.Refused == "" && there < due {
+			names = append(names, fmt.Sprintf("objects of %s are not known, and %d of %d were there", template.Name, there, due))
 		}
 	}
 	return names
+}
+
+// dueOf is how many objects of a template have to be there: one a member that has a pod, or one.
+func (f evidence) dueOf(template v1.ObjectTemplate) (due int) {
+	if template.Scope == v1.SetObjectScope {
+		return 1
+	}
+	for _, ordinal := range f.ordinals {
+		if f.member(ordinal) != nil {
+			due++
+		}
+	}
+	return due
 }
 
 func (f evidence) knows(key identity.ObjectKey) bool {
