@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,6 +91,7 @@ func (j *judged) rateUsed(room int, creates []CreateMember) {
 	for _, action := range creates {
 		last = max(last, action.Ordinal)
 	}
+	room -= j.preparing(creates)
 	for _, ordinal := range j.lacking() {
 		created := slices.ContainsFunc(creates, func(a CreateMember) bool { return a.Ordinal == ordinal })
 		if created || j.pods[j.podName(ordinal)] != nil || j.mayBeUnrenderable(ordinal) {
@@ -102,6 +104,20 @@ func (j *judged) rateUsed(room int, creates []CreateMember) {
 			j.broke("rate unused", "member %d is not created, although %d more may start", ordinal, room-len(creates))
 		}
 	}
+}
+
+// preparing is how many members have taken their turn without a pod, because what it needs of an
+// object is there only when the object is.
+func (j *judged) preparing(creates []CreateMember) int {
+	turns := map[int]bool{}
+	for _, action := range planned[CreateObject](j) {
+		turns[action.Ordinal] = action.Ordinal >= 0 && j.pods[j.podName(action.Ordinal)] == nil
+	}
+	for _, action := range creates {
+		delete(turns, action.Ordinal)
+	}
+	maps.DeleteFunc(turns, func(_ int, is bool) bool { return !is })
+	return len(turns)
 }
 
 // rateLooks are the times at which members cease to count as starting, if others wait for them.

@@ -71,6 +71,14 @@ func objectMutants() map[string]scripted {
 			}
 			return doing(p, Compute(w))
 		}}},
+		"is ready for all it knows": {"objects-restarted", mutant{"ready", func(w World, p Plan) Plan {
+			w.Set = w.Set.DeepCopy()
+			for i := range w.Set.Status.ObjectTemplates {
+				w.Set.Status.ObjectTemplates[i].Updated = w.Set.Status.ObjectTemplates[i].Wanted
+			}
+			p.Status.Conditions = Compute(w).Status.Conditions
+			return p
+		}}},
 		"applies what is as it should be": {"objects-life", mutant{"idle apply", applying(func(_ World, o *Object) { o.Drifted = true })}},
 		"never changes an object":         {"objects-life", mutant{"converge", each(func(ApplyObject) []Action { return nil })}},
 		"changes objects without a version": {"objects-life", mutant{"exact", each(func(a ApplyObject) []Action {
