@@ -15,18 +15,10 @@ TIMEOUT=180 # seconds that each step may take
 
 . hack/demo-lib.sh
 
-skip() {
-  echo "skipped: $*"
+if ! lacking=$(hack/node-able.sh); then
+  echo "skipped: $lacking"
   exit 0
-}
-((EUID == 0)) || skip "real nodes need root"
-hack/node-packages.sh || skip "packages that real nodes need are missing"
-[[ -e /proc/sys/net/ipv4 ]] && ip netns add ststest 2>/dev/null || skip "this machine cannot make network namespaces"
-able=$(ip -n ststest link add stv1 type veth peer name stv2 2>&1 && ip -n ststest link add stbr type bridge 2>&1 &&
-  ip netns exec ststest iptables --table nat --list --wait 2>&1 >/dev/null) && able=yes
-ip netns delete ststest
-[[ $able == yes ]] || skip "this machine lacks veth, bridge or iptables: $(tail -n 1 <<<"$able")"
-grep -q overlay /proc/filesystems || modprobe overlay 2>/dev/null || skip "this kernel has no overlayfs"
+fi
 make --no-print-directory images IMAGES="statefulset-apiserver kubectl-sts web pause busybox"
 
 # traces are what a cluster must not leave: its namespaces, devices, control groups and mounts.

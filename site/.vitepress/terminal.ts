@@ -41,7 +41,8 @@ function output(lines: string[]): string {
 // terminal is the element for a fence. Its order is what the copy button of VitePress expects; that copies the commands alone.
 export function terminal(info: string, content: string): string {
   const why = /^console\s+norun\s+(.*)$/.exec(info.trim())?.[1]
-  const caption = why ? `not run by the tests: ${why}` : 'run by the tests'
+  const where = /^console\s+nodes\b/.test(info.trim()) ? ' on real nodes' : ''
+  const caption = why ? `not run by the tests: ${why}` : `run by the tests${where}`
   const body = commands(content).map(({ lines, output: out }) => {
     const [first, ...more] = lines.map(escaped)
     const command = [`<span class="prompt vp-copy-ignore">$ </span>${first}`, ...more.map(line => line.replace(/^&gt; ?/, '<span class="prompt vp-copy-ignore">&gt; </span>'))]

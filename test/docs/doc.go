@@ -10,13 +10,15 @@
 //	```console                  run, in the namespace of the page
 //	```console fresh            run, in another namespace that is empty
 //	```console alone            run, like all of its page, when no other page is; what it takes apart it puts back
+//	```console nodes            run on real nodes, on which the server runs as pods, after the commands before it there
+//	```console nodes ha         the same, beginning with three servers and a store of three; so "single" for one, and "bare" for none
 //	```console norun WHY        not run
 //	```yaml db.yaml             a file that the commands after it find
 //
-// Each command has a shell of its own, in a directory that has artifacts of this repository, and the cluster's directory as .cluster, beside the
-// files of the page. Commands
-// that only ask are repeated until they print what they are to print.
+// Each command has a shell of its own, in a directory that has artifacts and test of this repository, and the cluster's directory as
+// .cluster, beside the files of the page. What is assigned to a variable stays for the page. Commands that only ask are repeated until
+// they print what they are to print. On real nodes, REGISTRY, VERSION and IMAGE stand for the images that are there.
 //
 // Without the build tag docs, only the pages themselves are checked: that each fence says what it is, and that links lead somewhere.
-// The rest needs a cluster, which make test-docs starts.
+// The rest needs clusters, which make test-docs starts.
 package docs

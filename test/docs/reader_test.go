@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,6 +25,8 @@ import (
 const (
 	// patience is how long a command may take, and how long one that only asks is repeated.
 	patience = 2 * time.Minute
+	// patienceWithNodes is the same where processes start and end.
+	patienceWithNodes = 6 * time.Minute
 	// pause is between two attempts.
 	pause = 300 * time.Millisecond
 )
@@ -33,6 +36,12 @@ type reader struct {
 	name string
 	// dir has the files of the page, and home is where programs keep theirs.
 	dir, home, path string
+	// patience is how long a command may take.
+	patience time.Duration
+	// stands is what words stand for, which those who read replace by their own.
+	stands *strings.Replacer
+	// variables are those that the page has assigned.
+	variables []string
 	// namespace is where the reader is, empty if it has to be made.
 	namespace string
 	matcher   *page.Matcher
@@ -40,14 +49,17 @@ type reader struct {
 	answers []answer
 }
 
-func newReader(t *testing.T, name string) *reader {
+func newReader(t *testing.T, p page.Page) *reader {
 	t.Helper()
 	here, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &reader{name: name, dir: t.TempDir(), home: t.TempDir(), matcher: page.NewMatcher()}
-	for name, target := range map[string]string{"artifacts": filepath.Join(here, "artifacts"), ".cluster": suite.Dir} {
+	r := &reader{
+		name: strings.ToLower(path.Base(nameOf(p))), dir: t.TempDir(), home: t.TempDir(),
+		patience: patience, stands: strings.NewReplacer(), matcher: page.NewMatcher(),
+	}
+	for name, target := range map[string]string{"artifacts": filepath.Join(here, "artifacts"), "test": filepath.Join(here, "test"), ".cluster": suite.Dir} {
 		if err := os.Symlink(target, filepath.Join(r.dir, name)); err != nil {
 			t.Fatalf("giving the page %s: %v", name, err)
 		}
@@ -99,7 +111,7 @@ func (r *reader) play(t *testing.T, c page.Command) error {
 	if r.namespace == "" {
 		r.enter(t)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), r.patience)
 	defer cancel()
 	if asked(c) {
 		r.answer(ctx, c)
@@ -136,13 +148,26 @@ func (r *reader) judge(c page.Command, got string, err error) error {
 
 // shell gives a command to bash. Readers are in the namespace default, so that is what the output has.
 func (r *reader) shell(ctx context.Context, text string) (string, error) {
-	cmd := exec.CommandContext(ctx, "bash", "-o", "pipefail", "-c", text)
+	variable := page.Command{Text: text}.Assigns()
+	if variable != "" {
+		text += " && printf %s \"$" + variable + "\""
+	}
+	cmd := exec.CommandContext(ctx, "bash", "-o", "pipefail", "-c", r.stands.Replace(text))
 	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(r.home, "kubeconfig"), "HOME="+r.home, "PATH="+r.path)
+	// What was built for clusters stays where it is.
+	if cache, err := os.UserCacheDir(); err == nil {
+		cmd.Env = append(cmd.Env, "XDG_CACHE_HOME="+cache)
+	}
+	cmd.Env = append(cmd.Env, r.variables...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil && err != nil {
-		err = fmt.Errorf("it took more than %s: %w", patience, err)
+		err = fmt.Errorf("it took more than %s: %w", r.patience, err)
+	}
+	if variable != "" && err == nil {
+		r.variables = append(r.variables, variable+"="+string(out))
+		return "", nil
 	}
 	return strings.ReplaceAll(string(out), r.namespace, "default"), err
 }

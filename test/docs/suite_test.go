@@ -7,9 +7,9 @@ package docs
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -23,19 +23,31 @@ import (
 // suite is what every test uses. It is set once, before the first test runs.
 var suite struct{ *harness.Cluster }
 
-func TestMain(m *testing.M) { os.Exit(harness.Main(m, &suite.Cluster)) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if !*nodes {
+		os.Exit(harness.Main(m, &suite.Cluster))
+	}
+	opened, err := harness.Open()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "opening the cluster: %v\n", err)
+		os.Exit(1)
+	}
+	suite.Cluster = opened
+	os.Exit(m.Run())
+}
 
 // TestPages runs the commands of the pages, beside each other.
 func TestPages(t *testing.T) {
 	all := allPages(t)
 	t.Log(counted(all))
 	for _, p := range all {
-		if !hasCommands(p) || isAlone(p) {
+		if !has(p, here) || has(p, alone) {
 			continue
 		}
 		t.Run(nameOf(p), func(t *testing.T) {
 			t.Parallel()
-			playPage(t, p)
+			playPage(t, p, newReader(t, p), here)
 		})
 	}
 }
@@ -43,10 +55,10 @@ func TestPages(t *testing.T) {
 // TestPagesAlone runs the commands of pages that need the cluster for themselves, after all others.
 func TestPagesAlone(t *testing.T) {
 	for _, p := range allPages(t) {
-		if isAlone(p) {
+		if has(p, alone) {
 			t.Run(nameOf(p), func(t *testing.T) {
 				othersAreGone(t)
-				playPage(t, p)
+				playPage(t, p, newReader(t, p), here)
 			})
 		}
 	}
@@ -73,10 +85,9 @@ func nameOf(p page.Page) string {
 	return strings.TrimSuffix(strings.TrimPrefix(p.Path, "docs/"), ".md")
 }
 
-// playPage runs the commands of a page, one after the other.
-func playPage(t *testing.T, p page.Page) {
+// playPage runs the commands of a page that are chosen, one after the other.
+func playPage(t *testing.T, p page.Page, r *reader, chosen func(page.Use) bool) {
 	t.Helper()
-	r := newReader(t, strings.ToLower(filepath.Base(nameOf(p))))
 	t.Cleanup(func() { r.write(t, p.Path) })
 	skip := false
 	for _, fence := range p.Fences {
@@ -88,12 +99,15 @@ func playPage(t *testing.T, p page.Page) {
 		if use.File != "" {
 			r.keep(t, use.File, fence.Lines)
 		}
-		if !use.Run {
+		if !chosen(use) {
 			continue
 		}
-		if use.Fresh {
+		if use.Fresh || use.Installed != "" {
 			r.namespace = ""
 			skip = false
+		}
+		if use.Installed != "" {
+			install(t, use.Installed)
 		}
 		// What comes after a command that failed rests on it, until a fence begins anew.
 		if !skip {
@@ -102,24 +116,23 @@ func playPage(t *testing.T, p page.Page) {
 	}
 }
 
-func isAlone(p page.Page) bool {
-	return slices.ContainsFunc(p.Fences, func(fence page.Fence) bool {
-		use, err := fence.Use()
-		return err == nil && use.Alone
-	})
-}
+// here, alone and onNodes are where commands are run.
+func here(use page.Use) bool    { return use.Run && !use.Nodes }
+func alone(use page.Use) bool   { return use.Alone }
+func onNodes(use page.Use) bool { return use.Nodes }
 
-func hasCommands(p page.Page) bool {
+// has says that a page has commands that are run there.
+func has(p page.Page, there func(page.Use) bool) bool {
 	return slices.ContainsFunc(p.Fences, func(fence page.Fence) bool {
 		use, err := fence.Use()
-		return err != nil || use.Run
+		return err == nil && there(use)
 	})
 }
 
 // TestAWrongPageIsFound plays a page whose last command prints something else.
 func TestAWrongPageIsFound(t *testing.T) {
 	t.Parallel()
-	r := newReader(t, "wrong")
+	r := newReader(t, page.Page{Path: "wrong.md"})
 	for sentence, c := range map[string]struct{ command, want, says string }{
 		"another output":             {"echo two", "one", `expected "one", got "two"`},
 		"a command that fails":       {"false", "", "exit status 1"},

@@ -18,11 +18,18 @@ type Use struct {
 	Fresh bool
 	// Alone says that they are run when those of no other page are, because they take the cluster apart.
 	Alone bool
+	// Nodes says that they are run on real nodes, on which the server runs as pods.
+	Nodes bool
+	// Installed is what they begin with there, one of installations, empty for what the commands before have left.
+	Installed string
 	// NotRun is why commands are not run. It is empty for a fence that has none.
 	NotRun string
 	// File is the name under which the fence is there for commands, empty if it is not.
 	File string
 }
+
+// installations are what commands on real nodes may begin with: nothing, one server, or three and a store of three.
+func installations() []string { return []string{"bare", "single", "ha"} }
 
 // listings are the languages of what is only read.
 func listings() []string {
@@ -41,12 +48,17 @@ func (f Fence) Use() (Use, error) {
 	case rest == "" || rest == "fresh" || rest == "alone":
 		_, err := f.Commands()
 		return Use{Run: true, Fresh: rest == "fresh", Alone: rest == "alone"}, err
+	case word == "nodes" && (reason == "" || slices.Contains(installations(), reason)):
+		_, err := f.Commands()
+		return Use{Run: true, Nodes: true, Installed: reason}, err
+	case word == "nodes":
+		return Use{}, fmt.Errorf("```%s: want nothing after nodes, or one of %s", f.Info, strings.Join(installations(), ", "))
 	case word == "norun" && strings.TrimSpace(reason) != "":
 		return Use{NotRun: strings.TrimSpace(reason)}, nil
 	case word == "norun":
 		return Use{}, fmt.Errorf("```%s does not say why: want ```console norun REASON", f.Info)
 	}
-	return Use{}, fmt.Errorf("```%s: want ```console, ```console fresh, ```console alone, or ```console norun REASON", f.Info)
+	return Use{}, fmt.Errorf("```%s: want ```console, ```console fresh, ```console alone, ```console nodes, or ```console norun REASON", f.Info)
 }
 
 func (f Fence) listing(language, name string) (Use, error) {
@@ -122,6 +134,17 @@ func (c Command) Fails() bool {
 	})
 }
 
+// assignment is a command that does nothing but give a variable what another prints.
+var assignment = regexp.MustCompile(`^([A-Z][A-Z_]*)=\$\((.*)\)$`)
+
+// Assigns is the variable to which the command gives a value, empty if it does nothing of the kind.
+func (c Command) Assigns() string {
+	if assigned := assignment.FindStringSubmatch(c.Text); assigned != nil {
+		return assigned[1]
+	}
+	return ""
+}
+
 // asking are the verbs of kubectl and of its plugin that change nothing.
 func asking() []string {
 	return []string{"get", "describe", "events", "plan", "tree", "doctor", "version", "explain", "diff", "auth", "api-resources", "logs"}
@@ -130,8 +153,15 @@ func asking() []string {
 // Repeatable says that the command changes nothing, so that it may be run again until it prints what it is to print: what a
 // reader types takes longer than what the cluster does meanwhile.
 func (c Command) Repeatable() bool {
-	words := strings.Fields(c.Text)
-	if len(words) < 2 || words[0] != "kubectl" || strings.ContainsAny(c.Text, ";&>") {
+	text := c.Text
+	if assigned := assignment.FindStringSubmatch(text); assigned != nil {
+		text = assigned[2]
+	}
+	words := strings.Fields(text)
+	if len(words) > 3 && words[1] == "-n" {
+		words = slices.Delete(words, 1, 3)
+	}
+	if len(words) < 2 || words[0] != "kubectl" || strings.ContainsAny(text, ";&>") {
 		return false
 	}
 	if words = words[1:]; words[0] == "sts" && len(words) > 1 {

@@ -24,6 +24,9 @@ func TestUseOfFences(t *testing.T) {
 		"commands":                      {fence: fence("console", "$ kubectl get sset"), want: page.Use{Run: true}},
 		"commands in another namespace": {fence: fence("console fresh", "$ kubectl get sset"), want: page.Use{Run: true, Fresh: true}},
 		"commands that need the cluster for themselves": {fence: fence("console alone", "$ kubectl get sset"), want: page.Use{Run: true, Alone: true}},
+		"commands on real nodes":                        {fence: fence("console nodes", "$ kubectl get sset"), want: page.Use{Run: true, Nodes: true}},
+		"commands on real nodes that have one server":   {fence: fence("console nodes single", "$ kubectl get sset"), want: page.Use{Run: true, Nodes: true, Installed: "single"}},
+		"commands on nodes that there are not":          {fence: fence("console nodes two", "$ kubectl get sset"), fails: "one of bare, single, ha"},
 		"commands that are not run":                     {fence: fence("console norun needs real nodes", "$ make demo"), want: page.Use{NotRun: "needs real nodes"}},
 		"commands that are not run, no why":             {fence: fence("console norun", "$ make demo"), fails: "does not say why"},
 		"a word that there is not":                      {fence: fence("console skip", "$ make demo"), fails: "want ```console"},
@@ -94,12 +97,28 @@ func TestWhatIsRepeated(t *testing.T) {
 		"kubectl sts rollout status statefulset/db": true,
 		"kubectl rollout undo statefulset/db":       false,
 		"kubectl sts replace db-2 --wait":           false,
+		"kubectl -n other logs deployment/web":      true,
+		"kubectl -n other delete pod db-0":          false,
+		"A=$(kubectl get pod db-0 -o name)":         true,
+		"A=$(kubectl create token db)":              false,
 		"kubectl apply -f web.yaml":                 false,
 		"kubectl get pods; kubectl delete pod db-0": false,
 		"make demo": false,
 	} {
 		if got := (page.Command{Text: command}).Repeatable(); got != want {
 			t.Errorf("%s is repeated: got %v, want %v", command, got, want)
+		}
+	}
+}
+
+func TestWhatIsAssigned(t *testing.T) {
+	for command, want := range map[string]string{
+		"LOST=$(kubectl get pod web-1 -o jsonpath='{.spec.nodeName}')": "LOST",
+		"LOST=n1 kubectl get pods":                                     "",
+		"echo LOST=$(date)":                                            "",
+	} {
+		if got := (page.Command{Text: command}).Assigns(); got != want {
+			t.Errorf("%s assigns: got %q, want %q", command, got, want)
 		}
 	}
 }
