@@ -2,8 +2,9 @@
 # Copyright The statefulset-apiserver Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs test/nodes on three real nodes, on which our server is installed from the manifests. The cluster is removed however
-# this ends; when a test failed, the logs are kept.
+# Runs test/nodes on three real nodes, on which our server is installed from the manifests, and then test/nodes/servers, with
+# three servers and three members of their store. The cluster is removed however this ends; when a test failed, the logs are
+# kept.
 #
 #   hack/test-nodes.sh [flags of the test binary, such as -test.run=NAME]
 set -euo pipefail
@@ -28,6 +29,7 @@ finish() {
 hack/node-packages.sh
 make --no-print-directory images IMAGES=agnhost
 go test -tags=nodes -c -o bin/nodes.test ./test/nodes
+go test -tags=nodes -c -o bin/servers.test ./test/nodes/servers
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
@@ -36,4 +38,15 @@ bin/cluster up --nodes=real --dir "$DIR" --images bin/images
 export KUBECONFIG=$DIR/kubeconfig
 "$DIR/kubectl" apply -k artifacts/base >/dev/null
 "$DIR/kubectl" wait --for=condition=Available apiservice/v1.apps.statefulset.dev --timeout=3m
-(cd test/nodes && STATEFULSET_CLUSTER_DIR=$DIR ../../bin/nodes.test -test.timeout=45m "$@")
+export STATEFULSET_CLUSTER_DIR=$DIR
+code=0
+(cd test/nodes && ../../bin/nodes.test -test.timeout=45m "$@") || code=1
+bin/kubectl-sts uninstall --delete-sets --timeout=4m
+# The data goes too, as the other installation has another store. The host takes a moment to forget the policy that protects it.
+for ((attempts = 10; ; attempts--)); do
+  if "$DIR/kubectl" delete namespace statefulset-system --timeout=1m || ((attempts == 0)); then break; fi
+  sleep 1
+done
+bin/kubectl-sts install --image=statefulset-apiserver:dev --timeout=4m
+(cd test/nodes/servers && ../../../bin/servers.test -test.timeout=45m -test.v "$@") || code=1
+exit "$code"

@@ -125,7 +125,7 @@ func withoutEnd(lines []string) []string {
 }
 
 // failed is how kubectl and its plugin begin when they fail.
-var failed = regexp.MustCompile(`^(error: |Error: |Error from server |The [A-Z]\w* "[^"]*" is invalid: )`)
+var failed = regexp.MustCompile(`^(error: |Error: |Error from server |The [A-Z]\w* "[^"]*" is invalid: |command terminated with exit code [1-9])`)
 
 // Fails says that the page shows the command to fail.
 func (c Command) Fails() bool {

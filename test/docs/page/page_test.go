@@ -78,6 +78,7 @@ func TestCommandsOfAFence(t *testing.T) {
 func TestWhatIsShownToFail(t *testing.T) {
 	for line, want := range map[string]bool{
 		"error: nothing was changed":                                         true,
+		"command terminated with exit code 1":                                true,
 		`Error from server (Forbidden): set default/db is protected`:         true,
 		`The StatefulSet "web" is invalid: spec.replicas: Invalid value: -1`: true,
 		"The set is there":            false,
