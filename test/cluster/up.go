@@ -87,7 +87,7 @@ func (s *supervisor) up(ctx context.Context, bin binaries, modulesDir, images st
 	if err := s.startNodes(ctx, bin, images, s.nodes()...); err != nil {
 		return err
 	}
-	if err := waitUsable(ctx, bin["kubectl"], s.adminConfig()); err != nil {
+	if err := s.waitUsable(ctx, bin["kubectl"]); err != nil {
 		return err
 	}
 	s.report(begun)
@@ -187,18 +187,6 @@ func link(target, path string) error {
 	}
 	if err := os.Symlink(target, path); err != nil {
 		return fmt.Errorf("linking kubectl: %w", err)
-	}
-	return nil
-}
-
-// waitUsable waits for what a first pod needs: ready nodes, and the service account that admission asks for.
-func waitUsable(ctx context.Context, kubectl, kubeconfig string) error {
-	timeout := "--timeout=" + readyWithin.String()
-	if err := runKubectl(ctx, kubectl, kubeconfig, nil, "wait", "--for=condition=Ready", "nodes", "--all", timeout); err != nil {
-		return fmt.Errorf("waiting for the nodes: %w", err)
-	}
-	if err := runKubectl(ctx, kubectl, kubeconfig, nil, "wait", "--for=create", "serviceaccount/default", timeout); err != nil {
-		return fmt.Errorf("waiting for the default service account: %w", err)
 	}
 	return nil
 }
