@@ -150,7 +150,8 @@ func (r *reader) judge(c page.Command, got string, err error) error {
 func (r *reader) shell(ctx context.Context, text string) (string, error) {
 	variable := page.Command{Text: text}.Assigns()
 	if variable != "" {
-		text += " && printf %s \"$" + variable + "\""
+		// What the command tells people goes elsewhere.
+		text += " && printf %s \"$" + variable + "\" >\"$HOME/" + variable + "\""
 	}
 	cmd := exec.CommandContext(ctx, "bash", "-o", "pipefail", "-c", r.stands.Replace(text))
 	cmd.Dir = r.dir
@@ -166,8 +167,9 @@ func (r *reader) shell(ctx context.Context, text string) (string, error) {
 		err = fmt.Errorf("it took more than %s: %w", r.patience, err)
 	}
 	if variable != "" && err == nil {
-		r.variables = append(r.variables, variable+"="+string(out))
-		return "", nil
+		value, err := os.ReadFile(filepath.Join(r.home, variable))
+		r.variables = append(r.variables, variable+"="+string(value))
+		return "", err
 	}
 	return strings.ReplaceAll(string(out), r.namespace, "default"), err
 }
