@@ -26,7 +26,7 @@ finish() {
 }
 
 hack/node-packages.sh
-make --no-print-directory images IMAGES=agnhost
+make --no-print-directory images IMAGES="agnhost zookeeper galera"
 go test -tags=nodes -c -o bin/nodes.test ./test/nodes
 trap finish EXIT
 trap 'exit 130' INT
