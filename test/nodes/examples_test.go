@@ -88,40 +88,24 @@ func (e *exampleSet) scale(t *testing.T, replicas int32) {
 
 // awaitReady waits until so many members are updated and available, no others are there, and the set
 // says that it is ready.
-func (e *exampleSet) awaitReady(t *testing.T, n int32) *v1.StatefulSet {
+func (e *exampleSet) awaitReady(t *testing.T, n int32) {
 	t.Helper()
-	var found *v1.StatefulSet
-	harness.Eventually(t, fmt.Sprintf("set %s is ready with %d members", e.name, n), func(ctx context.Context) (err error) {
-		if found, err = cluster.Sets.AppsV1().StatefulSets(e.ns).Get(ctx, e.name, metav1.GetOptions{}); err != nil {
+	harness.Eventually(t, fmt.Sprintf("set %s is ready with %d members", e.name, n), func(ctx context.Context) error {
+		found, err := cluster.Sets.AppsV1().StatefulSets(e.ns).Get(ctx, e.name, metav1.GetOptions{})
+		if err != nil {
 			return err
 		}
-		ready := e.condition(found)
+		ready := readyOf(found)
 		s := found.Status
 		if s.ObservedGeneration != found.Generation || s.Replicas != n || s.UpdatedReplicas != n || s.AvailableReplicas != n || ready.Status != corev1.ConditionTrue {
 			return fmt.Errorf("it has %d members, %d of them updated and %d available, and says %s: %s", s.Replicas, s.UpdatedReplicas, s.AvailableReplicas, ready.Reason, ready.Message)
 		}
 		return nil
 	})
-	return found
 }
 
-// awaitReason waits until the set says why it is not ready.
-func (e *exampleSet) awaitReason(t *testing.T, reason, message string) {
-	t.Helper()
-	harness.Eventually(t, fmt.Sprintf("set %s says %s: %s", e.name, reason, message), func(ctx context.Context) error {
-		set, err := cluster.Sets.AppsV1().StatefulSets(e.ns).Get(ctx, e.name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if c := e.condition(set); c.Reason != reason || !strings.Contains(c.Message, message) {
-			return fmt.Errorf("it says %s: %s", c.Reason, c.Message)
-		}
-		return nil
-	})
-}
-
-// condition is Ready, with nothing in it if it is not there.
-func (e *exampleSet) condition(set *v1.StatefulSet) v1.StatefulSetCondition {
+// readyOf is the condition Ready, with nothing in it if it is not there.
+func readyOf(set *v1.StatefulSet) v1.StatefulSetCondition {
 	for _, c := range set.Status.Conditions {
 		if c.Type == v1.StatefulSetReady {
 			return c
@@ -137,6 +121,18 @@ func (e *exampleSet) pod(t *testing.T, ordinal int) *corev1.Pod {
 		t.Fatalf("getting member %d: %v", ordinal, err)
 	}
 	return pod
+}
+
+// awaitRecreated waits until a member has another pod than before.
+func (e *exampleSet) awaitRecreated(t *testing.T, ordinal int, before *corev1.Pod) {
+	t.Helper()
+	harness.Eventually(t, "pod "+before.Name+" is another one", func(ctx context.Context) error {
+		pod, err := cluster.Host.CoreV1().Pods(e.ns).Get(ctx, before.Name, metav1.GetOptions{})
+		if err == nil && pod.UID == before.UID {
+			err = fmt.Errorf("member %d has the pod of before, %s", ordinal, pod.Status.Phase)
+		}
+		return err
+	})
 }
 
 // run runs a command in the first container of a member.

@@ -9,13 +9,14 @@ import (
 	"fmt"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestAGaleraClusterLosesAMember writes to one member and reads from another while one is killed, and while the
-// set is scaled to two and back.
+// TestAGaleraClusterLosesAMember writes to one member and reads from another while one is killed, when all were, and while
+// the set is scaled to two and back.
 func TestAGaleraClusterLosesAMember(t *testing.T) {
-	forOurs(t, "a Galera of three keeps what is written while a member is killed, and while it is scaled to two and back", func(t *testing.T, k kind) {
+	forOurs(t, "a Galera of three keeps what is written while a member is killed, while all are, and while it is scaled to two and back", func(t *testing.T, k kind) {
 		e := newExample(t, "sql", "services", "secrets")
 		cluster.MustKubectl(t, "", "create", "secret", "generic", "sql-password", "-n", e.ns, "--from-literal=password=fromTheTest1")
 		e.apply(t, "galera.yaml")
@@ -32,11 +33,21 @@ func TestAGaleraClusterLosesAMember(t *testing.T) {
 		e.expectSQL(t, 1, "100", "SELECT n FROM d.rounds WHERE n = 100")
 		e.expectRound(t, 2, 3)
 
+		all := []*corev1.Pod{e.pod(t, 0), e.pod(t, 1), e.pod(t, 2)}
+		if err := cluster.Host.CoreV1().Pods(e.ns).DeleteCollection(t.Context(), metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}, metav1.ListOptions{LabelSelector: "app=sql"}); err != nil {
+			t.Fatalf("killing all members: %v", err)
+		}
+		for ordinal, before := range all {
+			e.awaitRecreated(t, ordinal, before)
+		}
+		e.awaitReady(t, 3)
+		e.expectRound(t, 5, 3)
+
 		e.scale(t, 2)
 		e.expectRound(t, 3, 2)
 		e.scale(t, 3)
 		e.expectRound(t, 4, 3)
-		e.expectSQL(t, 2, "1 2 3 4 100", "SELECT GROUP_CONCAT(n ORDER BY n SEPARATOR ' ') FROM d.rounds")
+		e.expectSQL(t, 2, "1 2 3 4 5 100", "SELECT GROUP_CONCAT(n ORDER BY n SEPARATOR ' ') FROM d.rounds")
 	})
 }
 
