@@ -66,7 +66,7 @@ bin/helm:
 ARCH ?= $(shell go env GOARCH)
 IMAGES_DIR ?= bin/images
 .PHONY: images
-images: bin/release ## Write the images of the server and of what real nodes need to bin/images, without a container engine (ARCH=amd64,arm64; IMAGES=agnhost picks some)
+images: bin/release ## Write the images of the server and of what real nodes need to bin/images, without a container engine (ARCH=amd64,arm64; IMAGES="zookeeper galera" picks some, also those that are optional)
 	@hack/node-packages.sh
 	@bin/release images --out "$(IMAGES_DIR)" --arch "$(ARCH)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)" $(IMAGES)
 

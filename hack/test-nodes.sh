@@ -27,7 +27,7 @@ finish() {
 }
 
 hack/node-packages.sh
-make --no-print-directory images IMAGES=agnhost
+make --no-print-directory images IMAGES="agnhost zookeeper galera"
 go test -tags=nodes -c -o bin/nodes.test ./test/nodes
 go test -tags=nodes -c -o bin/servers.test ./test/nodes/servers
 trap finish EXIT

@@ -76,6 +76,7 @@ func images(arch []string) []imageSpec {
 			name: "agnhost", reference: "localhost/agnhost:dev", arch: here, user: nobody, entrypoint: []string{"/agnhost"}, optional: true,
 			files: pinned("agnhost", "k8s.io/kubernetes/test/images/agnhost", "/agnhost"),
 		},
+		zookeeper(), galera(),
 		certManager("controller"), certManager("webhook"), certManager("cainjector"),
 	}
 }

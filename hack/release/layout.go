@@ -88,6 +88,11 @@ func layerOf(files map[string]string, created time.Time) ([]byte, error) {
 		entry(tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}, nil),
 	}
 	for _, to := range slices.Sorted(maps.Keys(files)) {
+		// A link of a package, which leads to another of its files.
+		if target, err := os.Readlink(files[to]); err == nil {
+			entries = append(entries, entry(tar.Header{Typeflag: tar.TypeSymlink, Name: strings.TrimPrefix(to, "/"), Linkname: target, Mode: 0o777}, nil))
+			continue
+		}
 		content, err := os.ReadFile(files[to])
 		if err != nil {
 			return nil, fmt.Errorf("reading a file of an image: %w", err)

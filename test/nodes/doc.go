@@ -18,6 +18,12 @@
 //	claims_test.go      disks that come later
 //	quota_test.go       disks that grow, and members that come, as far as a quota lets them
 //	identity_test.go    names and numbers that members are given
+//	examples_test.go    examples as they are in artifacts, and what is asked of them
+//	addresses_test.go   members that know at what addresses they are reached
+//	priming_test.go     disks that init containers and Jobs prepare
+//	secrets_test.go     a Secret and a ConfigMap for each member
+//	zookeeper_test.go   a ZooKeeper that grows and shrinks
+//	galera_test.go      a Galera that loses a member
 //	overrides_test.go   a member on a node of its choice, with a larger disk
 //	steps_test.go       steps that sidecars and people let go on, rollbacks, and a server that is killed
 //	etcd_test.go        an etcd whose leader is updated last
