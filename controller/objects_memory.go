@@ -116,6 +116,8 @@ type objectsMemo struct {
 	// versions are the highest resource versions written, by kind.
 	versions map[schema.GroupKind]string
 	written  map[types.UID]writtenObject
+	// deleted are those that were deleted and that the cache may still show.
+	deleted map[types.UID]bool
 	taken    map[takenName]takenObject
 	// expected are the kinds of which names were noted that others have, as the status says.
 	expected map[schema.GroupKind]bool
@@ -155,6 +157,34 @@ func (m *memo) wroteObject(kind schema.GroupKind, answer metav1.Object, written 
 	written.ours, _, _ = managed(answer.GetManagedFields())
 	m.objects.written[answer.GetUID()] = written
 	m.awaitObjects(kind, answer.GetResourceVersion())
+}
+
+// deletedObject notes that an object was deleted, until the cache shows it.
+func (m *memo) deletedObject(uid types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.objects.deleted == nil {
+		m.objects.deleted = map[types.UID]bool{}
+	}
+	m.objects.deleted[uid] = true
+	delete(m.objects.written, uid)
+}
+
+// showDeleted has objects look as if they were terminating that were deleted, and that a cache still
+// shows as they were. What no cache shows any more is forgotten.
+func (m *memo) showDeleted(objects map[identity.ObjectKey]*plan.Object, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	still := map[types.UID]bool{}
+	for _, object := range objects {
+		if m.objects.deleted[object.UID] {
+			still[object.UID] = true
+			if object.DeletionTimestamp == nil {
+				object.DeletionTimestamp = &metav1.Time{Time: now}
+			}
+		}
+	}
+	maps.DeleteFunc(m.objects.deleted, func(uid types.UID, _ bool) bool { return !still[uid] })
 }
 
 // awaitObjects notes that the cache of a kind has to come to a resource version.
