@@ -118,7 +118,7 @@ type objectsMemo struct {
 	written  map[types.UID]writtenObject
 	// deleted are those that were deleted and that the cache may still show.
 	deleted map[types.UID]bool
-	taken    map[takenName]takenObject
+	taken   map[takenName]takenObject
 	// expected are the kinds of which names were noted that others have, as the status says.
 	expected map[schema.GroupKind]bool
 	// outputs are what objects give, as they were read, awaited those that lack what a pod needs, and

@@ -49,7 +49,9 @@ func retiredText(o v1.ObjectTemplateStatus) string {
 func (h *host) retentionCommand(name string, args []string) bool {
 	do := map[string]func(*Object){
 		"inherit": func(o *Object) { o.Annotations = merged(o.Annotations, map[string]string{ownerNote: "web/earlier"}) },
-		"own":     func(o *Object) { o.Annotations = merged(o.Annotations, map[string]string{ownerNote: "web/" + string(h.set.UID)}) },
+		"own": func(o *Object) {
+			o.Annotations = merged(o.Annotations, map[string]string{ownerNote: "web/" + string(h.set.UID)})
+		},
 		"date": func(o *Object) {
 			o.Annotations = merged(o.Annotations, map[string]string{retiredNote: h.now.Add(-time.Hour).Format(time.RFC3339)})
 		},

@@ -89,7 +89,7 @@ func createsWithObjects(_ *judge, i *intent, s scene) string {
 
 // writesAsDescribed: one object for each template and member, marked as that.
 func writesAsDescribed(_ *judge, i *intent, s scene) string {
-	if i.Resource != model.ConfigMaps || s.set == nil || i.isJSONPatch() || i.Verb != "create" && i.Verb != "patch" {
+	if i.Resource != model.ConfigMaps || s.set == nil || i.isJSONPatch() || i.isNote() || i.Verb != "create" && i.Verb != "patch" {
 		return ""
 	}
 	var object corev1.ConfigMap
@@ -112,8 +112,8 @@ func writesAsDescribed(_ *judge, i *intent, s scene) string {
 
 // objectChanges judges a change of an object, whoever made it.
 func (j *judge) objectChanges(object *corev1.ConfigMap, how watch.EventType) {
-	if how == watch.Deleted && !j.given[object.Name] {
-		j.broke("nothing deletes an object", "%s goes, that of %q", object.Name, object.Annotations[v1.OwnerAnnotation])
+	if how == watch.Deleted {
+		j.objectGoes(object)
 	}
 	place := object.Labels[v1.ObjectTemplateLabel] + " " + object.Labels[v1.ObjectOrdinalLabel]
 	for _, other := range j.world.host.List(model.ConfigMaps, namespace) {
