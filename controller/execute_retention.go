@@ -61,7 +61,7 @@ func (e *execution) deleteObject(ctx context.Context, action plan.DeleteObject) 
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
 		}
-		e.memory.of(e.key).deletedObject(action.At.UID)
+		e.memory.of(e.key).deletedObject(action.Kind.GroupKind(), action.At.UID)
 		return nil
 	})
 	if err == nil {

@@ -117,7 +117,7 @@ type objectsMemo struct {
 	versions map[schema.GroupKind]string
 	written  map[types.UID]writtenObject
 	// deleted are those that were deleted and that the cache may still show.
-	deleted map[types.UID]bool
+	deleted map[types.UID]schema.GroupKind
 	taken   map[takenName]takenObject
 	// expected are the kinds of which names were noted that others have, as the status says.
 	expected map[schema.GroupKind]bool
@@ -160,31 +160,32 @@ func (m *memo) wroteObject(kind schema.GroupKind, answer metav1.Object, written 
 }
 
 // deletedObject notes that an object was deleted, until the cache shows it.
-func (m *memo) deletedObject(uid types.UID) {
+func (m *memo) deletedObject(kind schema.GroupKind, uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.objects.deleted == nil {
-		m.objects.deleted = map[types.UID]bool{}
+		m.objects.deleted = map[types.UID]schema.GroupKind{}
 	}
-	m.objects.deleted[uid] = true
+	m.objects.deleted[uid] = kind
 	delete(m.objects.written, uid)
 }
 
 // showDeleted has objects look as if they were terminating that were deleted, and that a cache still
-// shows as they were. What no cache shows any more is forgotten.
-func (m *memo) showDeleted(objects map[identity.ObjectKey]*plan.Object, now time.Time) {
+// shows as they were. What no cache shows any more is forgotten, if all of its kind is known.
+func (m *memo) showDeleted(world *plan.World) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	still := map[types.UID]bool{}
-	for _, object := range objects {
-		if m.objects.deleted[object.UID] {
-			still[object.UID] = true
-			if object.DeletionTimestamp == nil {
-				object.DeletionTimestamp = &metav1.Time{Time: now}
-			}
+	shown := map[types.UID]bool{}
+	for _, object := range world.Objects {
+		if _, is := m.objects.deleted[object.UID]; !is {
+			continue
+		}
+		shown[object.UID] = true
+		if object.DeletionTimestamp == nil {
+			object.DeletionTimestamp = &metav1.Time{Time: world.Now}
 		}
 	}
-	maps.DeleteFunc(m.objects.deleted, func(uid types.UID, _ bool) bool { return !still[uid] })
+	maps.DeleteFunc(m.objects.deleted, func(uid types.UID, kind schema.GroupKind) bool { return !shown[uid] && world.Kinds[kind].Known })
 }
 
 // awaitObjects notes that the cache of a kind has to come to a resource version.
