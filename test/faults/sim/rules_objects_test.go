@@ -80,6 +80,8 @@ func createsWithObjects(_ *judge, i *intent, s scene) string {
 			return fmt.Sprintf("there is no %s", d.Name)
 		case object.DeletionTimestamp != nil:
 			return fmt.Sprintf("%s is terminating", d.Name)
+		case scenarios.IsOf(scenarios.Name, object) && object.Annotations[v1.RetiredAtAnnotation] != "":
+			return fmt.Sprintf("%s is to be deleted", d.Name)
 		case d.Refused && !scenarios.IsOf(scenarios.Name, object):
 			return fmt.Sprintf("%s is that of %q", d.Name, object.Annotations[v1.OwnerAnnotation])
 		}
