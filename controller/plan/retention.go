@@ -129,7 +129,10 @@ func (f *facts) needsObject(key identity.ObjectKey) bool {
 		}
 	}
 	return slices.ContainsFunc(f.objects, func(o identity.Object) bool {
-		if o.ForSet() {
+		switch {
+		case o.Kind().Group != key.Group || o.Kind().Kind != key.Kind:
+			return false
+		case o.ForSet():
 			return o.Key(setOrdinal) == key
 		}
 		return slices.ContainsFunc(ordinals, func(ordinal int) bool { return f.roster.Contains(ordinal) && o.Key(ordinal) == key })
