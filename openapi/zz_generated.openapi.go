@@ -18781,7 +18781,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectRetention(ref common.ReferenceCallb
 					},
 					"whenDeleted": {
 						SchemaProps: spec.SchemaProps{
-							Description: "whenDeleted says what becomes of the objects when the set is deleted. Without it, Retain. With Delete they have the set as an owner, which does not control them.\n\nPossible enum values:\n - `\"Delete\"` deletes it.\n - `\"Retain\"` keeps it.",
+							Description: "whenDeleted says what becomes of the objects when the set is deleted. Without it, Retain, which is the only value that is accepted yet.\n\nPossible enum values:\n - `\"Delete\"` deletes it.\n - `\"Retain\"` keeps it.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Delete", "Retain"},

@@ -23,8 +23,8 @@ type ObjectRetention struct {
 	// +optional
 	// +k8s:optional
 	WhenScaled ObjectRetentionPolicyType `json:"whenScaled,omitempty" protobuf:"bytes,1,opt,name=whenScaled,casttype=ObjectRetentionPolicyType"`
-	// whenDeleted says what becomes of the objects when the set is deleted. Without it, Retain. With
-	// Delete they have the set as an owner, which does not control them.
+	// whenDeleted says what becomes of the objects when the set is deleted. Without it, Retain, which
+	// is the only value that is accepted yet.
 	// +optional
 	// +k8s:optional
 	WhenDeleted ObjectRetentionPolicyType `json:"whenDeleted,omitempty" protobuf:"bytes,2,opt,name=whenDeleted,casttype=ObjectRetentionPolicyType"`

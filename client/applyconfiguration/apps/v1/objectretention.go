@@ -17,8 +17,8 @@ type ObjectRetentionApplyConfiguration struct {
 	// whenScaled says what becomes of the object of a member that is not wanted any more and has no
 	// pod. Without it, Retain. Delete needs a right of whoever asks for it, and one of the controller.
 	WhenScaled *appsv1.ObjectRetentionPolicyType `json:"whenScaled,omitempty"`
-	// whenDeleted says what becomes of the objects when the set is deleted. Without it, Retain. With
-	// Delete they have the set as an owner, which does not control them.
+	// whenDeleted says what becomes of the objects when the set is deleted. Without it, Retain, which
+	// is the only value that is accepted yet.
 	WhenDeleted *appsv1.ObjectRetentionPolicyType `json:"whenDeleted,omitempty"`
 	// scaledAfterSeconds is how long the object of a removed member is kept before it is deleted. It
 	// is used as it is if the member comes back before. Only with whenScaled Delete. Without it, the
