@@ -104,6 +104,10 @@ func (e *execution) carryOut(ctx context.Context, action plan.Action) error { //
 		return e.createObject(ctx, action)
 	case plan.ApplyObject:
 		return e.applyObject(ctx, action)
+	case plan.MarkObject:
+		return e.markObject(ctx, action)
+	case plan.DeleteObject:
+		return e.deleteObject(ctx, action)
 	case plan.RepairPod:
 		return e.repairPod(ctx, action)
 	case plan.PatchPod:

@@ -80,7 +80,7 @@ func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
 	case apierrors.IsNotFound(err):
 		return &staleRead{err}
 	case err != nil:
-		return fmt.Errorf("reading set before deleting a claim: %w", err)
+		return fmt.Errorf("reading set before deleting what a removed member had: %w", err)
 	case live.UID != e.set.UID || live.Generation != e.set.Generation || live.DeletionTimestamp != nil || held(live):
 		return &staleRead{errors.New("the set has changed")}
 	}
@@ -89,7 +89,7 @@ func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
 	case err == nil:
 		return &staleRead{fmt.Errorf("pod %s exists", pod)}
 	case !apierrors.IsNotFound(err):
-		return fmt.Errorf("reading pod %s before deleting a claim of its member: %w", pod, err)
+		return fmt.Errorf("reading pod %s before deleting what its member had: %w", pod, err)
 	}
 	return nil
 }

@@ -148,6 +148,7 @@ func (t *term) observeObjects(ctx context.Context, known *memo, world *plan.Worl
 			world.Objects[watched.key(object)] = t.seen(known, world.Set, object)
 		}
 	}
+	known.showDeleted(world)
 }
 
 // seen is what the planner knows of an object.

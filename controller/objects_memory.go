@@ -116,7 +116,9 @@ type objectsMemo struct {
 	// versions are the highest resource versions written, by kind.
 	versions map[schema.GroupKind]string
 	written  map[types.UID]writtenObject
-	taken    map[takenName]takenObject
+	// deleted are those that were deleted and that the cache may still show.
+	deleted map[types.UID]schema.GroupKind
+	taken   map[takenName]takenObject
 	// expected are the kinds of which names were noted that others have, as the status says.
 	expected map[schema.GroupKind]bool
 	// outputs are what objects give, as they were read, awaited those that lack what a pod needs, and
@@ -155,6 +157,35 @@ func (m *memo) wroteObject(kind schema.GroupKind, answer metav1.Object, written 
 	written.ours, _, _ = managed(answer.GetManagedFields())
 	m.objects.written[answer.GetUID()] = written
 	m.awaitObjects(kind, answer.GetResourceVersion())
+}
+
+// deletedObject notes that an object was deleted, until the cache shows it.
+func (m *memo) deletedObject(kind schema.GroupKind, uid types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.objects.deleted == nil {
+		m.objects.deleted = map[types.UID]schema.GroupKind{}
+	}
+	m.objects.deleted[uid] = kind
+	delete(m.objects.written, uid)
+}
+
+// showDeleted has objects look as if they were terminating that were deleted, and that a cache still
+// shows as they were. What no cache shows any more is forgotten, if all of its kind is known.
+func (m *memo) showDeleted(world *plan.World) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	shown := map[types.UID]bool{}
+	for _, object := range world.Objects {
+		if _, is := m.objects.deleted[object.UID]; !is {
+			continue
+		}
+		shown[object.UID] = true
+		if object.DeletionTimestamp == nil {
+			object.DeletionTimestamp = &metav1.Time{Time: world.Now}
+		}
+	}
+	maps.DeleteFunc(m.objects.deleted, func(uid types.UID, kind schema.GroupKind) bool { return !shown[uid] && world.Kinds[kind].Known })
 }
 
 // awaitObjects notes that the cache of a kind has to come to a resource version.

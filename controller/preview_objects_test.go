@@ -84,3 +84,34 @@ func TestPlansTakeTheObjectsOfTheStatusToBeThere(t *testing.T) {
 		})
 	}
 }
+
+// TestPlansShowWhenObjectsAreDeleted scales a set in whose objects stay for a minute.
+func TestPlansShowWhenObjectsAreDeleted(t *testing.T) {
+	set := newSet("web")
+	set.Spec.Replicas = new(int32(2))
+	set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "conf", Retention: &v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(60))},
+		Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"}}`)}}}
+	set.Status.ObjectTemplates = []v1.ObjectTemplateStatus{{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 2, Present: 2, Updated: 2}}
+	fewer := set.DeepCopy()
+	fewer.Spec.Replicas = new(int32(1))
+	world := filled(t, set, newPod(set, 0), newPod(set, 1)).world(fewer, time.Unix(0, 0))
+	assumeObjects(&world, []v1.StatefulSet{*set})
+	shown, err := forecast.Play(world, func() error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []v1.PlanAction
+	for _, round := range shown.Rounds {
+		for _, step := range round.Steps {
+			for _, action := range step.Actions {
+				if action.Type == v1.PlanDeleteObject {
+					got = append(got, action)
+				}
+			}
+		}
+	}
+	if len(got) != 1 || *got[0].Ordinal != 1 || !strings.HasPrefix(got[0].Description, "delete ConfigMap web-1-conf (member removed by 1970-01-01T00:") ||
+		!strings.HasPrefix(got[0].Message, "its member was removed long enough ago: it is due since 1970-01-01T00:") {
+		t.Errorf("the plan deletes %+v, want the ConfigMap of the second member, and when, in %v", got, shown)
+	}
+}

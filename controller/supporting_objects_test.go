@@ -72,6 +72,11 @@ func (h *configMaps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(taken)
 	case r.Method == http.MethodPatch && (stored.GetUID() != sent.GetUID() || stored.GetResourceVersion() != sent.GetResourceVersion()):
 		answer(w, http.StatusConflict, metav1.StatusReasonConflict)
+	case r.Method == http.MethodPatch && r.Header.Get("Content-Type") == string(types.MergePatchType):
+		h.annotate(stored, sent)
+		_ = json.NewEncoder(w).Encode(about(h.objects[name]))
+	case r.Method == http.MethodDelete:
+		h.remove(w, name, body)
 	case r.Method == http.MethodPatch:
 		sent.SetManagedFields([]metav1.ManagedFieldsEntry{entry(metav1.ManagedFieldsOperationApply, `{"f:data":{"f:b":{}}}`)})
 		h.put(sent)

@@ -353,6 +353,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.MemberOverride{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_MemberOverride(ref),
 		appsv1.MemberReplacement{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_MemberReplacement(ref),
 		appsv1.ObjectOutput{}.OpenAPIModelName():                                    schema_statefulsetdev_api_apps_v1_ObjectOutput(ref),
+		appsv1.ObjectRetention{}.OpenAPIModelName():                                 schema_statefulsetdev_api_apps_v1_ObjectRetention(ref),
 		appsv1.ObjectTemplate{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref),
 		appsv1.ObjectTemplateStatus{}.OpenAPIModelName():                            schema_statefulsetdev_api_apps_v1_ObjectTemplateStatus(ref),
 		appsv1.OrdinalRange{}.OpenAPIModelName():                                    schema_statefulsetdev_api_apps_v1_OrdinalRange(ref),
@@ -18763,11 +18764,47 @@ func schema_statefulsetdev_api_apps_v1_ObjectOutput(ref common.ReferenceCallback
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_ObjectRetention(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ObjectRetention says how long objects are kept. Without it, for ever.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"whenScaled": {
+						SchemaProps: spec.SchemaProps{
+							Description: "whenScaled says what becomes of the object of a member that is not wanted any more and has no pod. Without it, Retain. Delete needs a right of whoever asks for it, and one of the controller.\n\nPossible enum values:\n - `\"Delete\"` deletes it.\n - `\"Retain\"` keeps it.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Delete", "Retain"},
+						},
+					},
+					"whenDeleted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "whenDeleted says what becomes of the objects when the set is deleted. Without it, Retain, which is the only value that is accepted yet.\n\nPossible enum values:\n - `\"Delete\"` deletes it.\n - `\"Retain\"` keeps it.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Delete", "Retain"},
+						},
+					},
+					"scaledAfterSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "scaledAfterSeconds is how long the object of a removed member is kept before it is deleted. It is used as it is if the member comes back before. Only with whenScaled Delete. Without it, the object is deleted as soon as the member has no pod.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ObjectTemplate describes an object that is made for each member, or once for the set: a Service, a ConfigMap. A pod is created when the objects of its member and of the set exist; otherwise they hold up nothing. They follow the template while pods run, and are deleted by nobody but their users.",
+				Description: "ObjectTemplate describes an object that is made for each member, or once for the set: a Service, a ConfigMap. A pod is created when the objects of its member and of the set exist; otherwise they hold up nothing. They follow the template while pods run, and stay unless retention says otherwise.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
@@ -18846,12 +18883,18 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallba
 							},
 						},
 					},
+					"retention": {
+						SchemaProps: spec.SchemaProps{
+							Description: "retention says when objects are deleted. Without it, never.",
+							Ref:         ref(appsv1.ObjectRetention{}.OpenAPIModelName()),
+						},
+					},
 				},
 				Required: []string{"name", "object"},
 			},
 		},
 		Dependencies: []string{
-			runtime.RawExtension{}.OpenAPIModelName(), appsv1.ObjectOutput{}.OpenAPIModelName(), appsv1.Transform{}.OpenAPIModelName()},
+			runtime.RawExtension{}.OpenAPIModelName(), appsv1.ObjectOutput{}.OpenAPIModelName(), appsv1.ObjectRetention{}.OpenAPIModelName(), appsv1.Transform{}.OpenAPIModelName()},
 	}
 }
 
@@ -18912,6 +18955,13 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplateStatus(ref common.Reference
 							Format:      "int32",
 						},
 					},
+					"retired": {
+						SchemaProps: spec.SchemaProps{
+							Description: "retired is how many objects of removed members are to be deleted.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
 							Description: "message says what keeps the first object from being as it is to be, empty if nothing does.",
@@ -18919,10 +18969,18 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplateStatus(ref common.Reference
 							Format:      "",
 						},
 					},
+					"dueTime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "dueTime is when the first of the retired objects is deleted.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
 				},
 				Required: []string{"name"},
 			},
 		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -18964,11 +19022,11 @@ func schema_statefulsetdev_api_apps_v1_PlanAction(ref common.ReferenceCallback) 
 				Properties: map[string]spec.Schema{
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "type says what the action does.\n\nPossible enum values:\n - `\"AdoptPod\"` makes the set the controller of a pod that has none.\n - `\"AdoptRevision\"` makes the set the controller of a revision that has none.\n - `\"ApplyObject\"` brings such an object to what its template describes now.\n - `\"CreateClaims\"` creates claims that an existing pod waits for.\n - `\"CreateMember\"` creates the claims that a member lacks, and then its pod.\n - `\"CreateObject\"` creates an object that a template of spec.objectTemplates describes.\n - `\"CreateRevision\"` records the set's template.\n - `\"DeleteClaim\"` deletes the claim of a member that was removed long enough ago, and its data.\n - `\"DeletePod\"` removes a pod gracefully.\n - `\"DeleteRevision\"` removes a revision that nothing needs any more.\n - `\"EndInPlace\"` notes at a pod that its containers have been restarted and resized.\n - `\"MarkClaim\"` notes on a claim what its deletion rests on: that a pod of the set mounts it, since when its member is removed, or that it is to stay.\n - `\"PatchPod\"` changes labels and annotations of a pod.\n - `\"RaiseRevision\"` makes an earlier revision the latest again.\n - `\"ReleasePod\"` gives up a pod that no longer matches the set.\n - `\"RepairPod\"` restores the labels of a pod's identity.\n - `\"ResizePod\"` gives containers of a pod that is updated in place other cpu and memory.\n - `\"SetClaimOwners\"` makes the owner references of a claim follow the retention policy.\n - `\"SetPodConditions\"` sets conditions in the status of a pod.\n - `\"UpdateClaim\"` makes a claim larger, or gives it the attributes, labels and annotations of its template.\n - `\"UpdateInPlace\"` brings a pod to another revision without replacing it.",
+							Description: "type says what the action does.\n\nPossible enum values:\n - `\"AdoptPod\"` makes the set the controller of a pod that has none.\n - `\"AdoptRevision\"` makes the set the controller of a revision that has none.\n - `\"ApplyObject\"` brings such an object to what its template describes now.\n - `\"CreateClaims\"` creates claims that an existing pod waits for.\n - `\"CreateMember\"` creates the claims that a member lacks, and then its pod.\n - `\"CreateObject\"` creates an object that a template of spec.objectTemplates describes.\n - `\"CreateRevision\"` records the set's template.\n - `\"DeleteClaim\"` deletes the claim of a member that was removed long enough ago, and its data.\n - `\"DeleteObject\"` deletes the object of a member that was removed long enough ago.\n - `\"DeletePod\"` removes a pod gracefully.\n - `\"DeleteRevision\"` removes a revision that nothing needs any more.\n - `\"EndInPlace\"` notes at a pod that its containers have been restarted and resized.\n - `\"MarkClaim\"` notes on a claim what its deletion rests on: that a pod of the set mounts it, since when its member is removed, or that it is to stay.\n - `\"MarkObject\"` notes on such an object since when its member is removed, or that it is to stay.\n - `\"PatchPod\"` changes labels and annotations of a pod.\n - `\"RaiseRevision\"` makes an earlier revision the latest again.\n - `\"ReleasePod\"` gives up a pod that no longer matches the set.\n - `\"RepairPod\"` restores the labels of a pod's identity.\n - `\"ResizePod\"` gives containers of a pod that is updated in place other cpu and memory.\n - `\"SetClaimOwners\"` makes the owner references of a claim follow the retention policy.\n - `\"SetPodConditions\"` sets conditions in the status of a pod.\n - `\"UpdateClaim\"` makes a claim larger, or gives it the attributes, labels and annotations of its template.\n - `\"UpdateInPlace\"` brings a pod to another revision without replacing it.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
-							Enum:        []interface{}{"AdoptPod", "AdoptRevision", "ApplyObject", "CreateClaims", "CreateMember", "CreateObject", "CreateRevision", "DeleteClaim", "DeletePod", "DeleteRevision", "EndInPlace", "MarkClaim", "PatchPod", "RaiseRevision", "ReleasePod", "RepairPod", "ResizePod", "SetClaimOwners", "SetPodConditions", "UpdateClaim", "UpdateInPlace"},
+							Enum:        []interface{}{"AdoptPod", "AdoptRevision", "ApplyObject", "CreateClaims", "CreateMember", "CreateObject", "CreateRevision", "DeleteClaim", "DeleteObject", "DeletePod", "DeleteRevision", "EndInPlace", "MarkClaim", "MarkObject", "PatchPod", "RaiseRevision", "ReleasePod", "RepairPod", "ResizePod", "SetClaimOwners", "SetPodConditions", "UpdateClaim", "UpdateInPlace"},
 						},
 					},
 					"ordinal": {

@@ -147,15 +147,31 @@ func (r *objectReview) template(ctx context.Context, object identity.Object, pat
 // objectVerbs are what the set does for its user to objects of a template. An output shows what is in
 // an object, which may be somebody else's.
 func objectVerbs(template *appsv1.ObjectTemplate) []string {
+	verbs := []string{"create", "patch"}
 	if len(template.Outputs) > 0 {
-		return []string{"create", "patch", "get"}
+		verbs = append(verbs, "get")
 	}
-	return []string{"create", "patch"}
+	if deletes(template) {
+		verbs = append(verbs, "delete")
+	}
+	return verbs
 }
 
-// controllerVerbs are what the controller needs for objects of a template: it looks at them, too.
-func controllerVerbs(*appsv1.ObjectTemplate) []string {
-	return []string{"create", "patch", "get", "list", "watch"}
+// deletes reports whether objects of a template are deleted when they are not needed any more, by the
+// controller or by the host's collector of garbage.
+func deletes(template *appsv1.ObjectTemplate) bool {
+	_, scaled := template.DeletesScaled()
+	return scaled || template.DeletesWithSet()
+}
+
+// controllerVerbs are what the controller needs for objects of a template: it looks at them, too. Those
+// that go with the set it does not delete itself.
+func controllerVerbs(template *appsv1.ObjectTemplate) []string {
+	verbs := []string{"create", "patch", "get", "list", "watch"}
+	if _, scaled := template.DeletesScaled(); scaled {
+		verbs = append(verbs, "delete")
+	}
+	return verbs
 }
 
 // user asks whether the user may do something to any object of a resource in the set's namespace.
@@ -192,18 +208,22 @@ func (r *objectReview) controller(ctx context.Context, resource schema.GroupVers
 	case err != nil:
 		return unanswered(path, err)
 	case !may:
-		return forbidden(r.request, path, "the controller may not %s %q; %s", verb, resource.GroupResource().String(), remedy(resource.GroupResource()))
+		return forbidden(r.request, path, "the controller may not %s %q; %s", verb, resource.GroupResource().String(), remedy(resource.GroupResource(), verb))
 	default:
 		r.allowed[key] = true
 		return nil
 	}
 }
 
-// remedy is how an operator lets the controller make objects of a resource.
-func remedy(resource schema.GroupResource) string {
+// remedy is how an operator lets the controller make objects of a resource, or delete them.
+func remedy(resource schema.GroupResource, verb string) string {
+	folder := "objects/"
+	if verb == "delete" {
+		folder = "objects-delete/"
+	}
 	switch resource {
 	case schema.GroupResource{Resource: "configmaps"}, schema.GroupResource{Resource: "secrets"}, schema.GroupResource{Resource: "services"}, schema.GroupResource{Group: "batch", Resource: "jobs"}:
-		return "apply artifacts/objects/" + resource.Resource
+		return "apply artifacts/" + folder + resource.Resource
 	default:
 		return "label a ClusterRole that allows it " + controllerRoleLabel + "=true"
 	}

@@ -161,6 +161,22 @@ func TestWhoDescribesObjectsIsAskedFor(t *testing.T) {
 		"who may not read what is made":                  {user: "ann", set: reading(maps), err: at + `user "ann" may not get "configmaps" in namespace "shop"`, code: 403},
 		"who may read what is made": {user: "bea", set: reading(maps), asked: []string{"discover v1", "bea create configmaps", "bea patch configmaps", "bea get configmaps", "controller create configmaps shop",
 			"controller patch configmaps shop", "controller get configmaps shop", "controller list configmaps", "controller watch configmaps"}},
+		"who may not delete what is made, and would have it deleted": {user: "ann", set: deleting(maps, appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType}),
+			err: at + `user "ann" may not delete "configmaps" in namespace "shop"`, code: 403},
+		"who may not delete what would go with the set": {user: "ann", set: deleting(maps, appsv1.ObjectRetention{WhenDeleted: appsv1.DeleteObjectRetentionPolicyType}),
+			err: at + `user "ann" may not delete "configmaps" in namespace "shop"`, code: 403},
+		"who may delete what is made": {user: "del", set: deleting(maps, appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType}),
+			asked: []string{"discover v1", "del create configmaps", "del patch configmaps", "del delete configmaps", "controller create configmaps shop", "controller patch configmaps shop",
+				"controller get configmaps shop", "controller list configmaps", "controller watch configmaps", "controller delete configmaps shop"}},
+		"what the controller does not delete itself": {user: "root", set: deleting(secrets, appsv1.ObjectRetention{WhenDeleted: appsv1.DeleteObjectRetentionPolicyType})},
+		"what the controller may not delete": {user: "root", set: deleting(secrets, appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType}),
+			err: at + `the controller may not delete "secrets"; apply artifacts/objects-delete/secrets`, code: 403},
+		"what is deleted from now on": {user: "ann", set: deleting(maps, appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType}), old: describing(maps),
+			err: at + `user "ann" may not delete "configmaps" in namespace "shop"`, code: 403},
+		"what is deleted sooner": {user: "ann", set: deleting(maps, appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(1))}),
+			old: deleting(maps, appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(60))}),
+			err: at + `user "ann" may not delete "configmaps" in namespace "shop"`, code: 403},
+		"what is kept with other words":           {user: "ann", set: deleting(maps, appsv1.ObjectRetention{WhenScaled: appsv1.RetainObjectRetentionPolicyType}), asked: full},
 		"what the controller may not":             {user: "ann", set: describing(services), err: at + `the controller may not create "services"; apply artifacts/objects/services`, code: 403},
 		"what the controller may not, of a group": {user: "root", set: describing(jobs), err: at + `the controller may not create "jobs.batch"; apply artifacts/objects/jobs`, code: 403},
 		"what the controller may not, of others": {user: "root", set: describing(certificates),
@@ -185,11 +201,11 @@ func TestWhoDescribesObjectsIsAskedFor(t *testing.T) {
 				kinds: []metav1.APIResource{served("v1", "ConfigMap", "configmaps"), served("v1", "Service", "services"), served("v1", "Secret", "secrets"), served("batch/v1", "Job", "jobs"), served("cert-manager.io/v1", "Certificate", "certificates")},
 				users: func(name, right string) bool {
 					may := map[string][]string{"ann": {"create configmaps", "patch configmaps", "create services", "patch services"}, "eve": {"create configmaps"},
-						"bea": {"create configmaps", "patch configmaps", "get configmaps"}}
+						"bea": {"create configmaps", "patch configmaps", "get configmaps"}, "del": {"create configmaps", "patch configmaps", "delete configmaps"}}
 					return name == "root" || slices.Contains(may[name], right)
 				},
 				controller: func(_, right string) bool {
-					return strings.HasSuffix(right, " configmaps") || strings.HasSuffix(right, " secrets")
+					return strings.HasSuffix(right, " configmaps") || strings.HasSuffix(right, " secrets") && right != "delete secrets"
 				},
 			}
 			err := host.plugin(t).Validate(t.Context(), asking(test.user, test.set, test.old, test.subresource, test.dryRun), nil)
@@ -206,6 +222,11 @@ func reading(manifest string) *appsv1.StatefulSet {
 	return but(describing(manifest), func(s *appsv1.StatefulSet) {
 		s.Spec.ObjectTemplates[0].Outputs = []appsv1.ObjectOutput{{Name: "A", Expression: "object.data.a"}}
 	})
+}
+
+// deleting is describing, with a retention.
+func deleting(manifest string, retention appsv1.ObjectRetention) *appsv1.StatefulSet {
+	return but(describing(manifest), func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].Retention = &retention })
 }
 
 // expectRefusal wants an error that says something, with a code, or none.

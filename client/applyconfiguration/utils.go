@@ -33,6 +33,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.MemberReplacementApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ObjectOutput"):
 		return &appsv1.ObjectOutputApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ObjectRetention"):
+		return &appsv1.ObjectRetentionApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ObjectTemplate"):
 		return &appsv1.ObjectTemplateApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ObjectTemplateStatus"):

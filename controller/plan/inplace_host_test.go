@@ -54,6 +54,10 @@ func (h *host) templateSetting(key, value string) bool {
 		}
 	case "objects":
 		h.set.Spec.ObjectTemplates = h.objectTemplates(value)
+		h.retainObjects()
+	case "retention":
+		h.keeping = value
+		h.retainObjects()
 	case "sidecar":
 		template.Spec.InitContainers = []corev1.Container{{Name: "proxy", Image: value, RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}}
 	default:

@@ -140,7 +140,7 @@ func (j *judged) nextLook() {
 	if left := j.deadline(); j.mustProgress() && left > 0 {
 		sooner(left)
 	}
-	for _, left := range slices.Concat(j.unblockingLooks(), j.rateLooks(), j.stepLooks(), j.settlingLooks(), j.vainLooks(), j.gateLooks(), j.drainLooks(), j.reclaimLooks(), j.objectLooks()) {
+	for _, left := range slices.Concat(j.unblockingLooks(), j.rateLooks(), j.stepLooks(), j.settlingLooks(), j.vainLooks(), j.gateLooks(), j.drainLooks(), j.reclaimLooks(), j.retiredLooks(), j.objectLooks()) {
 		if left > 0 {
 			sooner(left)
 		}

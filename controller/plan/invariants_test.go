@@ -50,6 +50,7 @@ var invariants = []func(*judged){
 	(*judged).claimOwners,
 	(*judged).reclaims,
 	(*judged).objects,
+	(*judged).retired,
 	(*judged).tracking,
 	(*judged).stepping,
 	(*judged).decisions,
@@ -191,6 +192,10 @@ func targetOf(action Action) (kind string, at Target) {
 		return "claim", a.Claim
 	case ApplyObject:
 		return "object " + a.Object.GetKind(), a.At
+	case MarkObject:
+		return "object " + a.Kind.Kind, a.At
+	case DeleteObject:
+		return "object " + a.Kind.Kind, a.At
 	case RepairPod:
 		return "pod", a.Pod
 	case PatchPod:

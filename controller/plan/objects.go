@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,6 +56,8 @@ const (
 	objectPresent
 	// objectOutdated: it is the set's, or was an earlier one's, and is to be changed.
 	objectOutdated
+	// objectReturning: it is the set's, or was an earlier one's, and says that it is to be deleted.
+	objectReturning
 	// objectForeign: it is somebody else's, and used.
 	objectForeign
 	// objectGoing: it is being deleted, or about to be with an earlier set of the name.
@@ -173,6 +174,8 @@ func (s supporting) open() string {
 		return s.key.String() + " is being created"
 	case objectGoing:
 		return s.key.String() + " is terminating"
+	case objectReturning:
+		return s.key.String() + " was to be deleted, and is kept"
 	case objectOutdated:
 		if s.corrects {
 			return ""
@@ -195,12 +198,12 @@ func (f *facts) standingOfObject(s *supporting) objectStanding {
 	case s.found.DeletionTimestamp != nil || f.ofEarlierSet(s.found):
 		return objectGoing
 	}
-	owner := s.found.Annotations[v1.OwnerAnnotation]
-	name, _, marked := strings.Cut(owner, "/")
-	switch {
-	case owner == identity.OwnerMark(f.Set):
+	switch own, inherited := f.isOwn(s.found), f.isInherited(s.found); {
+	case (own || inherited) && f.returns(s.found):
+		return objectReturning
+	case own:
 		return f.standingOfOurs(s)
-	case marked && name == f.Set.Name:
+	case inherited:
 		s.why = "it was made for an earlier set of this name"
 		return objectOutdated
 	case s.found.OwnerLives:

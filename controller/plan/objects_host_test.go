@@ -163,7 +163,7 @@ func (h *host) objectCommand(name string, args []string) bool {
 	case "known":
 		h.unknown = nil
 	default:
-		return h.outputCommand(name, args)
+		return h.retentionCommand(name, args) || h.outputCommand(name, args)
 	}
 	for _, object := range args {
 		do(object)

@@ -51,6 +51,8 @@ func (d *draft) usesObject(f *facts, m member, s supporting) bool {
 		return true
 	case objectMissing:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is being created", f.podName(m), s.key)
+	case objectReturning:
+		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s was to be deleted; the member is created when it does not say so any more", f.podName(m), s.key)
 	case objectGoing:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is terminating", f.podName(m), s.key)
 	case objectUnknown:
@@ -158,7 +160,7 @@ func keepObject(f *facts, d *draft, s supporting, needed bool) {
 		}
 	case s.is == objectUnknown:
 		f.refusedKind(d, s)
-	case s.is == objectGoing: // its end is waited for
+	case s.is == objectGoing, s.is == objectReturning: // that is waited for
 	default:
 		f.tellTaken(d, s)
 	}

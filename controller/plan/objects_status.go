@@ -37,6 +37,7 @@ func (f *facts) statusOf(template identity.Object) v1.ObjectTemplateStatus {
 	for s, needed := range f.objectsOf(template) {
 		f.countObject(&status, s, needed)
 	}
+	f.countRetired(&status)
 	return status
 }
 
@@ -67,6 +68,7 @@ func (f *facts) keepCounts(status *v1.ObjectTemplateStatus, refused string) {
 	if at >= 0 {
 		status.Present, status.Updated = min(before[at].Present, status.Wanted), min(before[at].Updated, status.Wanted)
 		status.Foreign, status.Message = min(before[at].Foreign, status.Wanted), before[at].Message
+		status.Retired, status.DueTime = before[at].Retired, before[at].DueTime
 	}
 	if refused != "" {
 		status.Message = status.Kind + " cannot be watched: " + foreignText(refused)
@@ -82,6 +84,9 @@ func (f *facts) countObject(status *v1.ObjectTemplateStatus, s supporting, neede
 	case objectOutdated:
 		status.Present++
 		message = s.key.String() + " is to be changed: " + s.why
+	case objectReturning:
+		status.Present++
+		message = s.key.String() + " was to be deleted, and is kept"
 	case objectForeign:
 		status.Foreign++
 	case objectMissing:

@@ -54,6 +54,9 @@ var settings = map[string][]string{
 	"args":     {"REPLICAS", "none", "IDENTITY", "hostname", "ADDRESS", "VIP", "ADDRESS"},
 	"objects":  {"conf", "none", "conf,peers", "peers", "conf:2,count", "count", "conf!,peers!", "conf:3", "bad", "again", "ext", "ext,vip", "ext:2,conf"},
 	"service":  {"nginx", "other", ""},
+
+	"retention": {"Delete:20", "none", "Delete", "Retain", "Delete:60", "Delete:20"},
+
 	"reserved": {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
 }
 
@@ -93,7 +96,7 @@ func drawSet() *rapid.Generator[[]string] {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		every := choice([]int{2, 4, 8}, number.Draw(t, "one field of"))
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "scaledAfterSeconds", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy", "inPlace", "drain", "cpu", "memory", "gates", "method", "readinessGate", "identity", "args", "objects"} {
+		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "scaledAfterSeconds", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy", "inPlace", "drain", "cpu", "memory", "gates", "method", "readinessGate", "identity", "args", "objects", "retention"} {
 			if n := number.Draw(t, field); n%every == 1 {
 				args = append(args, field+"="+choice(settings[field], n/every))
 			}

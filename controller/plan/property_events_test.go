@@ -32,7 +32,7 @@ var kinds = weighted([]kind{
 	{2, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
 	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"}, {2, "scaledAfterSeconds"},
 	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {2, "steps"}, {1, "failurePolicy"}, {1, "abort"}, {1, "promote"}, {1, "promoteall"}, {2, "true"}, {1, "false"}, {1, "policy"}, {1, "service"},
-	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"}, {3, "overrides"}, {2, "identity"}, {1, "args"}, {2, "objects"}, {1, "stranger"}, {1, "share"}, {1, "leave"}, {1, "drift"}, {1, "driftagain"}, {1, "killobject"}, {1, "dropobject"}, {1, "unknown"}, {1, "refused"}, {2, "known"}, {1, "late"}, {1, "withhold"}, {2, "give"}, {1, "expose"},
+	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"}, {3, "overrides"}, {2, "identity"}, {1, "args"}, {2, "objects"}, {2, "retention"}, {1, "stranger"}, {1, "share"}, {1, "leave"}, {1, "drift"}, {1, "driftagain"}, {1, "killobject"}, {1, "dropobject"}, {1, "unknown"}, {1, "refused"}, {2, "known"}, {1, "late"}, {1, "withhold"}, {2, "give"}, {1, "expose"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
 	{2, "inPlace"}, {1, "drain"}, {1, "conditions"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {2, "rerun"}, {3, "slip"}, {2, "swap"}, {1, "invalid"},
 	{2, "cpu"}, {1, "memory"}, {1, "resizes"}, {3, "outgrow"}, {1, "resized"}, {1, "defer"}, {3, "cramp"},
@@ -107,7 +107,7 @@ func (s *stage) commandFor(e event) []string {
 	case "crash":
 		return []string{e.Kind, fmt.Sprint(e.Value % 4)}
 	case "refuse":
-		what := []string{"create pod", "delete pod", "evict pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0", "revision", "update pod", "resize pod", "create ConfigMap", "change ConfigMap", "create Service"}
+		what := []string{"create pod", "delete pod", "evict pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0", "revision", "update pod", "resize pod", "create ConfigMap", "change ConfigMap", "create Service", "mark ConfigMap", "delete ConfigMap"}
 		if what := choice(what, e.Value); what == "evict pod" {
 			return []string{e.Kind, what + ": " + choice([]string{"budget", "no", "budgets"}, e.Which)}
 		}

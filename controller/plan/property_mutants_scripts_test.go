@@ -25,6 +25,7 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 	all := scriptedMutants()
 	maps.Copy(all, reclaimMutants())
 	maps.Copy(all, objectMutants())
+	maps.Copy(all, retentionMutants())
 	maps.Copy(all, outputMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {

@@ -208,7 +208,7 @@ func (c coverage) expect(t *testing.T) {
 	for what, n := range c {
 		t.Logf("%9d %s", n, what)
 	}
-	for _, action := range []Action{CreateMember{}, CreateClaims{}, SetClaimOwners{}, UpdateClaim{}, MarkClaim{}, DeleteClaim{}, CreateObject{Object: &unstructured.Unstructured{}}, ApplyObject{Object: &unstructured.Unstructured{}}, RepairPod{}, PatchPod{}, SetPodConditions{}, AdoptPod{}, ReleasePod{},
+	for _, action := range []Action{CreateMember{}, CreateClaims{}, SetClaimOwners{}, UpdateClaim{}, MarkClaim{}, DeleteClaim{}, CreateObject{Object: &unstructured.Unstructured{}}, ApplyObject{Object: &unstructured.Unstructured{}}, MarkObject{}, DeleteObject{}, RepairPod{}, PatchPod{}, SetPodConditions{}, AdoptPod{}, ReleasePod{},
 		DeletePod{Reason: DeleteForScaleDown}, DeletePod{Reason: DeleteForUpdate}, DeletePod{Reason: DeleteFinished}, DeletePod{Reason: DeleteUnready}, DeletePod{Reason: DeleteMisshapen}, DeletePod{Reason: DeleteForOverride}, DeletePod{Reason: DeleteAsked}, DeletePod{Reason: DeleteUnrestarted}, DeletePod{Reason: DeleteUnresized},
 		DeletePod{Reason: DeleteForUpdate, Turn: "first"}, DeletePod{Reason: DeleteForUpdate, Turn: "last"},
 		UpdateInPlace{}, ResizePod{}, EndInPlace{},

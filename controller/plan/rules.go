@@ -51,6 +51,7 @@ func rules() []rule {
 		{name: "shape", apply: tellShape, aside: true},
 		{name: "service", apply: tellService, aside: true},
 		{name: "reclaim", apply: reclaim, aside: true},
+		{name: "retention", apply: retireObjects, aside: true},
 		{name: "history", apply: truncateHistory, aside: true},
 	}
 }

@@ -72,7 +72,11 @@ func (s *stage) show() {
 	}
 	for _, name := range s.objectNames() {
 		object := s.objects[keyOf(name)]
-		fmt.Fprintf(&s.log, "  object %s of %q with %v\n", name, object.Annotations[ownerNote], object.Labels)
+		dated := ""
+		if since, is := object.Annotations[retiredNote]; is {
+			dated = " retired at " + since
+		}
+		fmt.Fprintf(&s.log, "  object %s of %q with %v%s\n", name, object.Annotations[ownerNote], object.Labels, dated)
 	}
 	for _, r := range sortRevisions(slices.Collect(maps.Values(s.revisions))) {
 		s.name(r.Name)

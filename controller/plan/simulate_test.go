@@ -51,6 +51,8 @@ type host struct {
 	// fixed is true if the resources of pods cannot be changed, mute if the controller may not set
 	// their conditions.
 	fixed, mute bool
+	// keeping is the retention of templates of objects, as in "Delete:20".
+	keeping string
 	// gives is what objects give.
 	gives outputsHost
 }

@@ -66,6 +66,10 @@ func (s *Simulated) Do(action Action) error { //nolint:gocyclo // a case for eac
 		return s.createObject(a)
 	case ApplyObject:
 		return s.applyObject(a)
+	case MarkObject:
+		return s.markObject(a)
+	case DeleteObject:
+		return s.deleteObject(a)
 	case RepairPod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) {
 			pod.Labels = merged(pod.Labels, a.Labels)

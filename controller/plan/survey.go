@@ -57,6 +57,9 @@ type facts struct {
 	badObjects *render.Error
 	// supporting are the objects of the set, and of the members.
 	supporting map[objectPlace]supporting
+	// retired are the objects of removed members that are deleted some time after that, and
+	// returningObjects those that are dated for it and are to stay.
+	retired, returningObjects []retiredObject
 
 	// history are the set's revisions. update is that of the present template, current
 	// the one that members have until an update reaches them.
@@ -114,6 +117,7 @@ func survey(world World, reads *reader) *facts {
 	f.sortMembers(selector)
 	f.findLeftovers()
 	f.findObjects()
+	f.findRetired()
 	f.lineUp()
 	f.findRevisions(selector, reads)
 	f.freezeRevisions()

@@ -138,6 +138,7 @@ func TestValuesThatAreRefused(t *testing.T) {
 		"nobody who serves":                         {values{"replicas": 0}, "/replicas"},
 		"a size without unit":                       {values{"store": values{"size": "16"}}, "/store/size"},
 		"objects of a kind without a switch":        {values{"objects": values{"pods": true}}, "/objects"},
+		"deleted objects of such a kind":            {values{"objectsDelete": values{"pods": true}}, "/objectsDelete"},
 		"a digest that is none":                     {values{"image": values{"digest": "latest"}}, "/image/digest"},
 	} {
 		if _, err := render(chart, tc.values); err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -149,17 +150,19 @@ func TestValuesThatAreRefused(t *testing.T) {
 // The controller has no right to objects beside pods but those that an operator switches on.
 func TestRightsToObjectsAreSwitchedOn(t *testing.T) {
 	for sentence, tc := range map[string]struct {
+		of     string
 		values values
 		want   []string
 	}{
 		"by default":                {},
-		"to Secrets":                {values{"secrets": true}, []string{"statefulset-controller-objects-secrets"}},
-		"to Jobs and, no, to maps":  {values{"jobs": true, "configmaps": false}, []string{"statefulset-controller-objects-jobs"}},
-		"to all that have a switch": {values{"configmaps": true, "jobs": true, "secrets": true, "services": true}, []string{"statefulset-controller-objects-configmaps", "statefulset-controller-objects-jobs", "statefulset-controller-objects-secrets", "statefulset-controller-objects-services"}},
+		"to delete Services":        {"objectsDelete", values{"services": true}, []string{"statefulset-controller-objects-delete-services"}},
+		"to Secrets":                {"objects", values{"secrets": true}, []string{"statefulset-controller-objects-secrets"}},
+		"to Jobs and, no, to maps":  {"objects", values{"jobs": true, "configmaps": false}, []string{"statefulset-controller-objects-jobs"}},
+		"to all that have a switch": {"objects", values{"configmaps": true, "jobs": true, "secrets": true, "services": true}, []string{"statefulset-controller-objects-configmaps", "statefulset-controller-objects-jobs", "statefulset-controller-objects-secrets", "statefulset-controller-objects-services"}},
 	} {
 		given := values{}
 		if tc.values != nil {
-			given["objects"] = tc.values
+			given[tc.of] = tc.values
 		}
 		var got []string
 		for _, o := range renderObjects(t, given) {

@@ -48,6 +48,8 @@ func additions() []addition {
 	for _, resource := range []string{"configmaps", "jobs", "secrets", "services"} {
 		all = append(all, addition{"objects/" + resource, "# The right of the controller to make " + resource + ", for sets that describe some.\n", "objects/rbac.yaml",
 			map[string]any{"objects": map[string]any{resource: true}}})
+		all = append(all, addition{"objects-delete/" + resource, "# The right of the controller to delete " + resource + ", for sets that describe some and say when.\n", "objects-delete/rbac.yaml",
+			map[string]any{"objectsDelete": map[string]any{resource: true}}})
 	}
 	return all
 }

@@ -91,6 +91,7 @@ func validateObjectFields(t *appsv1.ObjectTemplate, path *field.Path) field.Erro
 	if t.ExistingPolicy != "" && !slices.Contains(policies, t.ExistingPolicy) {
 		errs = append(errs, field.NotSupported(path.Child("existingPolicy"), t.ExistingPolicy, policies))
 	}
+	errs = append(errs, validateObjectRetention(t, path.Child("retention"))...)
 	for i, transform := range t.Transforms {
 		if transform.Path == "" {
 			errs = append(errs, field.Required(path.Child("transforms").Index(i).Child("path"), ""))

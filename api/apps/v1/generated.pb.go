@@ -39,6 +39,8 @@ func (m *MemberReplacement) Reset() { *m = MemberReplacement{} }
 
 func (m *ObjectOutput) Reset() { *m = ObjectOutput{} }
 
+func (m *ObjectRetention) Reset() { *m = ObjectRetention{} }
+
 func (m *ObjectTemplate) Reset() { *m = ObjectTemplate{} }
 
 func (m *ObjectTemplateStatus) Reset() { *m = ObjectTemplateStatus{} }
@@ -551,6 +553,44 @@ func (m *ObjectOutput) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	return len(dAtA) - i, nil
 }
 
+func (m *ObjectRetention) Marshal() (dAtA []byte, err error) {
+	size := m.Size()
+	dAtA = make([]byte, size)
+	n, err := m.MarshalToSizedBuffer(dAtA[:size])
+	if err != nil {
+		return nil, err
+	}
+	return dAtA[:n], nil
+}
+
+func (m *ObjectRetention) MarshalTo(dAtA []byte) (int, error) {
+	size := m.Size()
+	return m.MarshalToSizedBuffer(dAtA[:size])
+}
+
+func (m *ObjectRetention) MarshalToSizedBuffer(dAtA []byte) (int, error) {
+	i := len(dAtA)
+	_ = i
+	var l int
+	_ = l
+	if m.ScaledAfterSeconds != nil {
+		i = encodeVarintGenerated(dAtA, i, uint64(*m.ScaledAfterSeconds))
+		i--
+		dAtA[i] = 0x18
+	}
+	i -= len(m.WhenDeleted)
+	copy(dAtA[i:], m.WhenDeleted)
+	i = encodeVarintGenerated(dAtA, i, uint64(len(m.WhenDeleted)))
+	i--
+	dAtA[i] = 0x12
+	i -= len(m.WhenScaled)
+	copy(dAtA[i:], m.WhenScaled)
+	i = encodeVarintGenerated(dAtA, i, uint64(len(m.WhenScaled)))
+	i--
+	dAtA[i] = 0xa
+	return len(dAtA) - i, nil
+}
+
 func (m *ObjectTemplate) Marshal() (dAtA []byte, err error) {
 	size := m.Size()
 	dAtA = make([]byte, size)
@@ -571,6 +611,18 @@ func (m *ObjectTemplate) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if m.Retention != nil {
+		{
+			size, err := m.Retention.MarshalToSizedBuffer(dAtA[:i])
+			if err != nil {
+				return 0, err
+			}
+			i -= size
+			i = encodeVarintGenerated(dAtA, i, uint64(size))
+		}
+		i--
+		dAtA[i] = 0x3a
+	}
 	if len(m.Outputs) > 0 {
 		for iNdEx := len(m.Outputs) - 1; iNdEx >= 0; iNdEx-- {
 			{
@@ -647,11 +699,26 @@ func (m *ObjectTemplateStatus) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if m.DueTime != nil {
+		{
+			size, err := m.DueTime.MarshalToSizedBuffer(dAtA[:i])
+			if err != nil {
+				return 0, err
+			}
+			i -= size
+			i = encodeVarintGenerated(dAtA, i, uint64(size))
+		}
+		i--
+		dAtA[i] = 0x6a
+	}
 	i -= len(m.Message)
 	copy(dAtA[i:], m.Message)
 	i = encodeVarintGenerated(dAtA, i, uint64(len(m.Message)))
 	i--
 	dAtA[i] = 0x62
+	i = encodeVarintGenerated(dAtA, i, uint64(m.Retired))
+	i--
+	dAtA[i] = 0x40
 	i = encodeVarintGenerated(dAtA, i, uint64(m.Foreign))
 	i--
 	dAtA[i] = 0x38
@@ -2704,6 +2771,22 @@ func (m *ObjectOutput) Size() (n int) {
 	return n
 }
 
+func (m *ObjectRetention) Size() (n int) {
+	if m == nil {
+		return 0
+	}
+	var l int
+	_ = l
+	l = len(m.WhenScaled)
+	n += 1 + l + sovGenerated(uint64(l))
+	l = len(m.WhenDeleted)
+	n += 1 + l + sovGenerated(uint64(l))
+	if m.ScaledAfterSeconds != nil {
+		n += 1 + sovGenerated(uint64(*m.ScaledAfterSeconds))
+	}
+	return n
+}
+
 func (m *ObjectTemplate) Size() (n int) {
 	if m == nil {
 		return 0
@@ -2730,6 +2813,10 @@ func (m *ObjectTemplate) Size() (n int) {
 			n += 1 + l + sovGenerated(uint64(l))
 		}
 	}
+	if m.Retention != nil {
+		l = m.Retention.Size()
+		n += 1 + l + sovGenerated(uint64(l))
+	}
 	return n
 }
 
@@ -2749,8 +2836,13 @@ func (m *ObjectTemplateStatus) Size() (n int) {
 	n += 1 + sovGenerated(uint64(m.Present))
 	n += 1 + sovGenerated(uint64(m.Updated))
 	n += 1 + sovGenerated(uint64(m.Foreign))
+	n += 1 + sovGenerated(uint64(m.Retired))
 	l = len(m.Message)
 	n += 1 + l + sovGenerated(uint64(l))
+	if m.DueTime != nil {
+		l = m.DueTime.Size()
+		n += 1 + l + sovGenerated(uint64(l))
+	}
 	return n
 }
 
@@ -3611,6 +3703,18 @@ func (this *ObjectOutput) String() string {
 	}, "")
 	return s
 }
+func (this *ObjectRetention) String() string {
+	if this == nil {
+		return "nil"
+	}
+	s := strings.Join([]string{`&ObjectRetention{`,
+		`WhenScaled:` + fmt.Sprintf("%v", this.WhenScaled) + `,`,
+		`WhenDeleted:` + fmt.Sprintf("%v", this.WhenDeleted) + `,`,
+		`ScaledAfterSeconds:` + valueToStringGenerated(this.ScaledAfterSeconds) + `,`,
+		`}`,
+	}, "")
+	return s
+}
 func (this *ObjectTemplate) String() string {
 	if this == nil {
 		return "nil"
@@ -3632,6 +3736,7 @@ func (this *ObjectTemplate) String() string {
 		`Transforms:` + repeatedStringForTransforms + `,`,
 		`ExistingPolicy:` + fmt.Sprintf("%v", this.ExistingPolicy) + `,`,
 		`Outputs:` + repeatedStringForOutputs + `,`,
+		`Retention:` + strings.Replace(this.Retention.String(), "ObjectRetention", "ObjectRetention", 1) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -3648,7 +3753,9 @@ func (this *ObjectTemplateStatus) String() string {
 		`Present:` + fmt.Sprintf("%v", this.Present) + `,`,
 		`Updated:` + fmt.Sprintf("%v", this.Updated) + `,`,
 		`Foreign:` + fmt.Sprintf("%v", this.Foreign) + `,`,
+		`Retired:` + fmt.Sprintf("%v", this.Retired) + `,`,
 		`Message:` + fmt.Sprintf("%v", this.Message) + `,`,
+		`DueTime:` + strings.Replace(fmt.Sprintf("%v", this.DueTime), "Time", "v11.Time", 1) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -5790,6 +5897,140 @@ func (m *ObjectOutput) Unmarshal(dAtA []byte) error {
 	}
 	return nil
 }
+func (m *ObjectRetention) Unmarshal(dAtA []byte) error {
+	l := len(dAtA)
+	iNdEx := 0
+	for iNdEx < l {
+		preIndex := iNdEx
+		var wire uint64
+		for shift := uint(0); ; shift += 7 {
+			if shift >= 64 {
+				return ErrIntOverflowGenerated
+			}
+			if iNdEx >= l {
+				return io.ErrUnexpectedEOF
+			}
+			b := dAtA[iNdEx]
+			iNdEx++
+			wire |= uint64(b&0x7F) << shift
+			if b < 0x80 {
+				break
+			}
+		}
+		fieldNum := int32(wire >> 3)
+		wireType := int(wire & 0x7)
+		if wireType == 4 {
+			return fmt.Errorf("proto: ObjectRetention: wiretype end group for non-group")
+		}
+		if fieldNum <= 0 {
+			return fmt.Errorf("proto: ObjectRetention: illegal tag %d (wire type %d)", fieldNum, wire)
+		}
+		switch fieldNum {
+		case 1:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field WhenScaled", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.WhenScaled = ObjectRetentionPolicyType(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
+		case 2:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field WhenDeleted", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.WhenDeleted = ObjectRetentionPolicyType(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
+		case 3:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field ScaledAfterSeconds", wireType)
+			}
+			var v int32
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.ScaledAfterSeconds = &v
+		default:
+			iNdEx = preIndex
+			skippy, err := skipGenerated(dAtA[iNdEx:])
+			if err != nil {
+				return err
+			}
+			if (skippy < 0) || (iNdEx+skippy) < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if (iNdEx + skippy) > l {
+				return io.ErrUnexpectedEOF
+			}
+			iNdEx += skippy
+		}
+	}
+
+	if iNdEx > l {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
 func (m *ObjectTemplate) Unmarshal(dAtA []byte) error {
 	l := len(dAtA)
 	iNdEx := 0
@@ -6016,6 +6257,42 @@ func (m *ObjectTemplate) Unmarshal(dAtA []byte) error {
 				return err
 			}
 			iNdEx = postIndex
+		case 7:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Retention", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			if m.Retention == nil {
+				m.Retention = &ObjectRetention{}
+			}
+			if err := m.Retention.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])
@@ -6238,6 +6515,25 @@ func (m *ObjectTemplateStatus) Unmarshal(dAtA []byte) error {
 					break
 				}
 			}
+		case 8:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Retired", wireType)
+			}
+			m.Retired = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Retired |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		case 12:
 			if wireType != 2 {
 				return fmt.Errorf("proto: wrong wireType = %d for field Message", wireType)
@@ -6269,6 +6565,42 @@ func (m *ObjectTemplateStatus) Unmarshal(dAtA []byte) error {
 				return io.ErrUnexpectedEOF
 			}
 			m.Message = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
+		case 13:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field DueTime", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			if m.DueTime == nil {
+				m.DueTime = &v11.Time{}
+			}
+			if err := m.DueTime.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

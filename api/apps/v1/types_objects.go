@@ -3,7 +3,10 @@
 
 package v1
 
-import "k8s.io/apimachinery/pkg/runtime"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
 
 // ObjectScope says how many objects are made from a template.
 // +enum
@@ -30,8 +33,7 @@ const (
 
 // ObjectTemplate describes an object that is made for each member, or once for the set: a Service, a
 // ConfigMap. A pod is created when the objects of its member and of the set exist; otherwise they
-// hold up nothing. They follow the template while pods run, and are deleted by nobody but their
-// users.
+// hold up nothing. They follow the template while pods run, and stay unless retention says otherwise.
 type ObjectTemplate struct {
 	// name identifies the template, in messages and for overrides of lists.
 	// +required
@@ -75,6 +77,10 @@ type ObjectTemplate struct {
 	// +k8s:listType=map
 	// +k8s:listMapKey=name
 	Outputs []ObjectOutput `json:"outputs,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,6,rep,name=outputs"`
+	// retention says when objects are deleted. Without it, never.
+	// +optional
+	// +k8s:optional
+	Retention *ObjectRetention `json:"retention,omitempty" protobuf:"bytes,7,opt,name=retention"`
 }
 
 // ObjectOutput is a text that is read from an object as the host has it.
@@ -93,8 +99,8 @@ type ObjectOutput struct {
 // IsForSet reports whether one object is made for the whole set.
 func (t *ObjectTemplate) IsForSet() bool { return t.Scope == SetObjectScope }
 
-// The protobuf numbers 8 to 11 of ObjectTemplateStatus, and 7 and 8 of ObjectTemplate, are reserved
-// for objects that are deleted, or that hold what is drawn for them.
+// The protobuf numbers 9 to 11 of ObjectTemplateStatus, and 8 of ObjectTemplate, are reserved for
+// templates that are removed, and for objects that hold what is drawn for them.
 
 // ObjectTemplateStatus says how far the objects of a template are as it describes.
 type ObjectTemplateStatus struct {
@@ -119,7 +125,14 @@ type ObjectTemplateStatus struct {
 	// foreign is how many of the wanted objects are somebody else's, and are used as they are.
 	// +optional
 	Foreign int32 `json:"foreign,omitempty" protobuf:"varint,7,opt,name=foreign"`
+	// retired is how many objects of removed members are to be deleted.
+	// +optional
+	Retired int32 `json:"retired,omitempty" protobuf:"varint,8,opt,name=retired"`
 	// message says what keeps the first object from being as it is to be, empty if nothing does.
 	// +optional
 	Message string `json:"message,omitempty" protobuf:"bytes,12,opt,name=message"`
+	// dueTime is when the first of the retired objects is deleted.
+	// +optional
+	// +k8s:opaqueType
+	DueTime *metav1.Time `json:"dueTime,omitempty" protobuf:"bytes,13,opt,name=dueTime"`
 }

@@ -190,6 +190,10 @@ const (
 	PlanCreateObject PlanActionType = "CreateObject"
 	// PlanApplyObject brings such an object to what its template describes now.
 	PlanApplyObject PlanActionType = "ApplyObject"
+	// PlanMarkObject notes on such an object since when its member is removed, or that it is to stay.
+	PlanMarkObject PlanActionType = "MarkObject"
+	// PlanDeleteObject deletes the object of a member that was removed long enough ago.
+	PlanDeleteObject PlanActionType = "DeleteObject"
 	// PlanRepairPod restores the labels of a pod's identity.
 	PlanRepairPod PlanActionType = "RepairPod"
 	// PlanUpdateInPlace brings a pod to another revision without replacing it.

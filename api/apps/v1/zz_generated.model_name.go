@@ -44,6 +44,11 @@ func (in ObjectOutput) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ObjectRetention) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.ObjectRetention"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ObjectTemplate) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.ObjectTemplate"
 }

@@ -343,6 +343,99 @@ func Validate_ObjectOutput(
 	return errs
 }
 
+// Validate_ObjectRetention validates an instance of ObjectRetention according
+// to declarative validation rules in the API schema.
+func Validate_ObjectRetention(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ObjectRetention) (errs field.ErrorList) {
+
+	{ // field ObjectRetention.WhenScaled
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ObjectRetentionPolicyType,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ObjectRetention) *ObjectRetentionPolicyType {
+				return &oldObj.WhenScaled
+			})
+		errs = append(errs, fn(fldPath.Child("whenScaled"), &obj.WhenScaled, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ObjectRetention.WhenDeleted
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ObjectRetentionPolicyType,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ObjectRetention) *ObjectRetentionPolicyType {
+				return &oldObj.WhenDeleted
+			})
+		errs = append(errs, fn(fldPath.Child("whenDeleted"), &obj.WhenDeleted, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ObjectRetention.ScaledAfterSeconds
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ObjectRetention) *int32 {
+				return oldObj.ScaledAfterSeconds
+			})
+		errs = append(errs, fn(fldPath.Child("scaledAfterSeconds"), obj.ScaledAfterSeconds, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
 // Validate_ObjectTemplate validates an instance of ObjectTemplate according
 // to declarative validation rules in the API schema.
 func Validate_ObjectTemplate(
@@ -508,6 +601,36 @@ func Validate_ObjectTemplate(
 				return oldObj.Outputs
 			})
 		errs = append(errs, fn(fldPath.Child("outputs"), obj.Outputs, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ObjectTemplate.Retention
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ObjectRetention,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ObjectRetention(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ObjectTemplate) *ObjectRetention {
+				return oldObj.Retention
+			})
+		errs = append(errs, fn(fldPath.Child("retention"), obj.Retention, oldVal, oldObj != nil)...)
 	}
 
 	return errs

@@ -191,6 +191,18 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+- name: dev.statefulset.apps.v1.ObjectRetention
+  map:
+    fields:
+    - name: scaledAfterSeconds
+      type:
+        scalar: numeric
+    - name: whenDeleted
+      type:
+        scalar: string
+    - name: whenScaled
+      type:
+        scalar: string
 - name: dev.statefulset.apps.v1.ObjectTemplate
   map:
     fields:
@@ -212,6 +224,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: retention
+      type:
+        namedType: dev.statefulset.apps.v1.ObjectRetention
     - name: scope
       type:
         scalar: string
@@ -224,6 +239,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: dev.statefulset.apps.v1.ObjectTemplateStatus
   map:
     fields:
+    - name: dueTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
     - name: foreign
       type:
         scalar: numeric
@@ -241,6 +259,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
     - name: present
+      type:
+        scalar: numeric
+    - name: retired
       type:
         scalar: numeric
     - name: updated

@@ -34,16 +34,20 @@ func NewReclaimCommand(getter genericclioptions.RESTClientGetter, streams generi
 	var ordinals string
 	command := &cobra.Command{
 		Use:   "reclaim NAME --ordinals=RANGES",
-		Short: "Delete the claims of members that a set does not want any more",
+		Short: "Delete the claims, or objects, of members that a set does not want any more",
 		Long: templates.LongDesc(`
-			Deletes the claims of members that a set does not want any more, and their data, with your own rights, without
-			waiting until they are due. Refused as a whole if one of the members is wanted or has a pod.`),
+			Deletes the claims of members that a set does not want any more, and their data, or with --objects the objects that
+			the set has made for them, with your own rights, without waiting until they are due. Refused as a whole if one of
+			the members is wanted or has a pod.`),
 		Example: templates.Examples(`
 			# Say which claims those are of members that were scaled in
 			kubectl sts reclaim db --ordinals=3-4 --dry-run=server
 
 			# Delete them
-			kubectl sts reclaim db --ordinals=3-4,7`),
+			kubectl sts reclaim db --ordinals=3-4,7
+
+			# Delete their Services, ConfigMaps and other objects
+			kubectl sts reclaim db --ordinals=3-4,7 --objects`),
 		Args: cobra.ExactArgs(1),
 		Run: func(cmd *cobra.Command, args []string) {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -55,10 +59,14 @@ func NewReclaimCommand(getter genericclioptions.RESTClientGetter, streams generi
 			r.dryRun, err = cmdutil.GetDryRunStrategy(cmd)
 			cmdutil.CheckErr(err)
 			cmdutil.CheckErr(r.connect(getter))
+			if r.ofObjects {
+				cmdutil.CheckErr(r.connectObjects(getter))
+			}
 			cmdutil.CheckErr(r.reclaim(ctx))
 		},
 	}
 	command.Flags().StringVar(&ordinals, "ordinals", "", "The ordinals of the members, as in 3-4,7.")
+	command.Flags().BoolVar(&r.ofObjects, "objects", false, "Delete the objects that templates of the set describe, and no claims.")
 	command.Flags().BoolVar(&r.yes, "yes", false, "Do not ask.")
 	cmdutil.AddDryRunFlag(command)
 	if err := command.MarkFlagRequired("ordinals"); err != nil {
@@ -67,7 +75,7 @@ func NewReclaimCommand(getter genericclioptions.RESTClientGetter, streams generi
 	return command
 }
 
-// reclaim deletes the claims of members that the set does not want.
+// reclaim deletes the claims, or the objects, of members that the set does not want.
 func (r *replacement) reclaim(ctx context.Context) error {
 	set, err := r.sets.AppsV1().StatefulSets(r.namespace).Get(ctx, r.set, metav1.GetOptions{})
 	if err != nil {
@@ -75,7 +83,10 @@ func (r *replacement) reclaim(ctx context.Context) error {
 	}
 	wanted := identity.OrdinalsOf(set)
 	for _, ordinal := range r.ordinals {
-		if wanted.Contains(int(ordinal)) {
+		switch {
+		case wanted.Contains(int(ordinal)) && r.ofObjects:
+			return fmt.Errorf("the set wants member %s; nothing was deleted", identity.PodName(r.set, int(ordinal)))
+		case wanted.Contains(int(ordinal)):
 			return fmt.Errorf("the set wants member %s; nothing was deleted; to give the claims of a wanted member up: kubectl sts replace %[1]s --new-claims", identity.PodName(r.set, int(ordinal)))
 		}
 	}
@@ -85,8 +96,15 @@ func (r *replacement) reclaim(ctx context.Context) error {
 	}
 	for _, name := range r.names() {
 		if pods[name] != nil {
-			return fmt.Errorf("pod %s exists, and its claims stay until it is gone; nothing was deleted", name)
+			what := "claims"
+			if r.ofObjects {
+				what = "objects"
+			}
+			return fmt.Errorf("pod %s exists, and its %s stay until it is gone; nothing was deleted", name, what)
 		}
+	}
+	if r.ofObjects {
+		return r.reclaimObjects(ctx, set)
 	}
 	claims, err := r.claims(ctx, set)
 	if err != nil {

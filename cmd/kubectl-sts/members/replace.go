@@ -12,9 +12,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -25,8 +27,12 @@ import (
 
 // replacement replaces members of one set.
 type replacement struct {
-	sets      versioned.Interface
-	host      kubernetes.Interface
+	sets versioned.Interface
+	host kubernetes.Interface
+	// objects and kinds are for objects that templates describe, nil of a command that has nothing to
+	// do with them.
+	objects   metadata.Interface
+	kinds     meta.RESTMapper
 	namespace string
 	out       io.Writer
 	// confirm asks the user, and reports whether the answer is yes.
@@ -34,6 +40,8 @@ type replacement struct {
 
 	set      string
 	ordinals []int32
+	// ofObjects is true for a command about objects, and not about claims.
+	ofObjects bool
 	// lostNode is the node that the user says is lost, with the pods of the members.
 	lostNode string
 

@@ -3,19 +3,71 @@
 
 package tree
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
-// objects say, by template, how far the objects are there that the set describes.
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// mostOutputs bounds of how many members it is shown what an object gives.
+const mostOutputs = 5
+
+// objects say, by template, how far the objects are there that the set describes, which are those of
+// others, how many are deleted from when on, and what they have given to pods.
 func (s state) objects() (lines []string) {
 	for _, o := range s.set.Status.ObjectTemplates {
 		line := fmt.Sprintf("%s  %s %s, %d of %d there", o.Name, o.Kind, o.ObjectName, o.Present+o.Foreign, o.Wanted)
 		if o.Foreign > 0 {
 			line += fmt.Sprintf(", %d of others", o.Foreign)
 		}
+		if o.Retired > 0 {
+			line += fmt.Sprintf(", %d of removed members", o.Retired)
+		}
+		if o.DueTime != nil {
+			line += ", deleted from " + o.DueTime.UTC().Format(time.RFC3339) + " on"
+		}
 		if o.Message != "" {
 			line += ": " + o.Message
 		}
 		lines = append(lines, line)
+		lines = append(lines, s.outputs(o.Name)...)
+	}
+	return lines
+}
+
+func byOrdinal(a, b *corev1.Pod) int {
+	_, x, _ := identity.ParsePodName(a.Name)
+	_, y, _ := identity.ParsePodName(b.Name)
+	return cmp.Compare(x, y)
+}
+
+// outputs say what the objects of a template have given to pods.
+func (s state) outputs(template string) (lines []string) {
+	for i := range s.set.Spec.ObjectTemplates {
+		if s.set.Spec.ObjectTemplates[i].Name != template {
+			continue
+		}
+		for _, output := range s.set.Spec.ObjectTemplates[i].Outputs {
+			var given []string
+			for _, pod := range slices.SortedFunc(slices.Values(s.pods), byOrdinal) {
+				if value, has := pod.Annotations[v1.OutputAnnotationPrefix+output.Name]; has {
+					given = append(given, fmt.Sprintf("%s has %q", pod.Name, value))
+				}
+			}
+			if more := len(given) - mostOutputs; more > 0 {
+				given = append(given[:mostOutputs], fmt.Sprintf("and %d more", more))
+			}
+			if len(given) > 0 {
+				lines = append(lines, fmt.Sprintf("%s  output %s: %s", template, output.Name, strings.Join(given, ", ")))
+			}
+		}
 	}
 	return lines
 }

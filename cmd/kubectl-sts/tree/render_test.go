@@ -205,7 +205,12 @@ func supported() state {
 	s := ready(2)
 	s.set.Status.ObjectTemplates = []v1.ObjectTemplateStatus{
 		{Name: "peers", Kind: "Service", ObjectName: "$(SET)", Wanted: 1, Present: 1, Updated: 1},
+		{Name: "outside", Kind: "Service", ObjectName: "$(IDENTITY)-outside", Wanted: 2, Present: 2, Updated: 2, Retired: 3, DueTime: new(metav1.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC))},
 		{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 2, Foreign: 1, Message: "ConfigMap web-1-conf does not exist"},
+	}
+	s.set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "outside", Outputs: []v1.ObjectOutput{{Name: "ADDRESS"}, {Name: "NAME"}}}}
+	for i, pod := range s.pods {
+		pod.Annotations = map[string]string{v1.OutputAnnotationPrefix + "ADDRESS": fmt.Sprintf("192.0.2.1%d", i)}
 	}
 	return s
 }

@@ -76,6 +76,7 @@ func rightsOf() []object {
 	}
 	for _, name := range []string{serverName, serverName + "-registration", "statefulset-controller", "statefulset-controller-objects",
 		"statefulset-controller-objects-configmaps", "statefulset-controller-objects-jobs", "statefulset-controller-objects-secrets", "statefulset-controller-objects-services",
+		"statefulset-controller-objects-delete-configmaps", "statefulset-controller-objects-delete-jobs", "statefulset-controller-objects-delete-secrets", "statefulset-controller-objects-delete-services",
 		"statefulset-controller-reclaim", preflightName, "statefulset-edit", "statefulset-rollout", "statefulset-view"} {
 		all = append(all, object{kind: kindOf(group, "clusterroles"), name: name, everywhere: true})
 	}

@@ -5,6 +5,7 @@ package forecast
 
 import (
 	"math"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -114,6 +115,10 @@ func describe(action plan.Action) v1.PlanAction { //nolint:gocyclo // a case for
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanCreateObject, memberOrdinal(a.Ordinal), "template "+a.Template+" describes it, and it does not exist"
 	case plan.ApplyObject:
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanApplyObject, memberOrdinal(a.Ordinal), a.Why
+	case plan.MarkObject:
+		shown.Type, shown.Ordinal, shown.Message = v1.PlanMarkObject, memberOrdinal(a.Ordinal), "whether it is deleted, and when, rests on that"
+	case plan.DeleteObject:
+		shown.Type, shown.Ordinal, shown.Message = v1.PlanDeleteObject, ordinal(a.Ordinal), "its member was removed long enough ago: it is due since "+a.Due.UTC().Format(time.RFC3339)
 	case plan.RepairPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
 	case plan.PatchPod:

@@ -6,6 +6,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/test/faults/internal/scenarios"
 )
 
@@ -28,7 +30,7 @@ func (b *bench) mayMakeObjects(t *testing.T) {
 	t.Helper()
 	_, err := b.Host.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: "faults-objects", Labels: map[string]string{"apps.statefulset.dev/aggregate-to-controller": "true"}},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{objects}, Verbs: []string{"get", "list", "watch", "create", "patch"}}},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{objects}, Verbs: []string{"get", "list", "watch", "create", "patch", "delete"}}},
 	}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatalf("letting the controller make %s: %v", objects, err)
@@ -115,8 +117,9 @@ func (j judged) wasThere(name string, version int64) bool {
 	return there
 }
 
-// objectsOfOthers finds objects that the controller has deleted, and those that it has changed and that
-// were not marked as its set's, or were to be changed whatever they are by then.
+// objectsOfOthers finds objects that the controller has changed, or deleted, and that were not marked as
+// its set's, or whatever they are by then; and those deleted that did not tell since when their member is
+// removed.
 func objectsOfOthers(j judged) []violation {
 	var found []violation
 	for _, e := range j.requests {
@@ -127,7 +130,7 @@ func objectsOfOthers(j judged) []violation {
 		at := slices.IndexFunc(j.records, func(r record) bool {
 			return r.kind == objects && r.object.GetName() == e.name && r.object.GetResourceVersion() == version
 		})
-		if e.verb == "patch" && at >= 0 && scenarios.IsOf(setName, j.records[at].object) {
+		if at >= 0 && scenarios.IsOf(setName, j.records[at].object) && (e.verb == "patch" || e.verb == "delete" && isDated(j.records[at].object)) {
 			continue
 		}
 		found = append(found, violation{objectsKept, fmt.Sprintf("%s %s at %s: got the body %.300s, want the version of one that was the set's", e.verb, e.name, e.at.Format(time.RFC3339Nano), e.body)})
@@ -135,15 +138,24 @@ func objectsOfOthers(j judged) []violation {
 	return found
 }
 
-// versionIn is the resource version that a patch rests on: an apply, or one that says whose fields are.
+func isDated(object metav1.Object) bool {
+	_, is := object.GetAnnotations()[v1.RetiredAtAnnotation]
+	return is
+}
+
+// versionIn is the resource version that a patch rests on, an apply or one that says whose fields are, or
+// a delete.
 func versionIn(body []byte) string {
 	var apply struct {
 		Metadata struct {
 			ResourceVersion string `json:"resourceVersion"`
 		} `json:"metadata"`
+		Preconditions struct {
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"preconditions"`
 	}
 	if json.Unmarshal(body, &apply) == nil {
-		return apply.Metadata.ResourceVersion
+		return cmp.Or(apply.Metadata.ResourceVersion, apply.Preconditions.ResourceVersion)
 	}
 	var operations []struct {
 		Path  string          `json:"path"`

@@ -80,6 +80,8 @@ func createsWithObjects(_ *judge, i *intent, s scene) string {
 			return fmt.Sprintf("there is no %s", d.Name)
 		case object.DeletionTimestamp != nil:
 			return fmt.Sprintf("%s is terminating", d.Name)
+		case scenarios.IsOf(scenarios.Name, object) && object.Annotations[v1.RetiredAtAnnotation] != "":
+			return fmt.Sprintf("%s is to be deleted", d.Name)
 		case d.Refused && !scenarios.IsOf(scenarios.Name, object):
 			return fmt.Sprintf("%s is that of %q", d.Name, object.Annotations[v1.OwnerAnnotation])
 		}
@@ -89,7 +91,7 @@ func createsWithObjects(_ *judge, i *intent, s scene) string {
 
 // writesAsDescribed: one object for each template and member, marked as that.
 func writesAsDescribed(_ *judge, i *intent, s scene) string {
-	if i.Resource != model.ConfigMaps || s.set == nil || i.isJSONPatch() || i.Verb != "create" && i.Verb != "patch" {
+	if i.Resource != model.ConfigMaps || s.set == nil || i.isJSONPatch() || i.isNote() || i.Verb != "create" && i.Verb != "patch" {
 		return ""
 	}
 	var object corev1.ConfigMap
@@ -112,8 +114,8 @@ func writesAsDescribed(_ *judge, i *intent, s scene) string {
 
 // objectChanges judges a change of an object, whoever made it.
 func (j *judge) objectChanges(object *corev1.ConfigMap, how watch.EventType) {
-	if how == watch.Deleted && !j.given[object.Name] {
-		j.broke("nothing deletes an object", "%s goes, that of %q", object.Name, object.Annotations[v1.OwnerAnnotation])
+	if how == watch.Deleted {
+		j.objectGoes(object)
 	}
 	place := object.Labels[v1.ObjectTemplateLabel] + " " + object.Labels[v1.ObjectOrdinalLabel]
 	for _, other := range j.world.host.List(model.ConfigMaps, namespace) {

@@ -45,7 +45,7 @@ func removesGently(_ *judge, i *intent) string {
 	switch {
 	case i.Verb != "delete":
 		return ""
-	case i.Resource != model.Pods && i.Resource != model.Revisions && i.Resource != model.Claims:
+	case i.Resource != model.Pods && i.Resource != model.Revisions && i.Resource != model.Claims && i.Resource != model.ConfigMaps:
 		return "that is not for a controller to delete"
 	case i.Resource == model.Pods && i.options.GracePeriodSeconds != nil:
 		return fmt.Sprintf("the pod gets only %d seconds to go", *i.options.GracePeriodSeconds)

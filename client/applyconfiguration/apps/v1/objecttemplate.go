@@ -15,8 +15,7 @@ import (
 //
 // ObjectTemplate describes an object that is made for each member, or once for the set: a Service, a
 // ConfigMap. A pod is created when the objects of its member and of the set exist; otherwise they
-// hold up nothing. They follow the template while pods run, and are deleted by nobody but their
-// users.
+// hold up nothing. They follow the template while pods run, and stay unless retention says otherwise.
 type ObjectTemplateApplyConfiguration struct {
 	// name identifies the template, in messages and for overrides of lists.
 	Name *string `json:"name,omitempty"`
@@ -38,6 +37,8 @@ type ObjectTemplateApplyConfiguration struct {
 	// is created when there is a value, and keeps that one for its life. At most 8 in a set. Not of
 	// Secrets.
 	Outputs []ObjectOutputApplyConfiguration `json:"outputs,omitempty"`
+	// retention says when objects are deleted. Without it, never.
+	Retention *ObjectRetentionApplyConfiguration `json:"retention,omitempty"`
 }
 
 // ObjectTemplateApplyConfiguration constructs a declarative configuration of the ObjectTemplate type for use with
@@ -101,5 +102,13 @@ func (b *ObjectTemplateApplyConfiguration) WithOutputs(values ...*ObjectOutputAp
 		}
 		b.Outputs = append(b.Outputs, *values[i])
 	}
+	return b
+}
+
+// WithRetention sets the Retention field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Retention field is set to the value of the last call.
+func (b *ObjectTemplateApplyConfiguration) WithRetention(value *ObjectRetentionApplyConfiguration) *ObjectTemplateApplyConfiguration {
+	b.Retention = value
 	return b
 }

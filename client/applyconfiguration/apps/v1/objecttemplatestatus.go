@@ -5,11 +5,15 @@
 
 package v1
 
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
 // ObjectTemplateStatusApplyConfiguration represents a declarative configuration of the ObjectTemplateStatus type for use
 // with apply.
 //
-// The protobuf numbers 8 to 11 of ObjectTemplateStatus, and 7 and 8 of ObjectTemplate, are reserved
-// for objects that are deleted, or that hold what is drawn for them.
+// The protobuf numbers 9 to 11 of ObjectTemplateStatus, and 8 of ObjectTemplate, are reserved for
+// templates that are removed, and for objects that hold what is drawn for them.
 // ObjectTemplateStatus says how far the objects of a template are as it describes.
 type ObjectTemplateStatusApplyConfiguration struct {
 	// name is that of the template.
@@ -26,8 +30,12 @@ type ObjectTemplateStatusApplyConfiguration struct {
 	Updated *int32 `json:"updated,omitempty"`
 	// foreign is how many of the wanted objects are somebody else's, and are used as they are.
 	Foreign *int32 `json:"foreign,omitempty"`
+	// retired is how many objects of removed members are to be deleted.
+	Retired *int32 `json:"retired,omitempty"`
 	// message says what keeps the first object from being as it is to be, empty if nothing does.
 	Message *string `json:"message,omitempty"`
+	// dueTime is when the first of the retired objects is deleted.
+	DueTime *metav1.Time `json:"dueTime,omitempty"`
 }
 
 // ObjectTemplateStatusApplyConfiguration constructs a declarative configuration of the ObjectTemplateStatus type for use with
@@ -92,10 +100,26 @@ func (b *ObjectTemplateStatusApplyConfiguration) WithForeign(value int32) *Objec
 	return b
 }
 
+// WithRetired sets the Retired field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Retired field is set to the value of the last call.
+func (b *ObjectTemplateStatusApplyConfiguration) WithRetired(value int32) *ObjectTemplateStatusApplyConfiguration {
+	b.Retired = &value
+	return b
+}
+
 // WithMessage sets the Message field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Message field is set to the value of the last call.
 func (b *ObjectTemplateStatusApplyConfiguration) WithMessage(value string) *ObjectTemplateStatusApplyConfiguration {
 	b.Message = &value
+	return b
+}
+
+// WithDueTime sets the DueTime field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DueTime field is set to the value of the last call.
+func (b *ObjectTemplateStatusApplyConfiguration) WithDueTime(value metav1.Time) *ObjectTemplateStatusApplyConfiguration {
+	b.DueTime = &value
 	return b
 }

@@ -56,6 +56,8 @@ func Beyond() []Scenario {
 		{"members have objects, which are described otherwise in the middle of an update", ordered(0), steps(
 			describes(1, v1.UseExistingObject), scale(3), Settled, describes(2, v1.UseExistingObject), image(2), updated(1), describes(3, v1.UseExistingObject), scale(4), Settled,
 			scale(2), describesAs("renamed", 4, v1.UseExistingObject), Settled, scale(3), Settled)},
+		{"members are removed and come back, before their objects are deleted and while they are", ordered(0), steps(
+			retains(1, 1), scale(3), Settled, scale(1), Settled, scale(3), Settled, scale(2), Settled, scale(3), scale(1), Settled, retains(2, 2), scale(3), Settled)},
 		{"objects are lost and changed by hand", ordered(0), steps(
 			describes(1, v1.UseExistingObject), scale(3), Settled,
 			DeleteObject(Name+"-0-conf"), PatchObject{Name + "-2-conf", `{"data":{"member":"nobody"}}`}, Settled,

@@ -157,11 +157,14 @@ func (o Observed) objectsMissing() string {
 			return wrong
 		}
 	}
+	if left := o.objectsLeft(); left != "" {
+		return left
+	}
 	if got, want := len(o.Set.Status.ObjectTemplates), len(o.Set.Spec.ObjectTemplates); got != want {
 		return fmt.Sprintf("status has %d templates of objects, want %d", got, want)
 	}
 	for _, s := range o.Set.Status.ObjectTemplates {
-		if s.Present+s.Foreign != s.Wanted || s.Updated != s.Present {
+		if s.Present+s.Foreign != s.Wanted || s.Updated != s.Present || s.Retired > 0 {
 			return fmt.Sprintf("status says of objects %+v", s)
 		}
 	}

@@ -1,0 +1,53 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import "time"
+
+// ObjectRetentionPolicyType says what becomes of an object that is not needed any more.
+// +enum
+type ObjectRetentionPolicyType string
+
+const (
+	// RetainObjectRetentionPolicyType keeps it.
+	RetainObjectRetentionPolicyType ObjectRetentionPolicyType = "Retain"
+	// DeleteObjectRetentionPolicyType deletes it.
+	DeleteObjectRetentionPolicyType ObjectRetentionPolicyType = "Delete"
+)
+
+// ObjectRetention says how long objects are kept. Without it, for ever.
+type ObjectRetention struct {
+	// whenScaled says what becomes of the object of a member that is not wanted any more and has no
+	// pod. Without it, Retain. Delete needs a right of whoever asks for it, and one of the controller.
+	// +optional
+	// +k8s:optional
+	WhenScaled ObjectRetentionPolicyType `json:"whenScaled,omitempty" protobuf:"bytes,1,opt,name=whenScaled,casttype=ObjectRetentionPolicyType"`
+	// whenDeleted says what becomes of the objects when the set is deleted. Without it, Retain, which
+	// is the only value that is accepted yet.
+	// +optional
+	// +k8s:optional
+	WhenDeleted ObjectRetentionPolicyType `json:"whenDeleted,omitempty" protobuf:"bytes,2,opt,name=whenDeleted,casttype=ObjectRetentionPolicyType"`
+	// scaledAfterSeconds is how long the object of a removed member is kept before it is deleted. It
+	// is used as it is if the member comes back before. Only with whenScaled Delete. Without it, the
+	// object is deleted as soon as the member has no pod.
+	// +optional
+	// +k8s:optional
+	ScaledAfterSeconds *int32 `json:"scaledAfterSeconds,omitempty" protobuf:"varint,3,opt,name=scaledAfterSeconds"`
+}
+
+// DeletesScaled reports whether objects of removed members are deleted, and how long after that.
+func (t *ObjectTemplate) DeletesScaled() (after time.Duration, deletes bool) {
+	if t.Retention == nil || t.Retention.WhenScaled != DeleteObjectRetentionPolicyType {
+		return 0, false
+	}
+	if seconds := t.Retention.ScaledAfterSeconds; seconds != nil {
+		after = time.Duration(*seconds) * time.Second
+	}
+	return after, true
+}
+
+// DeletesWithSet reports whether objects are deleted with their set.
+func (t *ObjectTemplate) DeletesWithSet() bool {
+	return t.Retention != nil && t.Retention.WhenDeleted == DeleteObjectRetentionPolicyType
+}

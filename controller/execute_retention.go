@@ -1,0 +1,81 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+)
+
+// markObject notes what concerns nobody but the set: there is no event for it. The answer is remembered,
+// so that the note is not taken for a change by somebody else.
+func (e *execution) markObject(ctx context.Context, action plan.MarkObject) error {
+	what := subject{part: "annotations of ", kind: action.Kind.Kind, name: action.At.Name}
+	objects, err := e.metadataOf(action.Kind)
+	if err != nil {
+		return err
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": action.At.UID, "resourceVersion": action.At.ResourceVersion, "annotations": map[string]*string{v1.RetiredAtAnnotation: action.Note()},
+	}})
+	if err != nil {
+		return fmt.Errorf("building the note on %s: %w", what, err)
+	}
+	return e.do(ctx, update, what, func(ctx context.Context) error {
+		marked, err := objects.Patch(ctx, action.At.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: objectManager})
+		if err != nil {
+			return err //nolint:wrapcheck // do says what was tried
+		}
+		known := e.memory.of(e.key)
+		known.wroteObject(action.Kind.GroupKind(), marked, known.written(action.At.UID))
+		return nil
+	})
+}
+
+// deleteObject deletes an object of a removed member. As for claims, neither the caches nor the
+// preconditions suffice: the set has to want it still, and the member to have no pod, as our store and
+// the host say now.
+func (e *execution) deleteObject(ctx context.Context, action plan.DeleteObject) error {
+	what := subject{kind: action.Kind.Kind, name: action.At.Name}
+	objects, err := e.metadataOf(action.Kind)
+	if err != nil {
+		return err
+	}
+	if err := e.confirmRemoved(ctx, action.Ordinal); err != nil {
+		return err
+	}
+	err = e.do(ctx, deletion, what, func(ctx context.Context) error {
+		exactly := metav1.Preconditions{UID: &action.At.UID, ResourceVersion: &action.At.ResourceVersion}
+		err := objects.Delete(ctx, action.At.Name, metav1.DeleteOptions{Preconditions: &exactly, PropagationPolicy: new(metav1.DeletePropagationBackground)})
+		if err != nil {
+			return err //nolint:wrapcheck // do says what was tried
+		}
+		e.memory.of(e.key).deletedObject(action.Kind.GroupKind(), action.At.UID)
+		return nil
+	})
+	if err == nil {
+		e.tellSuccess(deletion, what)
+	}
+	return err
+}
+
+// metadataOf reaches the metadata of objects of a kind.
+func (e *execution) metadataOf(kind schema.GroupVersionKind) (metadata.ResourceInterface, error) {
+	if watched := e.objects.of(kind); watched != nil {
+		if objects, ok := watched.about(e.set.Namespace); ok {
+			return objects, nil
+		}
+	}
+	return nil, &staleRead{errors.New("objects of kind " + kind.Kind + " cannot be written yet")}
+}

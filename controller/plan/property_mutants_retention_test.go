@@ -1,0 +1,142 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"statefulset.dev/identity"
+)
+
+// retentionMutants are wrong in which objects of removed members are deleted, and when.
+func retentionMutants() map[string]scripted {
+	seen := func(see func(World, identity.ObjectKey, *Object)) func(World, Plan) Plan {
+		return func(w World, p Plan) Plan {
+			w.Objects = copiesOfObjects(w.Objects)
+			for key, object := range w.Objects {
+				see(w, key, object)
+			}
+			return deletingObjects(p, Compute(w))
+		}
+	}
+	marks := func(as ObjectMark) func(World, Plan) Plan {
+		return each(func(a MarkObject) []Action { return only(a, a.As != as) })
+	}
+	return map[string]scripted{
+		"deletes objects before they are due": {"retention-scaled", mutant{"object reclaim", func(w World, p Plan) Plan {
+			w.Now = w.Now.Add(15 * time.Second)
+			return deletingObjects(p, Compute(w))
+		}}},
+		"deletes objects without a date": {"retention-scaled", mutant{"object reclaim", seen(func(_ World, _ identity.ObjectKey, o *Object) {
+			if o.Annotations[retiredNote] == "" && o.Annotations[ownerNote] != "" {
+				o.Annotations = merged(o.Annotations, map[string]string{retiredNote: "2025-01-01T00:00:00Z"})
+			}
+		})}},
+		"deletes objects of wanted members": {"retention-returns-first", mutant{"object reclaim", func(w World, p Plan) Plan {
+			w.Set = w.Set.DeepCopy()
+			w.Set.Spec.Replicas = new(int32(0))
+			return deletingObjects(p, Compute(w))
+		}}},
+		"deletes objects of members that have a pod of somebody else": {"retention-pod-stays", mutant{"object retires", func(w World, p Plan) Plan {
+			w.Pods = slices.DeleteFunc(copies(w.Pods), func(pod *corev1.Pod) bool { return pod.OwnerReferences[0].Name != "web" })
+			return markingObjects(p, Compute(w))
+		}}},
+		"deletes objects of an earlier set": {"retention-strangers", mutant{"object reclaim", seen(func(w World, _ identity.ObjectKey, o *Object) {
+			if strings.HasPrefix(o.Annotations[ownerNote], "web/") {
+				o.Annotations = merged(o.Annotations, map[string]string{ownerNote: "web/" + string(w.Set.UID)})
+			}
+		})}},
+		"dates objects that others control": {"retention-strangers", mutant{"object retires", func(w World, p Plan) Plan {
+			w.Objects = copiesOfObjects(w.Objects)
+			for _, o := range w.Objects {
+				o.OwnerReferences = nil
+			}
+			return markingObjects(p, Compute(w))
+		}}},
+		"deletes objects that it does not know": {"retention-unknown", mutant{"object reclaim", func(w World, p Plan) Plan {
+			w.Kinds = (&host{set: w.Set}).kindsOfObjects()
+			return deletingObjects(p, Compute(w))
+		}}},
+		"believes dates of a status that was lost": {"retention-status-lost", mutant{"object reclaim", func(w World, p Plan) Plan {
+			w.Set = w.Set.DeepCopy()
+			w.Set.Status.ObjectTemplates = p.Status.ObjectTemplates
+			return deletingObjects(p, Compute(w))
+		}}},
+		"believes that a template asks for it": {"retention-switched-off", mutant{"object retires", func(w World, p Plan) Plan {
+			w.Set = w.Set.DeepCopy()
+			h := &host{set: w.Set, keeping: "Delete:20"}
+			h.t = &complaint{}
+			h.retainObjects()
+			return markingObjects(p, Compute(w))
+		}}},
+		"deletes no objects":                {"retention-scaled", mutant{"object reclaim", each(func(DeleteObject) []Action { return nil })}},
+		"deletes objects without a version": {"retention-scaled", mutant{"exact", each(func(a DeleteObject) []Action { a.At.ResourceVersion = ""; return []Action{a} })}},
+		"forgets to date objects":           {"retention-scaled", mutant{"object retires", marks(ObjectRetired)}},
+		"forgets to keep objects":           {"retention-scaled", mutant{"object returns", marks(ObjectKept)}},
+		"deletes many at once": {"retention-many", mutant{"object reclaim", func(w World, p Plan) Plan {
+			for {
+				more := Compute(w)
+				w.Objects = copiesOfObjects(w.Objects)
+				deleted := 0
+				for _, action := range more.All() {
+					if a, ok := action.(DeleteObject); ok {
+						delete(w.Objects, identity.ObjectKey{Group: a.Kind.Group, Kind: a.Kind.Kind, Name: a.At.Name})
+						deleted++
+					}
+				}
+				if deleted == 0 {
+					return p
+				}
+				p = deletingObjects(p, more)
+			}
+		}}},
+		"creates members whose objects are dated": {"retention-returns-first", mutant{"object returns first", func(w World, p Plan) Plan {
+			w.Objects = copiesOfObjects(w.Objects)
+			for _, o := range w.Objects {
+				delete(o.Annotations, retiredNote)
+			}
+			return doing(p, Compute(w))
+		}}},
+		"dates objects in the future": {"retention-scaled", mutant{"object retired since", each(func(a MarkObject) []Action {
+			if !a.Retired.IsZero() {
+				a.Retired = a.Retired.Add(time.Hour)
+			}
+			return []Action{a}
+		})}},
+		"tells of no objects that are due": {"retention-scaled", mutant{"object due", func(_ World, p Plan) Plan {
+			p.Status = *p.Status.DeepCopy()
+			for i := range p.Status.ObjectTemplates {
+				p.Status.ObjectTemplates[i].DueTime = nil
+			}
+			return p
+		}}},
+		"does not look when objects are due": {"retention-scaled", mutant{"next look", func(w World, p Plan) Plan {
+			if j := (&judged{evidence: gather(w), plan: p}); len(j.retiredLooks()) > 0 {
+				p.RequeueAfter = 0
+			}
+			return p
+		}}},
+	}
+}
+
+// deletingObjects is the plan with the objects deleted that another deletes.
+func deletingObjects(p, other Plan) Plan { return adding[DeleteObject](p, other) }
+
+// markingObjects is the plan with what another notes on objects.
+func markingObjects(p, other Plan) Plan { return adding[MarkObject](p, other) }
+
+// adding is the plan with the actions of a kind that another has.
+func adding[A Action](p, other Plan) Plan {
+	for _, action := range other.All() {
+		a, ok := action.(A)
+		if ok && !slices.ContainsFunc(p.All(), func(b Action) bool { return b.String() == a.String() }) {
+			p = also(p, a)
+		}
+	}
+	return p
+}

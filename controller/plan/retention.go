@@ -1,0 +1,198 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// retiredObject is an object that is deleted at some time, because its member is not wanted and has no
+// pod; or one that was to be, and is to stay.
+type retiredObject struct {
+	template string
+	kind     schema.GroupVersionKind
+	ordinal  int
+	found    *Object
+	// since is when the member was found to be removed, zero if that is yet to be noted, and due
+	// when the object may be deleted for that.
+	since, due time.Time
+}
+
+func (r retiredObject) compare(other retiredObject) int {
+	return cmp.Or(cmp.Compare(other.ordinal, r.ordinal), strings.Compare(r.kind.String(), other.kind.String()), strings.Compare(r.found.Name, other.found.Name))
+}
+
+// findRetired finds the objects that are deleted at some time, those of the highest ordinal first, and
+// those that are dated for it and are to stay.
+func (f *facts) findRetired() {
+	pods := make(map[string]bool, len(f.Pods))
+	for _, pod := range f.Pods {
+		pods[pod.Name] = true
+	}
+	for key, object := range f.Objects {
+		if !f.Kinds[schema.GroupKind{Group: key.Group, Kind: key.Kind}].Known {
+			continue // what is seen of it may be old
+		}
+		of := f.templateOf(key, object)
+		r := retiredObject{template: object.Labels[v1.ObjectTemplateLabel], ordinal: ordinalOf(object), found: object}
+		delay, deletes := time.Duration(0), false
+		if of != nil {
+			r.kind = of.Kind()
+			delay, deletes = of.Template().DeletesScaled()
+		}
+		away := !f.roster.Contains(r.ordinal) && !pods[identity.PodName(f.Set.Name, r.ordinal)] // whoever controls it
+		switch {
+		case !f.isOwn(object) && !f.isInherited(object) || object.DeletionTimestamp != nil || f.isTakenOver(object):
+		case deletes && away && f.isOwn(object) && !f.needsObject(key):
+			if r.since = datedSince(object); !f.listed(*of) {
+				// Nobody knows what has become of the member since it was dated.
+				r.since = time.Time{}
+			}
+			r.due = r.since.Add(delay)
+			f.retired = append(f.retired, r)
+		case isDated(object) && (f.isOwn(object) || f.needsObject(key)):
+			if r.kind = f.versionOf(key); r.kind.Kind != "" {
+				f.returningObjects = append(f.returningObjects, r)
+			}
+		}
+	}
+	slices.SortFunc(f.retired, retiredObject.compare)
+	slices.SortFunc(f.returningObjects, retiredObject.compare)
+}
+
+// templateOf is the template that an object was made from and has the name of, for a member, nil if
+// there is none.
+func (f *facts) templateOf(key identity.ObjectKey, object *Object) *identity.Object {
+	ordinal, name := ordinalOf(object), object.Labels[v1.ObjectTemplateLabel]
+	at := slices.IndexFunc(f.objects, func(o identity.Object) bool { return o.Template().Name == name && !o.ForSet() })
+	if ordinal < 0 || at < 0 || f.objects[at].Key(ordinal) != key {
+		return nil
+	}
+	return &f.objects[at]
+}
+
+// ordinalOf is that of the member whose an object says that it is, below 0 if it does not say it in
+// the way that a set does.
+func ordinalOf(object *Object) int {
+	label := object.Labels[v1.ObjectOrdinalLabel]
+	ordinal, err := strconv.ParseInt(label, 10, 32)
+	if err != nil || ordinal < 0 || strconv.FormatInt(ordinal, 10) != label {
+		return setOrdinal
+	}
+	return int(ordinal)
+}
+
+// versionOf is the kind of an object in the version of a template.
+func (f *facts) versionOf(key identity.ObjectKey) schema.GroupVersionKind {
+	at := slices.IndexFunc(f.objects, func(o identity.Object) bool { return o.Kind().Group == key.Group && o.Kind().Kind == key.Kind })
+	if at < 0 {
+		return schema.GroupVersionKind{}
+	}
+	return f.objects[at].Kind()
+}
+
+// listed reports whether the status tells of a template, so that its objects have been looked after
+// without a break. It does not of one that has only come back, nor where the store was lost.
+func (f *facts) listed(template identity.Object) bool {
+	return slices.ContainsFunc(f.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
+		return s.Name == template.Template().Name && s.Kind == template.Kind().GroupKind().String() && s.ObjectName == template.Pattern()
+	})
+}
+
+// needsObject reports whether a template has the name of an object for the set, or for a wanted member:
+// whoever it says that it was made for. The name of a member's object contains that of its member.
+func (f *facts) needsObject(key identity.ObjectKey) bool {
+	var ordinals []int
+	for at, rest := 0, key.Name; ; {
+		next := strings.Index(rest[at:], f.Set.Name+"-")
+		if next < 0 {
+			break
+		}
+		at += next + len(f.Set.Name) + 1
+		for end := at + 1; end <= len(rest); end++ {
+			ordinal, err := strconv.Atoi(rest[at:end])
+			if err != nil {
+				break
+			}
+			ordinals = append(ordinals, ordinal)
+		}
+	}
+	return slices.ContainsFunc(f.objects, func(o identity.Object) bool {
+		switch {
+		case o.Kind().Group != key.Group || o.Kind().Kind != key.Kind:
+			return false
+		case o.ForSet():
+			return o.Key(setOrdinal) == key
+		}
+		return slices.ContainsFunc(ordinals, func(ordinal int) bool { return f.roster.Contains(ordinal) && o.Key(ordinal) == key })
+	})
+}
+
+// isOwn reports whether an object says that it is this very set's.
+func (f *facts) isOwn(object *Object) bool {
+	return object.Annotations[v1.OwnerAnnotation] == identity.OwnerMark(f.Set)
+}
+
+// isInherited reports whether an object says that it is that of an earlier set of this name.
+func (f *facts) isInherited(object *Object) bool {
+	name, _, marked := strings.Cut(object.Annotations[v1.OwnerAnnotation], "/")
+	return marked && name == f.Set.Name && !f.isOwn(object)
+}
+
+// isTakenOver reports whether somebody else controls an object, or is about to delete it.
+func (f *facts) isTakenOver(object *Object) bool {
+	return f.ofEarlierSet(object) || slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool { return isController(ref) && ref.UID != f.Set.UID })
+}
+
+// returns reports whether an object that is to be there says that it is to be deleted.
+func (f *facts) returns(object *Object) bool { return isDated(object) && !f.isTakenOver(object) }
+
+func isDated(object *Object) bool {
+	_, is := object.Annotations[v1.RetiredAtAnnotation]
+	return is
+}
+
+// datedSince is when the member of an object was found to be removed, zero if the object does not tell.
+func datedSince(object *Object) time.Time {
+	at, err := time.Parse(time.RFC3339, object.Annotations[v1.RetiredAtAnnotation])
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// retireObjects deletes the objects of members that were removed long enough ago, where a template asks
+// for it. As of claims, since when they are stands on the objects themselves, also if nothing is waited
+// for, and one is deleted only as it was read with that: whoever brings the member back takes it off
+// before, so that a controller that does not know of it yet deletes nothing.
+func retireObjects(f *facts, d *draft) verdict {
+	for _, r := range f.returningObjects {
+		d.forObject(MarkObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: exact(r.found), As: ObjectKept})
+	}
+	deleted := 0
+	for _, r := range f.retired {
+		switch {
+		case r.since.IsZero():
+			// Up to the next second: rather an object stays for longer than the set says.
+			since := f.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
+			d.forObject(MarkObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: exact(r.found), As: ObjectRetired, Retired: since})
+		case f.Now.Before(r.due):
+			d.again(r.due.Sub(f.Now))
+		case deleted < mostReclaimed:
+			deleted++
+			d.aside = append(d.aside, Chain{DeleteObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: exact(r.found), Retired: r.since, Due: r.due}})
+		}
+	}
+	return proceed
+}

@@ -1,0 +1,71 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// retainObjects gives all templates of objects of members the retention of the host: "none", "Retain",
+// "Delete", or "Delete:20" with a delay in seconds.
+func (h *host) retainObjects() {
+	h.t.Helper()
+	for i := range h.set.Spec.ObjectTemplates {
+		template := &h.set.Spec.ObjectTemplates[i]
+		template.Retention = nil
+		if h.keeping == "" || h.keeping == "none" || template.IsForSet() {
+			continue
+		}
+		policy, seconds, delayed := strings.Cut(h.keeping, ":")
+		template.Retention = &v1.ObjectRetention{WhenScaled: v1.ObjectRetentionPolicyType(policy)}
+		if delayed {
+			template.Retention.ScaledAfterSeconds = new(int32(h.number(seconds)))
+		}
+	}
+}
+
+// retiredText says how many objects of a template are retired.
+func retiredText(o v1.ObjectTemplateStatus) string {
+	switch {
+	case o.Retired == 0:
+		return ""
+	case o.DueTime == nil:
+		return fmt.Sprintf(" (%d retired)", o.Retired)
+	default:
+		return fmt.Sprintf(" (%d retired, the first due at %s)", o.Retired, o.DueTime.UTC().Format(time.RFC3339))
+	}
+}
+
+// retentionCommand carries out the commands about objects that are dated: "inherit" has an object be that
+// of an earlier set of the name, "own" that of this one, "date" puts a date on it, and "take" makes
+// somebody else its controller; "forget" has the status tell of no objects.
+func (h *host) retentionCommand(name string, args []string) bool {
+	do := map[string]func(*Object){
+		"inherit": func(o *Object) { o.Annotations = merged(o.Annotations, map[string]string{ownerNote: "web/earlier"}) },
+		"own": func(o *Object) {
+			o.Annotations = merged(o.Annotations, map[string]string{ownerNote: "web/" + string(h.set.UID)})
+		},
+		"date": func(o *Object) {
+			o.Annotations = merged(o.Annotations, map[string]string{retiredNote: h.now.Add(-time.Hour).Format(time.RFC3339)})
+		},
+		"take": func(o *Object) { o.OwnerReferences = []metav1.OwnerReference{stranger()} },
+	}
+	switch {
+	case name == "forget":
+		h.set.Status.ObjectTemplates = nil
+		return true
+	case do[name] == nil:
+		return false
+	}
+	for _, object := range args {
+		h.changeObject(object, do[name])
+	}
+	return true
+}

@@ -1,0 +1,62 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// countRetired tells how many objects of a template are deleted at some time, and when the first is.
+func (f *facts) countRetired(status *v1.ObjectTemplateStatus) {
+	for _, r := range f.retired {
+		if r.template != status.Name {
+			continue
+		}
+		status.Retired++
+		if due := metav1.NewTime(r.due.UTC()); !r.since.IsZero() && (status.DueTime == nil || due.Before(status.DueTime)) {
+			status.DueTime = &due
+		}
+	}
+}
+
+// tellUndeleted says in a status which objects are due, and could not be deleted: nothing waits for
+// that, so that it makes no condition another one.
+func tellUndeleted(status v1.StatefulSetStatus, failures []Failure) v1.StatefulSetStatus {
+	copied := false
+	for _, failure := range failures {
+		a, ok := failure.Action.(DeleteObject)
+		at := slices.IndexFunc(status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool { return ok && s.Name == a.Template })
+		if at < 0 || status.ObjectTemplates[at].Message != "" {
+			continue
+		}
+		if !copied {
+			status, copied = *status.DeepCopy(), true
+		}
+		status.ObjectTemplates[at].Message = fmt.Sprintf("%s %s is due since %s, and could not be deleted: %s%s", a.Kind.Kind, a.At.Name, clock(a.Due), Cause(failure.Err), remedyFor(a.Kind.GroupKind(), failure.Err))
+	}
+	return status
+}
+
+// remedyFor is how an operator lets the controller delete objects of a kind, empty if that is not what
+// is lacking.
+func remedyFor(kind schema.GroupKind, err error) string {
+	folders := map[schema.GroupKind]string{
+		{Kind: "ConfigMap"}: "configmaps", {Kind: "Secret"}: "secrets", {Kind: "Service"}: "services", {Group: "batch", Kind: "Job"}: "jobs",
+	}
+	switch folder := folders[kind]; {
+	case !apierrors.IsForbidden(err):
+		return ""
+	case folder != "":
+		return "; if the controller lacks the right: kubectl apply -k artifacts/objects-delete/" + folder
+	default:
+		return "; if the controller lacks the right: label a ClusterRole that allows it " + v1.GroupName + "/aggregate-to-controller=true"
+	}
+}

@@ -1,0 +1,180 @@
+//go:build e2e
+
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/harness"
+)
+
+// mayDelete gives the controller the right to delete what it has made of a resource, or takes it away,
+// and waits until the host knows.
+func mayDelete(t *testing.T, resource string, may bool) {
+	t.Helper()
+	verb, want := "delete", "no\n"
+	if may {
+		verb, want = "apply", "yes\n"
+	}
+	kubectl(t, verb, "-k", "../../artifacts/objects-delete/"+resource)
+	harness.Eventually(t, fmt.Sprintf("the controller may delete %s: %t", resource, may), func(ctx context.Context) error {
+		if got, said, _ := suite.Kubectl(ctx, "", "auth", "can-i", "delete", resource, "--as=system:serviceaccount:statefulset-system:statefulset-apiserver"); got != want {
+			return fmt.Errorf("the host says %q, %s, want %q", got, said, want)
+		}
+		return nil
+	})
+}
+
+// TestLifeOfTheExampleWithRetention scales the example in and out within the delay, and in again; deletes
+// the objects of one member by hand, and has those of another deleted, at first without the right. It is not
+// parallel, because it gives the controller rights, and takes them away again.
+//
+//nolint:paralleltest // see above
+func TestLifeOfTheExampleWithRetention(t *testing.T) {
+	ns := namespace(t)
+	content, err := os.ReadFile("../../artifacts/examples/object-retention.yaml")
+	if err != nil {
+		t.Fatalf("reading the example: %v", err)
+	}
+	resources := []string{"services", "configmaps"}
+	t.Cleanup(func() {
+		for _, resource := range resources {
+			for _, folder := range []string{"objects/", "objects-delete/"} {
+				if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", "delete", "--ignore-not-found", "-k", "../../artifacts/"+folder+resource); err != nil {
+					t.Errorf("taking the right away again: %v: %s", err, said)
+				}
+			}
+		}
+	})
+	for _, resource := range resources {
+		mayMake(t, resource, true)
+	}
+	const want = `the controller may not delete "services"; apply artifacts/objects-delete/services`
+	if _, said, err := suite.Kubectl(t.Context(), string(content), "apply", "-f", "-", "-n", ns); err == nil || !strings.Contains(said, want) {
+		t.Errorf("without the right to delete the example: got %v, %s, want a refusal with %q", err, said, want)
+	}
+	for _, resource := range resources {
+		mayDelete(t, resource, true)
+	}
+	kubectlApply(t, string(content), "-n", ns)
+	waitReady(t, ns, "db", 3)
+	before := objectUIDs(t, ns)
+	one := strings.Replace(string(content), "replicas: 3", "replicas: 1", 1)
+	said, err := planCommand(t, ns, one, "-f", "-")
+	for _, line := range []string{"delete ConfigMap db-2-conf (member removed by ", "delete Service db-1-address (member removed by ", "it is due since "} {
+		if err != nil || !strings.Contains(said, line) {
+			t.Errorf("kubectl sts plan says %v, %s, want a line with %q", err, said, line)
+		}
+	}
+
+	kubectl(t, "scale", kind, "db", "--replicas=1", "-n", ns)
+	waitRetired(t, ns, 2)
+	expectObjects(t, ns, before)
+	if tree := plugin(t, "tree", "db", "-n", ns); !strings.Contains(tree, "conf  ConfigMap $(IDENTITY)-conf, 1 of 1 there, 2 of removed members, deleted from ") {
+		t.Errorf("the tree says nothing of what is due:\n%s", tree)
+	}
+	kubectl(t, "scale", kind, "db", "--replicas=3", "-n", ns)
+	waitReady(t, ns, "db", 3)
+	waitRetired(t, ns, 0)
+	expectObjects(t, ns, before)
+
+	kubectl(t, "scale", kind, "db", "--replicas=1", "-n", ns)
+	waitRetired(t, ns, 2)
+	if said, err := tryPlugin(t, "reclaim", "db", "--ordinals=0,2", "--objects", "--yes", "-n", ns); err == nil || !strings.Contains(said, "the set wants member db-0") {
+		t.Errorf("reclaiming a wanted member: got %v, %s, want a refusal", err, said)
+	}
+	plugin(t, "reclaim", "db", "--ordinals=2", "--objects", "--yes", "-n", ns)
+	waitRetired(t, ns, 1)
+	maps.DeleteFunc(before, func(name, _ string) bool { return strings.Contains(name, "db-2-") })
+	expectObjects(t, ns, before)
+
+	for _, resource := range resources {
+		mayDelete(t, resource, false)
+	}
+	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p", `[{"op":"replace","path":"/spec/replicas","value":1},{"op":"remove","path":"/spec/objectTemplates/0/retention"}]`)
+	waitStatus(t, ns, "what is not deleted any more is not retired", func(set *v1.StatefulSet) string {
+		if s := set.Status.ObjectTemplates; s[0].Retired != 0 || s[1].Retired != 1 {
+			return fmt.Sprintf("status says %+v", s)
+		}
+		return ""
+	})
+	mayDelete(t, "configmaps", true)
+	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p", `[{"op":"replace","path":"/spec/objectTemplates/1/retention/scaledAfterSeconds","value":1}]`)
+	delete(before, "ConfigMap db-1-conf")
+	harness.Eventually(t, "what is due is deleted", func(context.Context) error {
+		if got := objectUIDs(t, ns); !maps.Equal(got, before) {
+			return fmt.Errorf("the objects are %v, want %v", got, before)
+		}
+		return nil
+	})
+	waitReady(t, ns, "db", 1)
+}
+
+// waitRetired waits until the status says of both templates that so many objects are to be deleted.
+func waitRetired(t *testing.T, ns string, n int32) {
+	t.Helper()
+	waitStatus(t, ns, fmt.Sprintf("%d objects of each template are to be deleted", n), func(set *v1.StatefulSet) string {
+		for _, s := range set.Status.ObjectTemplates {
+			if s.Retired != n || (s.DueTime != nil) != (n > 0) {
+				return fmt.Sprintf("status says %+v", s)
+			}
+		}
+		return ""
+	})
+}
+
+// waitStatus waits until nothing is wrong with a set.
+func waitStatus(t *testing.T, ns, sentence string, wrong func(*v1.StatefulSet) string) {
+	t.Helper()
+	harness.Eventually(t, sentence, func(ctx context.Context) error {
+		set, err := suite.Sets.AppsV1().StatefulSets(ns).Get(ctx, "db", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if text := wrong(set); text != "" {
+			return errors.New(text)
+		}
+		return nil
+	})
+}
+
+func expectObjects(t *testing.T, ns string, want map[string]string) {
+	t.Helper()
+	if got := objectUIDs(t, ns); !maps.Equal(got, want) {
+		t.Errorf("the objects are %v, want %v", got, want)
+	}
+}
+
+// objectUIDs are those of the objects that the set has made.
+func objectUIDs(t *testing.T, ns string) map[string]string {
+	t.Helper()
+	uids := map[string]string{}
+	options := metav1.ListOptions{LabelSelector: v1.ObjectSetLabel + "=db"}
+	services, err := suite.Host.CoreV1().Services(ns).List(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range services.Items {
+		uids["Service "+object.Name] = string(object.UID)
+	}
+	configs, err := suite.Host.CoreV1().ConfigMaps(ns).List(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range configs.Items {
+		uids["ConfigMap "+object.Name] = string(object.UID)
+	}
+	return uids
+}

@@ -1,0 +1,90 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/faults/internal/scenarios"
+	"statefulset.dev/test/faults/sim/model"
+)
+
+// isNote is a patch that only says, on an object, since when its member is removed.
+func (i *intent) isNote() bool {
+	return i.Resource == model.ConfigMaps && i.Verb == "patch" && i.ContentType == string(types.MergePatchType)
+}
+
+// datesObjects: an object is dated when its member is gone, with the time that it is, and nothing else
+// is written with that.
+func datesObjects(_ *judge, i *intent, s scene) string {
+	if !i.isNote() || s.set == nil || i.target == nil {
+		return ""
+	}
+	note, is := i.patch.Metadata.Annotations[v1.RetiredAtAnnotation]
+	if !is || len(i.patch.Metadata.Annotations) != 1 || len(i.patch.Metadata.Labels)+len(i.patch.Metadata.OwnerReferences) > 0 {
+		return fmt.Sprintf("it writes %s", i.Body)
+	}
+	_, goes := scenarios.GoesWithMember(s.set, i.target)
+	switch {
+	case note == nil && goes && s.pods[i.member()] == nil:
+		return "its member is not wanted"
+	case note == nil:
+		return ""
+	case !goes:
+		return "the set does not ask for it"
+	case s.pods[i.member()] != nil:
+		return fmt.Sprintf("there is a pod %s", i.member())
+	}
+	if since, err := time.Parse(time.RFC3339, *note); err != nil || since.Before(i.by.now().Add(-time.Minute)) {
+		return fmt.Sprintf("it is dated %s, and it is %s", *note, i.by.now())
+	}
+	return ""
+}
+
+// member is the name of the pod that an object says that it is for.
+func (i *intent) member() string {
+	return scenarios.Name + "-" + i.target.GetLabels()[v1.ObjectOrdinalLabel]
+}
+
+// deletesDueObjects: the set asks for it, does not want the member, which has no pod, and the object
+// tells that all this has been so for long enough.
+func deletesDueObjects(_ *judge, i *intent, s scene) string {
+	if i.Resource != model.ConfigMaps || i.Verb != "delete" || i.target == nil || s.set == nil {
+		return ""
+	}
+	after, goes := scenarios.GoesWithMember(s.set, i.target)
+	since, err := time.Parse(time.RFC3339, i.target.GetAnnotations()[v1.RetiredAtAnnotation])
+	switch {
+	case !goes:
+		return "the set does not ask for it"
+	case s.pods[i.member()] != nil:
+		return fmt.Sprintf("there is a pod %s", i.member())
+	case err != nil:
+		return fmt.Sprintf("its annotations are %v", i.target.GetAnnotations())
+	case i.by.now().Sub(since) < after:
+		return fmt.Sprintf("it is to stay for longer than from %s to %s", since, i.by.now())
+	}
+	return ""
+}
+
+// objectGoes judges that an object is gone, whoever told it.
+func (j *judge) objectGoes(object *corev1.ConfigMap) {
+	if j.given[object.Name] {
+		return
+	}
+	if pod := scenarios.Name + "-" + object.Labels[v1.ObjectOrdinalLabel]; j.world.present().pods[pod] != nil {
+		j.broke("no object is deleted beside a pod", "%s goes while pod %s is there", object.Name, pod)
+	}
+	for _, set := range j.sets {
+		if _, goes := scenarios.GoesWithMember(set, object); goes {
+			return
+		}
+	}
+	j.broke("nothing deletes an object that no template gives away", "%s goes, that of %q", object.Name, object.Annotations[v1.OwnerAnnotation])
+}
