@@ -8,8 +8,8 @@ package v1
 // ObjectTemplateStatusApplyConfiguration represents a declarative configuration of the ObjectTemplateStatus type for use
 // with apply.
 //
-// The protobuf numbers 8 to 11 of ObjectTemplateStatus, and 7 and 8 of ObjectTemplate, are reserved
-// for objects that are deleted, or that hold what is drawn for them.
+// The protobuf numbers 8 to 11 of ObjectTemplateStatus, and 7 of ObjectTemplate, are reserved for
+// objects that are deleted.
 // ObjectTemplateStatus says how far the objects of a template are as it describes.
 type ObjectTemplateStatusApplyConfiguration struct {
 	// name is that of the template.
