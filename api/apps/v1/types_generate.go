@@ -19,5 +19,6 @@ type GeneratedKey struct {
 // GeneratedAnnotation is on a Secret that was created with random texts, and names their keys. On a
 // claim or a pod it names the Secrets with such texts that its member has been given, those of the set
 // among them. As long as a claim or a pod of the set names a Secret, no texts are drawn for one of its
-// name: data may have been written with them. Names are sorted, and separated by commas.
+// name: data may have been written with them. Names are separated by commas, the
+// latest last; the first of more than 64 are forgotten.
 const GeneratedAnnotation = GroupName + "/generated"
