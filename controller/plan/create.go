@@ -41,7 +41,9 @@ func create(f *facts, d *draft, m member) {
 	}
 	secrets := f.secretsOf(m, true)
 	if marks := giveSecrets(f, m, secrets); len(marks) > 0 {
-		d.inOrder(append(objects, d.onTheirOwn(marks)...)...)
+		if d.inOrder(objects...); len(objects) == 0 { // else they are marked when these exist
+			d.each(d.onTheirOwn(marks)...)
+		}
 		d.wait("pod %s is created when its claims say which Secrets it is given", name)
 		return
 	}

@@ -26,6 +26,7 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 	maps.Copy(all, reclaimMutants())
 	maps.Copy(all, objectMutants())
 	maps.Copy(all, outputMutants())
+	maps.Copy(all, generatedMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			content, err := os.ReadFile("testdata/sequences/" + m.script + ".txt")
