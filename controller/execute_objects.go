@@ -27,6 +27,9 @@ func (e *execution) createObject(ctx context.Context, action plan.CreateObject) 
 	if err != nil {
 		return err
 	}
+	if err := e.confirmUngiven(ctx, action); err != nil {
+		return err
+	}
 	err = e.do(ctx, create, what, func(ctx context.Context) error {
 		made, err := post(discreet(ctx, action.Object.GroupVersionKind()), objects, action)
 		if apierrors.IsAlreadyExists(err) {

@@ -59,8 +59,8 @@ func generatedMutants() map[string]scripted {
 		return w
 	}
 	return map[string]scripted{
-		"draws again":                         {"generated-lost", mutant{"drawn over data", func(w World, p Plan) Plan { return Compute(unaware(w)) }}},
-		"draws again for pods without claims": {"generated-claimless", mutant{"drawn over data", func(w World, p Plan) Plan { return Compute(unaware(w)) }}},
+		"draws again":                         {"generated-lost", mutant{"drawn over data", func(w World, p Plan) Plan { return withDraws(p, Compute(unaware(w))) }}},
+		"draws again for pods without claims": {"generated-claimless", mutant{"drawn over data", func(w World, p Plan) Plan { return withDraws(p, Compute(unaware(w))) }}},
 		"draws nothing":                       {"generated-life", mutant{"draws", made(func(a *CreateObject) { a.Generate = nil })}},
 		"says nothing of what is drawn": {"generated-life", mutant{"draws", made(func(a *CreateObject) {
 			a.Object.SetAnnotations(map[string]string{ownerNote: a.Object.GetAnnotations()[ownerNote]})
@@ -95,6 +95,17 @@ func generatedMutants() map[string]scripted {
 			return doing(p, Compute(w))
 		}}},
 	}
+}
+
+// withDraws is a plan that also draws what another one does.
+func withDraws(p, other Plan) Plan {
+	for _, chain := range slices.Concat(other.Chains, other.Aside) {
+		create, makes := chain[0].(CreateObject)
+		if makes && len(create.Generate) > 0 && !slices.ContainsFunc(p.All(), func(a Action) bool { return a.String() == create.String() }) {
+			p.Aside = append(slices.Clip(p.Aside), Chain{create})
+		}
+	}
+	return p
 }
 
 func each1[T any](all []T, do func(T)) {
