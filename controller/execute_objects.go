@@ -13,9 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/util/csaupgrade"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
@@ -29,8 +27,11 @@ func (e *execution) createObject(ctx context.Context, action plan.CreateObject) 
 	if err != nil {
 		return err
 	}
+	if err := e.confirmUngiven(ctx, action); err != nil {
+		return err
+	}
 	err = e.do(ctx, create, what, func(ctx context.Context) error {
-		made, err := objects.Create(ctx, action.Object, metav1.CreateOptions{FieldManager: objectManager})
+		made, err := post(discreet(ctx, action.Object.GroupVersionKind()), objects, action)
 		if apierrors.IsAlreadyExists(err) {
 			e.memory.of(e.key).noteTaken(takenName{kind, action.Object.GetName()})
 		}
@@ -44,6 +45,17 @@ func (e *execution) createObject(ctx context.Context, action plan.CreateObject) 
 		e.tellSuccess(create, what)
 	}
 	return err
+}
+
+// post sends a new object. What is to be drawn for it is drawn now: if there is one already, or the
+// request has come through unseen, the texts are nobody's.
+func post(ctx context.Context, objects dynamic.ResourceInterface, action plan.CreateObject) (*unstructured.Unstructured, error) {
+	if len(action.Generate) == 0 {
+		return objects.Create(ctx, action.Object, metav1.CreateOptions{FieldManager: objectManager}) //nolint:wrapcheck // do says what was tried
+	}
+	texts := draw(action.Generate)
+	made, err := objects.Create(ctx, texts.into(action.Object), metav1.CreateOptions{FieldManager: generateManager})
+	return made, texts.hush(err)
 }
 
 // applyObject changes exactly the object that was decided on. With its UID an apply cannot create
@@ -64,7 +76,7 @@ func (e *execution) applyObject(ctx context.Context, action plan.ApplyObject) er
 		body := action.Object.DeepCopy()
 		body.SetUID(action.At.UID)
 		body.SetResourceVersion(version)
-		applied, err := objects.Apply(ctx, action.At.Name, body, metav1.ApplyOptions{FieldManager: objectManager, Force: true})
+		applied, err := objects.Apply(discreet(ctx, action.Object.GroupVersionKind()), action.At.Name, body, metav1.ApplyOptions{FieldManager: objectManager, Force: true})
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
 		}
@@ -94,7 +106,7 @@ func (e *execution) takeOver(ctx context.Context, kind *objectKind, action plan.
 		if live.UID != action.At.UID || live.ResourceVersion != action.At.ResourceVersion {
 			return apierrors.NewConflict(schema.GroupResource{Group: kind.kind.Group, Resource: kind.kind.Kind}, action.At.Name, errors.New("it has changed"))
 		}
-		if patch, err = csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(objectManager), objectManager); err != nil {
+		if patch, err = takeOverPatch(live); err != nil {
 			return fmt.Errorf("taking its fields over: %w", err)
 		}
 		return nil

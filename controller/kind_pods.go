@@ -88,7 +88,7 @@ func trimPod(_ view, pod *corev1.Pod) any {
 		},
 	}
 	kept.Generation = pod.Generation
-	for _, key := range []string{v1.ClaimTemplatesAnnotation, v1.OverrideAnnotation, v1.InPlaceAnnotation, v1.DisruptionAnnotation, v1.DisruptionCountAnnotation, v1.ReplicasAnnotation} {
+	for _, key := range []string{v1.ClaimTemplatesAnnotation, v1.OverrideAnnotation, v1.InPlaceAnnotation, v1.DisruptionAnnotation, v1.DisruptionCountAnnotation, v1.ReplicasAnnotation, v1.GeneratedAnnotation} {
 		if made, noted := pod.Annotations[key]; noted {
 			if kept.Annotations == nil {
 				kept.Annotations = map[string]string{}

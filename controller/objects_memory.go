@@ -71,7 +71,7 @@ func managed(entries []metav1.ManagedFieldsEntry) (ours, by string, later bool) 
 		}
 		switch {
 		case entry.Subresource != "":
-		case entry.Manager == objectManager:
+		case entry.Manager == objectManager, entry.Manager == generateManager:
 			has = true
 			fmt.Fprintf(sum, "%s %s ", entry.Operation, entry.FieldsV1.GetRawString())
 			at = latest(at, when)
@@ -126,6 +126,9 @@ type objectsMemo struct {
 	outputs map[types.UID]readOutputs
 	awaited map[identity.ObjectKey]bool
 	unread  bool
+	// lost is true if Secrets are gone that are not drawn again, which are sought now and then.
+	lost     bool
+	soughtAt time.Time
 }
 
 // observesObjects forgets what concerns templates that a set has no more: names that were taken are
@@ -141,7 +144,7 @@ func (m *memo) observesObjects(set *v1.StatefulSet, kinds []schema.GroupVersionK
 		m.objects = objectsMemo{}
 	}
 	m.objects.of, m.objects.taken, m.objects.expected = now, nil, nil
-	m.objects.outputs, m.objects.awaited, m.objects.unread = nil, nil, false
+	m.objects.outputs, m.objects.awaited, m.objects.unread, m.objects.lost = nil, nil, false, false
 	maps.DeleteFunc(m.objects.versions, func(kind schema.GroupKind, _ string) bool {
 		return !slices.ContainsFunc(kinds, func(described schema.GroupVersionKind) bool { return described.GroupKind() == kind })
 	})
@@ -255,7 +258,7 @@ func (m *memo) nextLookAtObjects() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case len(m.objects.taken) > 0, m.objects.unread:
+	case len(m.objects.taken) > 0, m.objects.unread, m.objects.lost:
 		return unlabeledPodsInterval
 	case len(m.objects.versions) > 0:
 		return staleViewInterval

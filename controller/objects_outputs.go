@@ -43,6 +43,7 @@ func (t *term) decide(ctx context.Context, known *memo, world plan.World) plan.P
 	}
 	if len(world.Set.Spec.ObjectTemplates) > 0 {
 		known.awaitOutputs(world.Objects, unread)
+		known.seekLost(decided.Lost, t.Clock.Now())
 	}
 	return decided
 }
@@ -84,7 +85,7 @@ func (t *term) readObject(ctx context.Context, known *memo, object *plan.Object,
 	if !ok {
 		return nil, errors.New("the kind is not known any more")
 	}
-	live, err := t.Objects.Dynamic.Resource(at).Namespace(known.key.Namespace).Get(ctx, object.Name, metav1.GetOptions{})
+	live, err := t.Objects.Dynamic.Resource(at).Namespace(known.key.Namespace).Get(discreet(ctx, template.Kind()), object.Name, metav1.GetOptions{})
 	switch {
 	case err != nil:
 		return nil, err //nolint:wrapcheck // it is told with the object
@@ -93,7 +94,7 @@ func (t *term) readObject(ctx context.Context, known *memo, object *plan.Object,
 	case live.GetUID() != object.UID:
 		return nil, fmt.Errorf("it is another one by now, with UID %s", live.GetUID())
 	}
-	values := template.Gives(live.Object)
+	values := gives(template, live)
 	known.keepOutputs(live, values)
 	return values, nil
 }
@@ -106,6 +107,7 @@ func unreadOutputs(world *plan.World, template, why string) map[string]render.Ou
 			for _, output := range of.Outputs {
 				all[output.Name] = render.Output{Missing: "it cannot be read: " + why}
 			}
+			unreadKeys(of, why, all)
 		}
 	}
 	return all

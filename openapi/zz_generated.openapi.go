@@ -348,6 +348,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		version.Info{}.OpenAPIModelName():                                           schema_k8sio_apimachinery_pkg_version_Info(ref),
 		appsv1.ContainerOverride{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_ContainerOverride(ref),
 		appsv1.DisruptionGate{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_DisruptionGate(ref),
+		appsv1.GeneratedKey{}.OpenAPIModelName():                                    schema_statefulsetdev_api_apps_v1_GeneratedKey(ref),
 		appsv1.InPlaceUpdate{}.OpenAPIModelName():                                   schema_statefulsetdev_api_apps_v1_InPlaceUpdate(ref),
 		appsv1.MemberIdentity{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_MemberIdentity(ref),
 		appsv1.MemberOverride{}.OpenAPIModelName():                                  schema_statefulsetdev_api_apps_v1_MemberOverride(ref),
@@ -18441,6 +18442,36 @@ func schema_statefulsetdev_api_apps_v1_DisruptionGate(ref common.ReferenceCallba
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_GeneratedKey(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "GeneratedKey is a key of a Secret, for which a random text is drawn when the Secret is created.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"key": {
+						SchemaProps: spec.SchemaProps{
+							Description: "key is that of the Secret's data.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"bytes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "bytes is how many random bytes are drawn, from 16 to 64. The text has four characters for three of them: it is base64 as in URLs, without padding.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"key", "bytes"},
+			},
+		},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_InPlaceUpdate(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -18889,12 +18920,35 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallba
 							Ref:         ref(appsv1.ObjectRetention{}.OpenAPIModelName()),
 						},
 					},
+					"generate": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"key",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "key",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "generate has random texts drawn for a Secret when it is created, by key. They never change: a Secret that is there is left as it is, and one that is gone is not drawn again as long as a claim or a pod of the set has known it. Only of Secrets. At most 16.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.GeneratedKey{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"name", "object"},
 			},
 		},
 		Dependencies: []string{
-			runtime.RawExtension{}.OpenAPIModelName(), appsv1.ObjectOutput{}.OpenAPIModelName(), appsv1.ObjectRetention{}.OpenAPIModelName(), appsv1.Transform{}.OpenAPIModelName()},
+			runtime.RawExtension{}.OpenAPIModelName(), appsv1.GeneratedKey{}.OpenAPIModelName(), appsv1.ObjectOutput{}.OpenAPIModelName(), appsv1.ObjectRetention{}.OpenAPIModelName(), appsv1.Transform{}.OpenAPIModelName()},
 	}
 }
 

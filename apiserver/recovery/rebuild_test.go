@@ -45,7 +45,7 @@ func traces(t *testing.T, set *appsv1.StatefulSet, revisionOf func(ordinal int) 
 		objects = append(objects, identity.Pod(set, &set.Spec.Template, revisionOf(ordinal), ordinal))
 		for _, claim := range identity.Claims(set, ordinal) {
 			claim.Spec.VolumeName = "pv-" + claim.Name
-			claim.Annotations = map[string]string{"pv.kubernetes.io/bind-completed": "yes"}
+			claim.Annotations = map[string]string{"pv.kubernetes.io/bind-completed": "yes", appsv1.GeneratedAnnotation: "sst"}
 			objects = append(objects, claim)
 		}
 	}

@@ -23,6 +23,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.ContainerOverrideApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("DisruptionGate"):
 		return &appsv1.DisruptionGateApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("GeneratedKey"):
+		return &appsv1.GeneratedKeyApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("InPlaceUpdate"):
 		return &appsv1.InPlaceUpdateApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("MemberIdentity"):

@@ -25,6 +25,9 @@ type CreateObject struct {
 	// Template names the template that it is made from.
 	Template string
 	Object   *unstructured.Unstructured
+	// Generate are the keys for which random texts are drawn when it is created, and not before: they
+	// are in no plan.
+	Generate []v1.GeneratedKey
 }
 
 // ApplyObject changes an object that exists into what its template describes. What others have set
@@ -40,8 +43,14 @@ type ApplyObject struct {
 	Corrects bool
 }
 
-func (a CreateObject) String() string { return "create " + objectText(a.Object) }
-func (a ApplyObject) String() string  { return "change " + objectText(a.Object) }
+func (a CreateObject) String() string {
+	if len(a.Generate) == 0 {
+		return "create " + objectText(a.Object)
+	}
+	return fmt.Sprintf("create %s, drawing %s", objectText(a.Object), keysText(a.Generate))
+}
+
+func (a ApplyObject) String() string { return "change " + objectText(a.Object) }
 
 func (CreateObject) action() {}
 func (ApplyObject) action()  {}
@@ -82,6 +91,9 @@ func (s *Simulated) applyObject(a ApplyObject) error {
 	}
 	changed := s.object(a.Object, a.At, version)
 	changed.OwnerReferences = stored.OwnerReferences
+	if made, has := stored.Annotations[v1.GeneratedAnnotation]; has { // which an apply does not have
+		changed.Annotations = merged(changed.Annotations, map[string]string{v1.GeneratedAnnotation: made})
+	}
 	s.Objects[key] = changed
 	return nil
 }

@@ -6,9 +6,12 @@ package plan
 import (
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // ClaimMark says what is noted on a claim.
@@ -19,9 +22,10 @@ const (
 	ClaimOwned   ClaimMark = "owned"   // a pod of the set mounts it
 	ClaimRetired ClaimMark = "retired" // its member was removed: the delay begins
 	ClaimKept    ClaimMark = "kept"    // its member is back, or claims are not deleted any more
+	ClaimGiven   ClaimMark = "given"   // its member has been given Secrets with random texts
 )
 
-// MarkClaim notes on a claim what its deletion rests on.
+// MarkClaim notes on a claim what its deletion, or the drawing of Secrets, rests on.
 type MarkClaim struct {
 	Ordinal int
 	Claim   Target
@@ -38,7 +42,13 @@ type DeleteClaim struct {
 	Retired time.Time
 }
 
-func (a MarkClaim) String() string { return fmt.Sprintf("mark claim %s as %s", a.Claim.Name, a.As) }
+func (a MarkClaim) String() string {
+	text := fmt.Sprintf("mark claim %s as %s", a.Claim.Name, a.As)
+	if secrets := a.Annotations[v1.GeneratedAnnotation]; secrets != nil {
+		text += " " + foreignText(strings.ReplaceAll(*secrets, ",", ", "))
+	}
+	return text
+}
 
 func (a DeleteClaim) String() string {
 	return fmt.Sprintf("delete claim %s (member removed by %s)", a.Claim.Name, clock(a.Retired))

@@ -39,7 +39,15 @@ func create(f *facts, d *draft, m member) {
 		d.inOrder(objects...)
 		return
 	}
-	pod = identity.WithOutputs(pod, outputs)
+	secrets := f.secretsOf(m, true)
+	if marks := giveSecrets(f, m, secrets); len(marks) > 0 {
+		if d.inOrder(objects...); len(objects) == 0 { // else they are marked when these exist
+			d.each(d.onTheirOwn(marks)...)
+		}
+		d.wait("pod %s is created when its claims say which Secrets it is given", name)
+		return
+	}
+	pod, claims = identity.PodGiven(identity.WithOutputs(pod, outputs), secrets), claimsGiven(claims, secrets)
 	d.inOrder(append(objects, CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: f.withServiceGate(pod), Override: f.dueOverride(m)})...)
 	ownClaims(f, d, m)
 	d.wait("pod %s is being created", name)

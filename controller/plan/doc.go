@@ -45,6 +45,7 @@
 //	parameters  tell members that name REPLICAS how many there are now
 //	objects     make the objects of the set and of members that have a pod, and change those
 //	            that are not as their templates describe
+//	secrets     note at claims which drawn Secrets their members were given
 //	shape       tell of members that keep the claims of earlier templates, or an earlier
 //	            override
 //	service     tell of members that have the DNS name of an earlier service

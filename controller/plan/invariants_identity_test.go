@@ -161,6 +161,9 @@ func (j *judged) parameters() {
 		if _, drained := j.drain(); drained && hasServiceGate(action.Pod) {
 			plain.Spec.ReadinessGates = append(plain.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: inServiceType})
 		}
+		if text, given := action.Pod.Annotations[generatedNote]; given { // which it is is seen elsewhere
+			plain.Annotations = merged(plain.Annotations, map[string]string{generatedNote: text})
+		}
 		if with == nil && !apiequality.Semantic.DeepEqual(plain, action.Pod) {
 			j.broke("nothing rendered", "pod %s is created as\n%v, want\n%v", action.Pod.Name, action.Pod, plain)
 		}

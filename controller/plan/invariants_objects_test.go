@@ -26,6 +26,8 @@ type dueObject struct {
 	set            bool
 	// refuses is true if nobody else's will do.
 	refuses bool
+	// generates is true if texts are drawn for it.
+	generates bool
 }
 
 // dueObjects are those that a member needs, its own and those of the set.
@@ -37,7 +39,7 @@ func (f evidence) dueObjects(ordinal int) (all []dueObject) {
 		}
 		fill := strings.NewReplacer("$(IDENTITY)", f.podName(ordinal), "$(SET)", f.Set.Name, "$(REPLICAS)", strconv.Itoa(len(f.ordinals))).Replace
 		all = append(all, dueObject{key: identity.ObjectKey{Kind: written.Kind, Name: fill(written.Name)}, data: fill(written.Labels["data"]), template: template.Name,
-			set: template.Scope == v1.SetObjectScope, refuses: template.ExistingPolicy == v1.RefuseExistingObject})
+			set: template.Scope == v1.SetObjectScope, refuses: template.ExistingPolicy == v1.RefuseExistingObject, generates: len(template.Generate) > 0})
 	}
 	return all
 }
@@ -127,6 +129,7 @@ func (j *judged) objects() {
 	j.objectsFirst()
 	j.objectsForSuccessors()
 	j.toldObjects()
+	j.generated()
 	j.outputs()
 	j.outputsForSuccessors()
 }
@@ -159,7 +162,7 @@ func (j *judged) objectsFirst() {
 				made[identity.ObjectKey{Kind: a.Object.GetKind(), Name: a.Object.GetName()}] = true
 			case CreateMember:
 				for _, due := range j.dueObjects(a.Ordinal) {
-					if !j.isUsable(due) && (due.set || !made[due.key]) {
+					if (!j.isUsable(due) || !j.hasPassword(due)) && (due.set || !made[due.key]) {
 						j.broke("objects first", "%s without %s", a, due.key)
 					}
 				}
@@ -176,7 +179,7 @@ func (j *judged) objectsForSuccessors() {
 			continue
 		}
 		for _, due := range j.dueObjects(action.Ordinal) {
-			if !j.isUsable(due) {
+			if !j.isUsable(due) || !j.hasPassword(due) {
 				j.broke("objects of successors", "%s without %s", action, due.key)
 			}
 		}

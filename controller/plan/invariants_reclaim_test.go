@@ -144,6 +144,9 @@ func (j *judged) changesClaims() bool {
 
 // ownedNow: a claim is noted to be the set's while a pod of its member mounts it.
 func (j *judged) ownedNow(action MarkClaim) {
+	if action.As == ClaimGiven {
+		return // which is seen elsewhere
+	}
 	claim, pod := j.claims[action.Claim.Name], j.member(action.Ordinal)
 	value := action.Annotations[ownerNote]
 	_, asked := j.afterSeconds()

@@ -66,6 +66,8 @@ const (
 	objectShared
 	// objectExists: it is somebody else's, and not to be used.
 	objectExists
+	// objectLost: nobody has one of its name, and it must not be made again.
+	objectLost
 	// objectDoubled: it is the set's, of another template or member that has the same name for it.
 	objectDoubled
 )
@@ -92,6 +94,7 @@ func (f *facts) findObjects() {
 		return
 	}
 	f.objects, f.badObjects = f.overrides.Objects()
+	f.findGiven()
 	f.supporting = map[objectPlace]supporting{}
 	for _, template := range f.objects {
 		if template.ForSet() {
@@ -181,7 +184,7 @@ func (s supporting) open() string {
 			return ""
 		}
 		return s.key.String() + " is being changed"
-	case objectShared, objectExists, objectDoubled:
+	case objectShared, objectExists, objectDoubled, objectLost:
 		_, message := s.taken()
 		return message
 	case objectUnknown, objectPresent, objectForeign:
@@ -193,6 +196,8 @@ func (f *facts) standingOfObject(s *supporting) objectStanding {
 	switch {
 	case !f.Kinds[s.of.Kind().GroupKind()].Known:
 		return objectUnknown
+	case s.found == nil && f.isLost(s):
+		return objectLost
 	case s.found == nil:
 		return objectMissing
 	case s.found.DeletionTimestamp != nil || f.ofEarlierSet(s.found):

@@ -38,6 +38,14 @@ func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 			kind, template.Outputs = "Service", []v1.ObjectOutput{{Name: "ADDRESS", Expression: "object.address"}}
 		case "vip":
 			kind, object, template.Scope, template.Outputs = "Service", "$(SET)-vip", v1.SetObjectScope, []v1.ObjectOutput{{Name: "VIP", Expression: "object.address"}}
+		case "auth", "sst", "sesame":
+			kind, template.Generate = "Secret", []v1.GeneratedKey{{Key: "password", Bytes: 24}}
+			if name == "sst" {
+				object, template.Scope = "$(SET)-sst", v1.SetObjectScope
+			}
+			if name == "sesame" { // another name for auth
+				object = "$(IDENTITY)-auth"
+			}
 		case "again":
 			object = "$(IDENTITY)-conf"
 		case "peers":
@@ -69,7 +77,7 @@ func (h *host) kindsOfObjects() map[schema.GroupKind]Kind {
 	if h.unknown != nil {
 		known = *h.unknown
 	}
-	return map[schema.GroupKind]Kind{{Kind: "ConfigMap"}: known, {Kind: "Service"}: {Known: true}}
+	return map[schema.GroupKind]Kind{{Kind: "ConfigMap"}: known, {Kind: "Service"}: {Known: true}, {Kind: "Secret"}: {Known: true}}
 }
 
 func copiesOfObjects(objects map[identity.ObjectKey]*Object) map[identity.ObjectKey]*Object {
@@ -162,6 +170,8 @@ func (h *host) objectCommand(name string, args []string) bool {
 		h.unknown = &Kind{Refused: "configmaps is forbidden"}
 	case "known":
 		h.unknown = nil
+	case "restore":
+		do = h.restoreSecret
 	default:
 		return h.retentionCommand(name, args) || h.outputCommand(name, args)
 	}
@@ -187,7 +197,7 @@ func (h *host) objectEvent(e event) []string {
 		return h.outputEvent(e)
 	case "stranger", "share", "leave":
 		able = nil
-		for _, name := range []string{"ConfigMap/web-0-conf", "ConfigMap/web-1-conf", "ConfigMap/web-2-count", "Service/web-peers"} {
+		for _, name := range []string{"ConfigMap/web-0-conf", "ConfigMap/web-1-conf", "ConfigMap/web-2-count", "Service/web-peers", "Secret/web-0-auth", "Secret/web-sst"} {
 			if h.objects[keyOf(name)] == nil {
 				able = append(able, name)
 			}
@@ -224,6 +234,9 @@ func (s *stage) healObjects() {
 			s.happen("dropobject", name)
 		}
 	}
+	for _, key := range s.lostSecrets() {
+		s.happen("restore", textOf(key))
+	}
 	if slices.ContainsFunc(s.set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.Name == "bad" || t.Name == "again" }) {
 		s.happen("set", "objects=conf")
 	}
@@ -235,5 +248,5 @@ func (s *stage) hindered() bool {
 		return !strings.HasPrefix(s.objects[keyOf(name)].Annotations[ownerNote], "web/")
 	})
 	bad := slices.ContainsFunc(s.set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.Name == "bad" || t.Name == "again" })
-	return s.unknown != nil || strangers || bad || s.withholds()
+	return s.unknown != nil || strangers || bad || len(s.lostSecrets()) > 0 || s.withholds()
 }

@@ -20,7 +20,7 @@ func lackingObjects(f *facts, d *draft, m member) (lacking []Action, usable bool
 		return nil, false
 	}
 	usable = true
-	for _, template := range f.objects {
+	for _, template := range f.making {
 		s := f.objectOf(template, m.ordinal)
 		if s.is == objectMissing && !template.ForSet() {
 			create, ok := createObject(d, s)
@@ -48,7 +48,7 @@ func hasObjects(f *facts, d *draft, m member) bool {
 func (d *draft) usesObject(f *facts, m member, s supporting) bool {
 	switch s.is {
 	case objectPresent, objectOutdated, objectForeign:
-		return true
+		return d.hasKeys(f, m, s)
 	case objectMissing:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is being created", f.podName(m), s.key)
 	case objectReturning:
@@ -60,7 +60,7 @@ func (d *draft) usesObject(f *facts, m member, s supporting) bool {
 			return false
 		}
 		d.waitForObject(v1.ReasonKindUnavailable, "%s: %s is not known yet", f.podName(m), s.key)
-	case objectShared, objectExists, objectDoubled:
+	case objectShared, objectExists, objectDoubled, objectLost:
 		f.tellTaken(d, s)
 	}
 	return false
@@ -93,6 +93,8 @@ func (s supporting) taken() (word, message string) {
 		return v1.ReasonObjectShared, fmt.Sprintf("%s belongs to set %s", s.key, foreignWord(owner))
 	case objectExists:
 		return v1.ReasonObjectExists, s.key.String() + " exists"
+	case objectLost:
+		return s.lost()
 	case objectDoubled:
 		return v1.ReasonRenderFailed, fmt.Sprintf("objectTemplates[%s]: %s is also made from template %s", s.of.Template().Name, s.key, foreignWord(s.found.Labels[v1.ObjectTemplateLabel]))
 	default:
@@ -107,7 +109,7 @@ func createObject(d *draft, s supporting) (CreateObject, bool) {
 	if !ok {
 		return CreateObject{}, false
 	}
-	return CreateObject{Ordinal: s.ordinal, Template: s.of.Template().Name, Object: made}, true
+	return CreateObject{Ordinal: s.ordinal, Template: s.of.Template().Name, Object: s.withKeys(made), Generate: s.of.Template().Generate}, true
 }
 
 // make is the object as its template describes it, and false if that cannot be rendered, which is

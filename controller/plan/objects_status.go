@@ -94,7 +94,7 @@ func (f *facts) countObject(status *v1.ObjectTemplateStatus, s supporting, neede
 	case objectGoing:
 		message = s.key.String() + " is terminating"
 	case objectUnknown:
-	case objectShared, objectExists, objectDoubled:
+	case objectShared, objectExists, objectDoubled, objectLost:
 		_, message = s.taken()
 	}
 	if needed && status.Message == "" {

@@ -75,12 +75,13 @@ func (r *reader) needs(object ObjectRead) {
 
 // AssumedOutputs are what plans take the objects of a template to give, which read none from the host.
 func AssumedOutputs(template *v1.ObjectTemplate) map[string]render.Output {
-	if len(template.Outputs) == 0 {
+	if len(template.Outputs)+len(template.Generate) == 0 {
 		return nil
 	}
 	all := map[string]render.Output{}
 	for _, output := range template.Outputs {
 		all[output.Name] = render.Output{Value: "$(" + output.Name + ")"}
 	}
+	assumedKeys(template, all)
 	return all
 }

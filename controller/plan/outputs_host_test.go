@@ -33,6 +33,11 @@ func (h *host) outputsOf(key identity.ObjectKey) map[string]render.Output {
 		name = "ADDRESS"
 	case strings.HasSuffix(key.Name, "-vip"):
 		name = "VIP"
+	case key.Kind == "Secret":
+		if h.gives.silent[key] {
+			return map[string]render.Output{"password": {Missing: LacksKey}}
+		}
+		return map[string]render.Output{"password": {}}
 	default:
 		return nil
 	}
@@ -136,7 +141,9 @@ func (h *host) outputEvent(e event) []string {
 	case "expose": // all that it takes is rare by chance
 		return []string{"set", "identity=plain", choice([]string{"args=ADDRESS", "args=VIP"}, e.Which), choice([]string{"objects=ext,vip", "objects=ext:2,vip"}, e.Value)}
 	}
-	able := slices.DeleteFunc(h.objectNames(), func(name string) bool { return h.outputsOf(keyOf(name)) == nil })
+	able := slices.DeleteFunc(h.objectNames(), func(name string) bool {
+		return h.outputsOf(keyOf(name)) == nil || keyOf(name).Kind == "Secret" && h.objects[keyOf(name)].Annotations[generatedNote] != ""
+	})
 	command := on(e, able)
 	if e.Kind == "give" && command != nil {
 		command[1] += choice([]string{"", "=10.0.0.2", "=", "=10.0.0.3"}, e.Value)

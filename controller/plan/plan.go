@@ -80,6 +80,9 @@ type Plan struct {
 	// Reads are the objects that have to be read, because pods wait for what they give. Who has read
 	// them asks for another plan.
 	Reads []ObjectRead
+	// Lost are Secrets that exist no more and must not be drawn again. Who has created one by hand may
+	// not have given it the labels by which it is seen, so that it has to be looked for.
+	Lost []identity.ObjectKey
 }
 
 // ObjectRead is an object of which it is asked what it gives, and the template whose outputs these

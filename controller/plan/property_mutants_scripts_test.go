@@ -27,6 +27,7 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 	maps.Copy(all, objectMutants())
 	maps.Copy(all, retentionMutants())
 	maps.Copy(all, outputMutants())
+	maps.Copy(all, generatedMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			content, err := os.ReadFile("testdata/sequences/" + m.script + ".txt")

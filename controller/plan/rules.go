@@ -48,6 +48,7 @@ func rules() []rule {
 		{name: "drain", apply: putIntoService, aside: true},
 		{name: "parameters", apply: keepReplicas, aside: true},
 		{name: "objects", apply: keepObjects, aside: true},
+		{name: "secrets", apply: tellClaims, aside: true},
 		{name: "shape", apply: tellShape, aside: true},
 		{name: "service", apply: tellService, aside: true},
 		{name: "reclaim", apply: reclaim, aside: true},

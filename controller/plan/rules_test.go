@@ -40,7 +40,7 @@ func TestRulesAndStatusChangeNoFacts(t *testing.T) {
 			f, before := survey(world, reads), survey(world, reads)
 			report(f, decide(f, reads))
 			for _, facts := range []*facts{f, before} { // transforms are compiled when they are needed
-				facts.overrides, facts.objects = nil, nil
+				facts.overrides, facts.objects, facts.making = nil, nil, nil
 				for place, s := range facts.supporting {
 					s.of = identity.Object{}
 					facts.supporting[place] = s

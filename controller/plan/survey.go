@@ -55,6 +55,10 @@ type facts struct {
 	// can.
 	objects    []identity.Object
 	badObjects *render.Error
+	// making are these templates, those that generate first, and given the Secrets that a claim or a
+	// pod has been given, nil if no template generates.
+	making []identity.Object
+	given  map[string]bool
 	// supporting are the objects of the set, and of the members.
 	supporting map[objectPlace]supporting
 	// retired are the objects of removed members that are deleted some time after that, and

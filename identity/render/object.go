@@ -99,7 +99,7 @@ func (o *Object) compile() ([]transform, []*Error) {
 	for _, key := range []string{v1.ObjectSetLabel, v1.ObjectTemplateLabel, v1.ObjectOrdinalLabel} {
 		c.owned = append(c.owned, pointer{"metadata", "labels", key})
 	}
-	for _, key := range []string{v1.OwnerAnnotation, v1.ObjectInputsAnnotation, v1.RetiredAtAnnotation} {
+	for _, key := range []string{v1.OwnerAnnotation, v1.ObjectInputsAnnotation, v1.RetiredAtAnnotation, v1.GeneratedAnnotation} {
 		c.owned = append(c.owned, pointer{"metadata", "annotations", key})
 	}
 	return c.all(o.template.Transforms)

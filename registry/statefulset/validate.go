@@ -59,6 +59,7 @@ func ValidateUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
 		errs = append(errs, validateObjects(set, path)...)
 	}
 	errs = append(errs, validateRemovedOutputs(set, old, path.Child("objectTemplates"))...)
+	errs = append(errs, validateAddedKeys(set, old, path.Child("objectTemplates"))...)
 	return errs
 }
 

@@ -68,6 +68,7 @@ func validateObjects(set *appsv1.StatefulSet, path *field.Path) field.ErrorList 
 	for i, object := range objects {
 		errs = append(errs, validateSecretTransforms(object, at.Index(i).Child("transforms"))...)
 		errs = append(errs, validateSecretOutputs(object, at.Index(i).Child("outputs"))...)
+		errs = append(errs, validateGenerate(object, at.Index(i))...)
 	}
 	if len(errs) > 0 {
 		return errs

@@ -46,7 +46,7 @@ func forbiddenSecretTypes() []string {
 // secretFields are those of a Secret in which secrets are.
 func secretFields() []string { return []string{"data", "stringData"} }
 
-const readable = "who may read the set could read it; use a Secret of your own"
+const readable = "who may read the set could read it; use generate, or a Secret of your own"
 
 // validateSecret wants a Secret that holds nothing secret: that stays out of the set.
 func validateSecret(written map[string]any, path *field.Path) field.ErrorList {

@@ -29,6 +29,8 @@ func (m *ContainerOverride) Reset() { *m = ContainerOverride{} }
 
 func (m *DisruptionGate) Reset() { *m = DisruptionGate{} }
 
+func (m *GeneratedKey) Reset() { *m = GeneratedKey{} }
+
 func (m *InPlaceUpdate) Reset() { *m = InPlaceUpdate{} }
 
 func (m *MemberIdentity) Reset() { *m = MemberIdentity{} }
@@ -201,6 +203,37 @@ func (m *DisruptionGate) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	i -= len(m.ConditionType)
 	copy(dAtA[i:], m.ConditionType)
 	i = encodeVarintGenerated(dAtA, i, uint64(len(m.ConditionType)))
+	i--
+	dAtA[i] = 0xa
+	return len(dAtA) - i, nil
+}
+
+func (m *GeneratedKey) Marshal() (dAtA []byte, err error) {
+	size := m.Size()
+	dAtA = make([]byte, size)
+	n, err := m.MarshalToSizedBuffer(dAtA[:size])
+	if err != nil {
+		return nil, err
+	}
+	return dAtA[:n], nil
+}
+
+func (m *GeneratedKey) MarshalTo(dAtA []byte) (int, error) {
+	size := m.Size()
+	return m.MarshalToSizedBuffer(dAtA[:size])
+}
+
+func (m *GeneratedKey) MarshalToSizedBuffer(dAtA []byte) (int, error) {
+	i := len(dAtA)
+	_ = i
+	var l int
+	_ = l
+	i = encodeVarintGenerated(dAtA, i, uint64(m.Bytes))
+	i--
+	dAtA[i] = 0x10
+	i -= len(m.Key)
+	copy(dAtA[i:], m.Key)
+	i = encodeVarintGenerated(dAtA, i, uint64(len(m.Key)))
 	i--
 	dAtA[i] = 0xa
 	return len(dAtA) - i, nil
@@ -611,6 +644,20 @@ func (m *ObjectTemplate) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if len(m.Generate) > 0 {
+		for iNdEx := len(m.Generate) - 1; iNdEx >= 0; iNdEx-- {
+			{
+				size, err := m.Generate[iNdEx].MarshalToSizedBuffer(dAtA[:i])
+				if err != nil {
+					return 0, err
+				}
+				i -= size
+				i = encodeVarintGenerated(dAtA, i, uint64(size))
+			}
+			i--
+			dAtA[i] = 0x42
+		}
+	}
 	if m.Retention != nil {
 		{
 			size, err := m.Retention.MarshalToSizedBuffer(dAtA[:i])
@@ -2636,6 +2683,18 @@ func (m *DisruptionGate) Size() (n int) {
 	return n
 }
 
+func (m *GeneratedKey) Size() (n int) {
+	if m == nil {
+		return 0
+	}
+	var l int
+	_ = l
+	l = len(m.Key)
+	n += 1 + l + sovGenerated(uint64(l))
+	n += 1 + sovGenerated(uint64(m.Bytes))
+	return n
+}
+
 func (m *InPlaceUpdate) Size() (n int) {
 	if m == nil {
 		return 0
@@ -2816,6 +2875,12 @@ func (m *ObjectTemplate) Size() (n int) {
 	if m.Retention != nil {
 		l = m.Retention.Size()
 		n += 1 + l + sovGenerated(uint64(l))
+	}
+	if len(m.Generate) > 0 {
+		for _, e := range m.Generate {
+			l = e.Size()
+			n += 1 + l + sovGenerated(uint64(l))
+		}
 	}
 	return n
 }
@@ -3565,6 +3630,17 @@ func (this *DisruptionGate) String() string {
 	}, "")
 	return s
 }
+func (this *GeneratedKey) String() string {
+	if this == nil {
+		return "nil"
+	}
+	s := strings.Join([]string{`&GeneratedKey{`,
+		`Key:` + fmt.Sprintf("%v", this.Key) + `,`,
+		`Bytes:` + fmt.Sprintf("%v", this.Bytes) + `,`,
+		`}`,
+	}, "")
+	return s
+}
 func (this *InPlaceUpdate) String() string {
 	if this == nil {
 		return "nil"
@@ -3729,6 +3805,11 @@ func (this *ObjectTemplate) String() string {
 		repeatedStringForOutputs += strings.Replace(strings.Replace(f.String(), "ObjectOutput", "ObjectOutput", 1), `&`, ``, 1) + ","
 	}
 	repeatedStringForOutputs += "}"
+	repeatedStringForGenerate := "[]GeneratedKey{"
+	for _, f := range this.Generate {
+		repeatedStringForGenerate += strings.Replace(strings.Replace(f.String(), "GeneratedKey", "GeneratedKey", 1), `&`, ``, 1) + ","
+	}
+	repeatedStringForGenerate += "}"
 	s := strings.Join([]string{`&ObjectTemplate{`,
 		`Name:` + fmt.Sprintf("%v", this.Name) + `,`,
 		`Scope:` + fmt.Sprintf("%v", this.Scope) + `,`,
@@ -3737,6 +3818,7 @@ func (this *ObjectTemplate) String() string {
 		`ExistingPolicy:` + fmt.Sprintf("%v", this.ExistingPolicy) + `,`,
 		`Outputs:` + repeatedStringForOutputs + `,`,
 		`Retention:` + strings.Replace(this.Retention.String(), "ObjectRetention", "ObjectRetention", 1) + `,`,
+		`Generate:` + repeatedStringForGenerate + `,`,
 		`}`,
 	}, "")
 	return s
@@ -4590,6 +4672,107 @@ func (m *DisruptionGate) Unmarshal(dAtA []byte) error {
 				}
 			}
 			m.TimeoutSeconds = &v
+		default:
+			iNdEx = preIndex
+			skippy, err := skipGenerated(dAtA[iNdEx:])
+			if err != nil {
+				return err
+			}
+			if (skippy < 0) || (iNdEx+skippy) < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if (iNdEx + skippy) > l {
+				return io.ErrUnexpectedEOF
+			}
+			iNdEx += skippy
+		}
+	}
+
+	if iNdEx > l {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+func (m *GeneratedKey) Unmarshal(dAtA []byte) error {
+	l := len(dAtA)
+	iNdEx := 0
+	for iNdEx < l {
+		preIndex := iNdEx
+		var wire uint64
+		for shift := uint(0); ; shift += 7 {
+			if shift >= 64 {
+				return ErrIntOverflowGenerated
+			}
+			if iNdEx >= l {
+				return io.ErrUnexpectedEOF
+			}
+			b := dAtA[iNdEx]
+			iNdEx++
+			wire |= uint64(b&0x7F) << shift
+			if b < 0x80 {
+				break
+			}
+		}
+		fieldNum := int32(wire >> 3)
+		wireType := int(wire & 0x7)
+		if wireType == 4 {
+			return fmt.Errorf("proto: GeneratedKey: wiretype end group for non-group")
+		}
+		if fieldNum <= 0 {
+			return fmt.Errorf("proto: GeneratedKey: illegal tag %d (wire type %d)", fieldNum, wire)
+		}
+		switch fieldNum {
+		case 1:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Key", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Key = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
+		case 2:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Bytes", wireType)
+			}
+			m.Bytes = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Bytes |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])
@@ -6290,6 +6473,40 @@ func (m *ObjectTemplate) Unmarshal(dAtA []byte) error {
 				m.Retention = &ObjectRetention{}
 			}
 			if err := m.Retention.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
+		case 8:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Generate", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Generate = append(m.Generate, GeneratedKey{})
+			if err := m.Generate[len(m.Generate)-1].Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
 				return err
 			}
 			iNdEx = postIndex

@@ -121,6 +121,9 @@ const (
 	// ReasonObjectExists: an object that is not the set's has the name of one that a template
 	// describes, and the template does not let it be used.
 	ReasonObjectExists = "ObjectExists"
+	// ReasonGeneratedSecretMissing: a Secret that was drawn is gone, or lacks a key, and is not drawn
+	// again, because there may be data that was written with it.
+	ReasonGeneratedSecretMissing = "GeneratedSecretMissing"
 	// ReasonClaimsNotMounted: a pod does not mount the claims of its member.
 	ReasonClaimsNotMounted = "ClaimsNotMounted"
 	// ReasonClaimGrowthRefused: a claim cannot become as its template describes.

@@ -81,6 +81,19 @@ type ObjectTemplate struct {
 	// +optional
 	// +k8s:optional
 	Retention *ObjectRetention `json:"retention,omitempty" protobuf:"bytes,7,opt,name=retention"`
+	// generate has random texts drawn for a Secret when it is created, by key. They never change: a
+	// Secret that is there is left as it is, and one that is gone is not drawn again as long as a
+	// claim or a pod of the set has known it. Only of Secrets. At most 16.
+	// +optional
+	// +patchMergeKey=key
+	// +patchStrategy=merge
+	// +listType=map
+	// +listMapKey=key
+	// +k8s:optional
+	// +k8s:maxItems=16
+	// +k8s:listType=map
+	// +k8s:listMapKey=key
+	Generate []GeneratedKey `json:"generate,omitempty" patchStrategy:"merge" patchMergeKey:"key" protobuf:"bytes,8,rep,name=generate"`
 }
 
 // ObjectOutput is a text that is read from an object as the host has it.
@@ -99,8 +112,7 @@ type ObjectOutput struct {
 // IsForSet reports whether one object is made for the whole set.
 func (t *ObjectTemplate) IsForSet() bool { return t.Scope == SetObjectScope }
 
-// The protobuf numbers 9 to 11 of ObjectTemplateStatus, and 8 of ObjectTemplate, are reserved for
-// templates that are removed, and for objects that hold what is drawn for them.
+// The protobuf numbers 9 to 11 of ObjectTemplateStatus are reserved for templates that are removed.
 
 // ObjectTemplateStatus says how far the objects of a template are as it describes.
 type ObjectTemplateStatus struct {

@@ -19,6 +19,11 @@ func (in DisruptionGate) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in GeneratedKey) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.GeneratedKey"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in InPlaceUpdate) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.InPlaceUpdate"
 }

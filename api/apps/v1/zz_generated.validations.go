@@ -85,6 +85,73 @@ func Validate_DisruptionGate(
 	return errs
 }
 
+// Validate_GeneratedKey validates an instance of GeneratedKey according
+// to declarative validation rules in the API schema.
+func Validate_GeneratedKey(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *GeneratedKey) (errs field.ErrorList) {
+
+	{ // field GeneratedKey.Key
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *GeneratedKey) *string {
+				return &oldObj.Key
+			})
+		errs = append(errs, fn(fldPath.Child("key"), &obj.Key, oldVal, oldObj != nil)...)
+	}
+
+	{ // field GeneratedKey.Bytes
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *GeneratedKey) *int32 {
+				return &oldObj.Bytes
+			})
+		errs = append(errs, fn(fldPath.Child("bytes"), &obj.Bytes, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
 // Validate_InPlaceUpdate validates an instance of InPlaceUpdate according
 // to declarative validation rules in the API schema.
 func Validate_InPlaceUpdate(
@@ -631,6 +698,48 @@ func Validate_ObjectTemplate(
 				return oldObj.Retention
 			})
 		errs = append(errs, fn(fldPath.Child("retention"), obj.Retention, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ObjectTemplate.Generate
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []GeneratedKey,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 16).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with map semantics require unique keys
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj,
+				func(a *GeneratedKey, b *GeneratedKey) bool { return a.Key == b.Key }); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj,
+				func(a *GeneratedKey, b *GeneratedKey) bool { return a.Key == b.Key }, validate.DirectEqual, Validate_GeneratedKey); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ObjectTemplate) []GeneratedKey {
+				return oldObj.Generate
+			})
+		errs = append(errs, fn(fldPath.Child("generate"), obj.Generate, oldVal, oldObj != nil)...)
 	}
 
 	return errs

@@ -84,6 +84,17 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: timeoutSeconds
       type:
         scalar: numeric
+- name: dev.statefulset.apps.v1.GeneratedKey
+  map:
+    fields:
+    - name: bytes
+      type:
+        scalar: numeric
+      default: 0
+    - name: key
+      type:
+        scalar: string
+      default: ""
 - name: dev.statefulset.apps.v1.InPlaceUpdate
   map:
     fields:
@@ -209,6 +220,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: existingPolicy
       type:
         scalar: string
+    - name: generate
+      type:
+        list:
+          elementType:
+            namedType: dev.statefulset.apps.v1.GeneratedKey
+          elementRelationship: associative
+          keys:
+          - key
     - name: name
       type:
         scalar: string

@@ -32,6 +32,8 @@ func remedies(set *v1.StatefulSet, reason string) []string {
 		return []string{"kubectl api-resources", fmt.Sprintf("kubectl get clusterroles -l %s/aggregate-to-controller=true", v1.GroupName), "# the controller needs the right to the kind in the message, and the cluster to have it"}
 	case v1.ReasonObjectShared, v1.ReasonObjectExists:
 		return []string{tree, edit, "# the object in the message is not the set's: delete it, or give the set's another name"}
+	case v1.ReasonGeneratedSecretMissing:
+		return []string{tree, kubectl + " get secrets", "# the Secret in the message is not drawn again, as there may be data that knows it: restore it from a backup, or create it with the keys in the message"}
 	case v1.ReasonClaimShared, v1.ReasonClaimsNotMounted:
 		return []string{kubectl + " get persistentvolumeclaims", tree}
 	case v1.ReasonRevisionUnreadable:

@@ -108,11 +108,17 @@ func describe(action plan.Action) v1.PlanAction { //nolint:gocyclo // a case for
 	case plan.MarkClaim:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanMarkClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
 		shown.Message = "whether it is deleted, and when, rests on that"
+		if a.As == plan.ClaimGiven {
+			shown.Message = "its data may be written with these Secrets from now on, so they are never drawn again"
+		}
 	case plan.DeleteClaim:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanDeleteClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
 		shown.Message = "its member was removed long enough ago"
 	case plan.CreateObject:
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanCreateObject, memberOrdinal(a.Ordinal), "template "+a.Template+" describes it, and it does not exist"
+		if len(a.Generate) > 0 {
+			shown.Message += "; its random texts are drawn then"
+		}
 	case plan.ApplyObject:
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanApplyObject, memberOrdinal(a.Ordinal), a.Why
 	case plan.MarkObject:

@@ -40,6 +40,8 @@ type judge struct {
 	// stray are claims that nobody wanted any more when they were created: the request
 	// was under way for a while. Empty as they are, nobody removes them.
 	stray map[string]bool
+	// drawn are the texts of Secrets, by name, since they were created.
+	drawn map[string]map[string][]byte
 	// deposed are replicas that must not begin a write any more.
 	deposed map[*replica]bool
 	// born are the versions of both servers when each replica started.
@@ -47,7 +49,7 @@ type judge struct {
 }
 
 func newJudge(w *world) *judge {
-	return &judge{world: w, events: map[string]int{}, given: map[string]bool{}, stray: map[string]bool{}, down: map[int]int64{}, deposed: map[*replica]bool{}, born: map[*replica]map[schema.GroupVersionResource]int64{}}
+	return &judge{world: w, events: map[string]int{}, given: map[string]bool{}, stray: map[string]bool{}, drawn: map[string]map[string][]byte{}, down: map[int]int64{}, deposed: map[*replica]bool{}, born: map[*replica]map[schema.GroupVersionResource]int64{}}
 }
 
 // broke notes that a rule was broken.
@@ -273,6 +275,8 @@ func (j *judge) changed(change model.Change) {
 		j.sets = append(j.sets, object)
 	case *corev1.Pod:
 		j.backUp(object, change.Type == watch.Deleted)
+	case *corev1.Secret:
+		j.secretChanges(object, change.Type)
 	case *corev1.ConfigMap:
 		j.objectChanges(object, change.Type)
 	case *corev1.PersistentVolumeClaim:

@@ -93,7 +93,7 @@ func (n wire) RoundTrip(from *http.Request) (*http.Response, error) {
 func toldBy(from *http.Request) string {
 	switch {
 	case from.URL.Path == "/api/v1":
-		return `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"v1","resources":[{"name":"configmaps","namespaced":true,"kind":"ConfigMap","verbs":["create","get","list","patch","watch"]},{"name":"pods/resize","namespaced":true,"kind":"Pod","verbs":["patch"]}]}`
+		return `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"v1","resources":[{"name":"configmaps","namespaced":true,"kind":"ConfigMap","verbs":["create","get","list","patch","watch"]},{"name":"secrets","namespaced":true,"kind":"Secret","verbs":["create","get","list","patch","watch"]},{"name":"pods/resize","namespaced":true,"kind":"Pod","verbs":["patch"]}]}`
 	case strings.HasSuffix(from.URL.Path, "/selfsubjectaccessreviews"):
 		return `{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","status":{"allowed":true}}`
 	default:

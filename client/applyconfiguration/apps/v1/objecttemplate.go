@@ -39,6 +39,10 @@ type ObjectTemplateApplyConfiguration struct {
 	Outputs []ObjectOutputApplyConfiguration `json:"outputs,omitempty"`
 	// retention says when objects are deleted. Without it, never.
 	Retention *ObjectRetentionApplyConfiguration `json:"retention,omitempty"`
+	// generate has random texts drawn for a Secret when it is created, by key. They never change: a
+	// Secret that is there is left as it is, and one that is gone is not drawn again as long as a
+	// claim or a pod of the set has known it. Only of Secrets. At most 16.
+	Generate []GeneratedKeyApplyConfiguration `json:"generate,omitempty"`
 }
 
 // ObjectTemplateApplyConfiguration constructs a declarative configuration of the ObjectTemplate type for use with
@@ -110,5 +114,18 @@ func (b *ObjectTemplateApplyConfiguration) WithOutputs(values ...*ObjectOutputAp
 // If called multiple times, the Retention field is set to the value of the last call.
 func (b *ObjectTemplateApplyConfiguration) WithRetention(value *ObjectRetentionApplyConfiguration) *ObjectTemplateApplyConfiguration {
 	b.Retention = value
+	return b
+}
+
+// WithGenerate adds the given value to the Generate field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Generate field.
+func (b *ObjectTemplateApplyConfiguration) WithGenerate(values ...*GeneratedKeyApplyConfiguration) *ObjectTemplateApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithGenerate")
+		}
+		b.Generate = append(b.Generate, *values[i])
+	}
 	return b
 }

@@ -12,8 +12,7 @@ import (
 // ObjectTemplateStatusApplyConfiguration represents a declarative configuration of the ObjectTemplateStatus type for use
 // with apply.
 //
-// The protobuf numbers 9 to 11 of ObjectTemplateStatus, and 8 of ObjectTemplate, are reserved for
-// templates that are removed, and for objects that hold what is drawn for them.
+// The protobuf numbers 9 to 11 of ObjectTemplateStatus are reserved for templates that are removed.
 // ObjectTemplateStatus says how far the objects of a template are as it describes.
 type ObjectTemplateStatusApplyConfiguration struct {
 	// name is that of the template.

@@ -74,10 +74,14 @@ type Described struct {
 	Refused bool
 }
 
-// Describes are the objects of a set, and of all members that it wants.
+// Describes are the objects of a set, and of all members that it wants, but for Secrets with texts that
+// are drawn.
 func Describes(set *v1.StatefulSet) (all []Described) {
 	for i := range set.Spec.ObjectTemplates {
 		template := &set.Spec.ObjectTemplates[i]
+		if len(template.Generate) > 0 {
+			continue
+		}
 		if template.Scope == v1.SetObjectScope {
 			all = append(all, described(set, template, ""))
 			continue

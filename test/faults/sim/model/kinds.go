@@ -28,8 +28,9 @@ type Object interface {
 var (
 	Pods   = corev1.SchemeGroupVersion.WithResource("pods")
 	Claims = corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
-	// ConfigMaps are what templates of objects describe.
+	// ConfigMaps and Secrets are what templates of objects describe.
 	ConfigMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+	Secrets    = corev1.SchemeGroupVersion.WithResource("secrets")
 	Events     = corev1.SchemeGroupVersion.WithResource("events")
 	Revisions  = appsv1.SchemeGroupVersion.WithResource("controllerrevisions")
 	Leases     = coordinationv1.SchemeGroupVersion.WithResource("leases")
@@ -73,6 +74,12 @@ func hostKinds() map[schema.GroupVersionResource]kind {
 			empty:   func() Object { return &corev1.ConfigMap{} },
 			newList: func() runtime.Object { return &corev1.ConfigMapList{} },
 			fields:  fieldManager(corev1.SchemeGroupVersion.WithKind("ConfigMap")),
+		},
+		Secrets: {
+			gvk:     corev1.SchemeGroupVersion.WithKind("Secret"),
+			empty:   func() Object { return &corev1.Secret{} },
+			newList: func() runtime.Object { return &corev1.SecretList{} },
+			fields:  fieldManager(corev1.SchemeGroupVersion.WithKind("Secret")),
 		},
 		Events: {
 			gvk:     corev1.SchemeGroupVersion.WithKind("Event"),

@@ -1,0 +1,85 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"strings"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// generateManager is the manager of what is drawn for a Secret. It applies nothing, so that what it owns
+// stays, whatever is applied later.
+const generateManager = objectManager + "-generate"
+
+// drawn are random texts, by key.
+type drawn map[string]string
+
+// draw draws the texts of a Secret. They are in no plan, and nobody keeps them.
+func draw(keys []v1.GeneratedKey) drawn {
+	texts := drawn{}
+	for _, key := range keys {
+		random := make([]byte, key.Bytes)
+		_, _ = rand.Read(random) // it never fails
+		texts[key.Key] = base64.RawURLEncoding.EncodeToString(random)
+	}
+	return texts
+}
+
+// into is a Secret with the texts.
+func (d drawn) into(secret *unstructured.Unstructured) *unstructured.Unstructured {
+	made := secret.DeepCopy()
+	data := make(map[string]any, len(d))
+	for key, text := range d {
+		data[key] = encoded(text)
+	}
+	made.Object["data"] = data
+	return made
+}
+
+func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+
+// hush takes the texts out of an answer: a webhook may have repeated what it refuses.
+func (d drawn) hush(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, text := range d {
+		if said := err.Error(); strings.Contains(said, text) || strings.Contains(said, encoded(text)) {
+			return silenced(err)
+		}
+	}
+	return err
+}
+
+// silenced is an error of the same kind without its words.
+func silenced(err error) error {
+	const instead = "the host's answer has what was drawn, and is not repeated"
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return errors.New(instead)
+	}
+	told := status.Status()
+	told.Message, told.Details = instead, nil
+	return &apierrors.StatusError{ErrStatus: told}
+}
+
+// discreet is a context in which clients log nothing about Secrets: at high verbosity they would log
+// what is sent and answered.
+func discreet(ctx context.Context, kind schema.GroupVersionKind) context.Context {
+	if kind.GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
+		return ctx
+	}
+	return klog.NewContext(ctx, logr.Discard())
+}

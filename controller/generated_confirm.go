@@ -1,0 +1,104 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+
+	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
+)
+
+// givenPage is how many claims or pods are read at a time to see which Secrets they were given.
+const givenPage = 500
+
+// confirmUngiven makes sure, past the caches, that nobody was given a Secret that is about to be drawn.
+// What is drawn over data that knows another text makes it useless, and the cache of Secrets may be ahead
+// of that of claims. Of the set's own, all claims and pods of members are read; of a member's, its own.
+func (e *execution) confirmUngiven(ctx context.Context, action plan.CreateObject) error {
+	if len(action.Generate) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	for _, options := range e.claimsOf(action.Ordinal) {
+		if err := e.confirmNoneGiven(ctx, "claim", action, options, e.claimPage); err != nil {
+			return err
+		}
+	}
+	pods := metav1.ListOptions{LabelSelector: appsv1.StatefulSetPodNameLabel}
+	if action.Ordinal >= 0 {
+		pods = named(identity.PodName(e.set.Name, action.Ordinal))
+	}
+	return e.confirmNoneGiven(ctx, "pod", action, pods, e.podPage)
+}
+
+// claimsOf select the claims of a member, or all claims if it is below 0.
+func (e *execution) claimsOf(ordinal int) (all []metav1.ListOptions) {
+	if ordinal < 0 {
+		return []metav1.ListOptions{{}}
+	}
+	for i := range e.set.Spec.VolumeClaimTemplates {
+		all = append(all, named(identity.ClaimName(e.set.Spec.VolumeClaimTemplates[i].Name, e.set.Name, ordinal)))
+	}
+	return all
+}
+
+// named selects one object. The controller has no right to get a claim.
+func named(name string) metav1.ListOptions {
+	return metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()}
+}
+
+type givenPager func(context.Context, metav1.ListOptions) (page []metav1.Object, next string, err error)
+
+func (e *execution) confirmNoneGiven(ctx context.Context, noun string, action plan.CreateObject, options metav1.ListOptions, read givenPager) error {
+	options.Limit = givenPage
+	for {
+		page, next, err := read(ctx, options)
+		if err != nil {
+			return fmt.Errorf("reading %ss before drawing Secret %s: %w", noun, action.Object.GetName(), err)
+		}
+		for _, holder := range page {
+			if slices.Contains(identity.GeneratedOf(holder), action.Object.GetName()) {
+				return &staleRead{errors.New(noun + " " + holder.GetName() + " was given Secret " + action.Object.GetName())}
+			}
+		}
+		if options.Continue = next; next == "" {
+			return nil
+		}
+	}
+}
+
+func (e *execution) claimPage(ctx context.Context, options metav1.ListOptions) ([]metav1.Object, string, error) {
+	list, err := e.Host.CoreV1().PersistentVolumeClaims(e.set.Namespace).List(ctx, options)
+	if err != nil {
+		return nil, "", err //nolint:wrapcheck // the caller does
+	}
+	return objectsOf(list.Items), list.Continue, nil
+}
+
+func (e *execution) podPage(ctx context.Context, options metav1.ListOptions) ([]metav1.Object, string, error) {
+	list, err := e.Host.CoreV1().Pods(e.set.Namespace).List(ctx, options)
+	if err != nil {
+		return nil, "", err //nolint:wrapcheck // the caller does
+	}
+	return objectsOf(list.Items), list.Continue, nil
+}
+
+func objectsOf[T any, P interface {
+	*T
+	metav1.Object
+}](items []T) (all []metav1.Object) {
+	for i := range items {
+		all = append(all, P(&items[i]))
+	}
+	return all
+}

@@ -1,0 +1,101 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// What is drawn for a key of a Secret.
+const (
+	fewestRandomBytes = 16
+	mostRandomBytes   = 64
+)
+
+// validateGenerate wants keys for which texts can be drawn, of a Secret that can have them. That there
+// are too many, or the same one twice, the tags of the field refuse.
+func validateGenerate(object identity.Object, path *field.Path) field.ErrorList {
+	keys, at := object.Template().Generate, path.Child("generate")
+	if len(keys) == 0 {
+		return nil
+	}
+	if object.Kind() != (schema.GroupVersionKind{Version: "v1", Kind: "Secret"}) {
+		return field.ErrorList{field.Forbidden(at, "only of objects of apiVersion v1 and kind Secret")}
+	}
+	var errs field.ErrorList
+	for i, key := range keys {
+		if key.Key != "" { // which the tag refuses
+			errs = append(errs, invalid(at.Index(i).Child("key"), key.Key, validation.IsConfigMapKey(key.Key))...)
+		}
+		if key.Bytes != 0 && (key.Bytes < fewestRandomBytes || key.Bytes > mostRandomBytes) {
+			errs = append(errs, field.Invalid(at.Index(i).Child("bytes"), key.Bytes, fmt.Sprintf("must be from %d to %d", fewestRandomBytes, mostRandomBytes)))
+		}
+	}
+	return append(errs, validateGeneratedType(object, path)...)
+}
+
+// validateGeneratedType wants a type of Secret for which a random text will do.
+func validateGeneratedType(object identity.Object, path *field.Path) field.ErrorList {
+	written := unstructured.Unstructured{}
+	if err := written.UnmarshalJSON(object.Template().Object.Raw); err != nil {
+		return nil // refused elsewhere
+	}
+	kind, _, _ := unstructured.NestedString(written.Object, "type")
+	types := []corev1.SecretType{corev1.SecretTypeOpaque, corev1.SecretTypeBasicAuth}
+	switch {
+	case kind == "":
+	case !slices.Contains(types, corev1.SecretType(kind)):
+		return field.ErrorList{field.NotSupported(path.Child("object", "type"), corev1.SecretType(kind), types)}
+	case kind == string(corev1.SecretTypeBasicAuth) && !slices.ContainsFunc(object.Template().Generate, func(key appsv1.GeneratedKey) bool {
+		return key.Key == corev1.BasicAuthUsernameKey || key.Key == corev1.BasicAuthPasswordKey
+	}):
+		return field.ErrorList{field.Required(path.Child("generate"), fmt.Sprintf("a Secret of type %s has a key %q or %q", kind, corev1.BasicAuthUsernameKey, corev1.BasicAuthPasswordKey))}
+	}
+	return nil
+}
+
+// validateAddedKeys wants no key to be added to Secrets that are there: nothing is drawn for these any
+// more. Secrets are known by their names, whatever their template is called.
+func validateAddedKeys(set, old *appsv1.StatefulSet, path *field.Path) field.ErrorList {
+	before, wrong := identity.OverridesOf(old).Objects()
+	if wrong != nil {
+		return nil
+	}
+	after, wrong := identity.OverridesOf(set).Objects()
+	if wrong != nil {
+		return nil // refused elsewhere
+	}
+	var errs field.ErrorList
+	for i, object := range after {
+		at := slices.IndexFunc(before, func(o identity.Object) bool {
+			return o.Kind().GroupKind() == object.Kind().GroupKind() && o.Pattern() == object.Pattern()
+		})
+		if at < 0 {
+			continue
+		}
+		had := before[at].Template().Generate
+		for j, key := range object.Template().Generate {
+			if !slices.ContainsFunc(had, func(k appsv1.GeneratedKey) bool { return k.Key == key.Key }) {
+				errs = append(errs, field.Forbidden(path.Index(i).Child("generate").Index(j), fmt.Sprintf("key %q is not added to Secrets that were made without it; give the Secret another name", key.Key)))
+			}
+		}
+	}
+	return errs
+}
+
+// mustOutliveClaims reports whether the objects of a template must not be deleted: what was drawn for
+// them is known to the data in claims, and would be drawn anew.
+func mustOutliveClaims(spec *appsv1.StatefulSetSpec, template *appsv1.ObjectTemplate) bool {
+	return len(template.Generate) > 0 && len(spec.VolumeClaimTemplates) > 0
+}
