@@ -46,6 +46,7 @@ func validateObjects(set *appsv1.StatefulSet, path *field.Path) field.ErrorList 
 	for i := range templates {
 		size += templates[i].Size()
 		errs = append(errs, validateObjectFields(&templates[i], at.Index(i))...)
+		errs = append(errs, validateObjectRetention(&set.Spec, &templates[i], at.Index(i).Child("retention"))...)
 	}
 	errs = append(errs, validateOutputs(&set.Spec, at)...)
 	if size > mostOfObjects {
@@ -92,7 +93,6 @@ func validateObjectFields(t *appsv1.ObjectTemplate, path *field.Path) field.Erro
 	if t.ExistingPolicy != "" && !slices.Contains(policies, t.ExistingPolicy) {
 		errs = append(errs, field.NotSupported(path.Child("existingPolicy"), t.ExistingPolicy, policies))
 	}
-	errs = append(errs, validateObjectRetention(t, path.Child("retention"))...)
 	for i, transform := range t.Transforms {
 		if transform.Path == "" {
 			errs = append(errs, field.Required(path.Child("transforms").Index(i).Child("path"), ""))

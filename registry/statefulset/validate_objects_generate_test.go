@@ -99,21 +99,24 @@ func TestNoKeyIsAddedToASecretThatIsThere(t *testing.T) {
 }
 
 func TestGeneratedSecretsOutliveClaims(t *testing.T) {
-	claims := []corev1.PersistentVolumeClaim{{}}
+	claims := settest.Valid().Spec.VolumeClaimTemplates
 	drawn, plain := generating("", appsv1.GeneratedKey{Key: "password", Bytes: 24}), generating("")
 	for sentence, test := range map[string]struct {
 		claims   []corev1.PersistentVolumeClaim
 		template appsv1.ObjectTemplate
-		want     bool
+		want     []string
 	}{
-		"drawn, with claims":         {claims, drawn, true},
-		"drawn, without claims":      {nil, drawn, false},
-		"nothing drawn, with claims": {claims, plain, false},
+		"drawn, with claims":         {claims, drawn, []string{"spec.objectTemplates[0].retention: Forbidden: a generated Secret must outlive the claims; use Retain"}},
+		"drawn, without claims":      {nil, drawn, nil},
+		"nothing drawn, with claims": {claims, plain, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if got := mustOutliveClaims(&appsv1.StatefulSetSpec{VolumeClaimTemplates: test.claims}, &test.template); got != test.want {
-				t.Errorf("must outlive claims: %t, want %t", got, test.want)
-			}
+			test.template.Retention = &appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType}
+			set := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) {
+				s.ObjectTemplates, s.VolumeClaimTemplates = []appsv1.ObjectTemplate{test.template}, test.claims
+				s.Template.Spec.Containers[0].VolumeMounts = nil
+			}))
+			verdict{want: test.want}.check(t, onCreate(t, set))
 		})
 	}
 }

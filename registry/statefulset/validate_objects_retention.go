@@ -14,7 +14,7 @@ import (
 
 // validateObjectRetention wants policies that there are, and a delay only where something is deleted
 // after it.
-func validateObjectRetention(t *appsv1.ObjectTemplate, path *field.Path) field.ErrorList {
+func validateObjectRetention(spec *appsv1.StatefulSetSpec, t *appsv1.ObjectTemplate, path *field.Path) field.ErrorList {
 	retention := t.Retention
 	if retention == nil {
 		return nil
@@ -25,6 +25,9 @@ func validateObjectRetention(t *appsv1.ObjectTemplate, path *field.Path) field.E
 	_, deletes := t.DeletesScaled()
 	if deletes && t.IsForSet() {
 		errs = append(errs, field.Forbidden(path.Child("whenScaled"), "only of objects of members: the set wants its own for as long as it has the template"))
+	}
+	if deletes && mustOutliveClaims(spec, t) {
+		errs = append(errs, field.Forbidden(path, fmt.Sprintf("a generated Secret must outlive the claims; use %s", retain)))
 	}
 	if seconds, at := retention.ScaledAfterSeconds, path.Child("scaledAfterSeconds"); seconds != nil {
 		if *seconds < 1 {

@@ -18,7 +18,6 @@ import (
 func TestAGaleraClusterLosesAMember(t *testing.T) {
 	forOurs(t, "a Galera of three keeps what is written while a member is killed, while all are, and while it is scaled to two and back", func(t *testing.T, k kind) {
 		e := newExample(t, "sql", "services", "secrets")
-		cluster.MustKubectl(t, "", "create", "secret", "generic", "sql-password", "-n", e.ns, "--from-literal=password=fromTheTest1")
 		e.apply(t, "galera.yaml")
 		e.awaitReady(t, 3)
 		e.expectSQL(t, 1, "", "CREATE DATABASE IF NOT EXISTS d; CREATE TABLE IF NOT EXISTS d.rounds (n INT PRIMARY KEY)")
