@@ -4,11 +4,11 @@
 package controller
 
 import (
+	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
@@ -42,6 +42,51 @@ func unreadKeys(of *v1.ObjectTemplate, why string, all map[string]render.Output)
 	for _, key := range of.Generate {
 		all[key.Key] = render.Output{Missing: "it cannot be read: " + why}
 	}
+}
+
+// assumeGiven takes Secrets to be there that claims and pods were given: an earlier set may have had them
+// drawn.
+func assumeGiven(world *plan.World) {
+	given := map[string]bool{}
+	for _, claim := range world.Claims {
+		for _, name := range identity.GeneratedOf(claim) {
+			given[name] = true
+		}
+	}
+	for _, pod := range world.Pods {
+		for _, name := range identity.GeneratedOf(pod) {
+			given[name] = true
+		}
+	}
+	templates, wrong := identity.OverridesOf(world.Set).Objects()
+	if wrong != nil || len(given) == 0 {
+		return
+	}
+	for _, template := range templates {
+		if !template.Generates() {
+			continue
+		}
+		if template.ForSet() && given[template.Key(-1).Name] {
+			assume(world, world.Set, template, -1)
+		}
+		for ordinal := range identity.OrdinalsOf(world.Set).All() {
+			if !template.ForSet() && given[template.Key(ordinal).Name] {
+				assume(world, world.Set, template, ordinal)
+			}
+		}
+	}
+}
+
+// assumeKeys takes an object to have been made with the keys that are generated.
+func assumeKeys(object *plan.Object, template identity.Object) {
+	if !template.Generates() {
+		return
+	}
+	keys := make([]string, 0, len(template.Template().Generate))
+	for _, key := range template.Template().Generate {
+		keys = append(keys, key.Key)
+	}
+	object.Annotations[v1.GeneratedAnnotation] = strings.Join(keys, ",")
 }
 
 // seekLost has Secrets be looked for in the host, now and then, that are gone and not drawn again: one

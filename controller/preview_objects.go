@@ -26,6 +26,7 @@ func assumeObjects(world *plan.World, neighbours []v1.StatefulSet) {
 	for _, kind := range identity.ObjectKinds(world.Set) {
 		world.Kinds[kind.GroupKind()] = plan.Kind{Known: true}
 	}
+	assumeGiven(world)
 	at := slices.IndexFunc(neighbours, func(other v1.StatefulSet) bool { return other.Name == world.Set.Name })
 	if at < 0 {
 		return
@@ -66,6 +67,7 @@ func assume(world *plan.World, stored *v1.StatefulSet, template identity.Object,
 	key := template.Key(ordinal)
 	world.Objects[key] = &plan.Object{ObjectMeta: metav1.ObjectMeta{Name: key.Name, Namespace: stored.Namespace, Labels: labels,
 		Annotations: map[string]string{v1.OwnerAnnotation: identity.OwnerMark(stored), v1.ObjectInputsAnnotation: template.Digest(ordinal)}}}
+	assumeKeys(world.Objects[key], template)
 	for i := range world.Set.Spec.ObjectTemplates {
 		if proposed := &world.Set.Spec.ObjectTemplates[i]; proposed.Name == template.Template().Name {
 			world.Objects[key].Outputs = plan.AssumedOutputs(proposed)
