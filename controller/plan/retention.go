@@ -41,34 +41,46 @@ func (f *facts) findRetired() {
 		pods[pod.Name] = true
 	}
 	for key, object := range f.Objects {
-		if !f.Kinds[schema.GroupKind{Group: key.Group, Kind: key.Kind}].Known {
-			continue // what is seen of it may be old
+		if !f.isJudged(key, object) {
+			continue
 		}
-		of := f.templateOf(key, object)
-		r := retiredObject{template: object.Labels[v1.ObjectTemplateLabel], ordinal: ordinalOf(object), found: object}
-		delay, deletes := time.Duration(0), false
-		if of != nil {
-			r.kind = of.Kind()
-			delay, deletes = of.Template().DeletesScaled()
-		}
-		away := !f.roster.Contains(r.ordinal) && !pods[identity.PodName(f.Set.Name, r.ordinal)] // whoever controls it
-		switch {
-		case !f.isOwn(object) && !f.isInherited(object) || object.DeletionTimestamp != nil || f.isTakenOver(object):
-		case deletes && away && f.isOwn(object) && !f.needsObject(key):
-			if r.since = datedSince(object); !f.listed(*of) {
-				// Nobody knows what has become of the member since it was dated.
-				r.since = time.Time{}
-			}
-			r.due = r.since.Add(delay)
+		if r, retires := f.retiring(key, object, pods); retires {
 			f.retired = append(f.retired, r)
-		case isDated(object) && (f.isOwn(object) || f.needsObject(key)):
-			if r.kind = f.versionOf(key); r.kind.Kind != "" {
-				f.returningObjects = append(f.returningObjects, r)
-			}
+		} else if isDated(object) && (f.isOwn(object) || f.needsObject(key)) {
+			r = retiredObject{template: object.Labels[v1.ObjectTemplateLabel], kind: f.versionOf(key), ordinal: ordinalOf(object), found: object}
+			f.returningObjects = append(f.returningObjects, r)
 		}
 	}
 	slices.SortFunc(f.retired, retiredObject.compare)
 	slices.SortFunc(f.returningObjects, retiredObject.compare)
+}
+
+// isJudged reports whether it can be said of an object that it goes or stays: all of its kind are known,
+// so that what is seen of it is not old, and it is the set's, or was that of an earlier one, and nobody
+// else's.
+func (f *facts) isJudged(key identity.ObjectKey, object *Object) bool {
+	known := f.Kinds[schema.GroupKind{Group: key.Group, Kind: key.Kind}].Known && f.versionOf(key).Kind != ""
+	return known && (f.isOwn(object) || f.isInherited(object)) && object.DeletionTimestamp == nil && !f.isTakenOver(object)
+}
+
+// retiring is an object as one that is deleted at some time, and false if it is none: of this very set,
+// of a template that asks for it now, and of a member that is not wanted and has no pod, whoever's.
+func (f *facts) retiring(key identity.ObjectKey, object *Object, pods map[string]bool) (r retiredObject, retires bool) {
+	of := f.templateOf(key, object)
+	if of == nil || !f.isOwn(object) {
+		return r, false
+	}
+	ordinal := ordinalOf(object)
+	delay, deletes := of.Template().DeletesScaled()
+	if !deletes || f.roster.Contains(ordinal) || pods[identity.PodName(f.Set.Name, ordinal)] || f.needsObject(key) {
+		return r, false
+	}
+	r = retiredObject{template: of.Template().Name, kind: of.Kind(), ordinal: ordinal, found: object}
+	if f.listed(*of) { // otherwise nobody knows what has become of the member since it was dated
+		r.since = datedSince(object)
+	}
+	r.due = r.since.Add(delay)
+	return r, true
 }
 
 // templateOf is the template that an object was made from and has the name of, for a member, nil if

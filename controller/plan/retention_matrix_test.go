@@ -21,12 +21,12 @@ func TestTheMatrixOfRetentionIsSo(t *testing.T) {
 	}
 	columns := []string{"Retain", "Delete:20", "Delete"}
 	for event, commands := range map[string][]string{
-		"its member is scaled in":             {"set replicas=1", "settle"},
-		"its member comes back":               {"set replicas=1", "settle", "wait 10s", "settle", "set replicas=2", "settle"},
+		"its member is scaled in":              {"set replicas=1", "settle"},
+		"its member comes back":                {"set replicas=1", "settle", "wait 10s", "settle", "set replicas=2", "settle"},
 		"its pod is replaced, evicted or lost": {"kill web-1", "gone web-1", "settle", "replace web-1", "settle"},
-		"its template is removed":             {"set objects=count", "settle", "set replicas=1", "settle"},
-		"the set is deleted":                  {"deleteset"},
-		"the set comes again":                 {"deleteset", "look", "newset", "settle"},
+		"its template is removed":              {"set objects=count", "settle", "set replicas=1", "settle"},
+		"the set is deleted":                   {"deleteset"},
+		"the set comes again":                  {"deleteset", "look", "newset", "settle"},
 	} {
 		var got []string
 		for _, retention := range columns {

@@ -60,7 +60,9 @@ func TestReclaimingObjects(t *testing.T) {
 				left(5, "web-5-conf", func(o *metav1.PartialObjectMetadata) {
 					o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "x", UID: "x", Controller: new(true)}}
 				}),
-				left(6, "web-6-conf", func(o *metav1.PartialObjectMetadata) { o.DeletionTimestamp, o.Finalizers = new(metav1.Now()), []string{"a/b"} }))
+				left(6, "web-6-conf", func(o *metav1.PartialObjectMetadata) {
+					o.DeletionTimestamp, o.Finalizers = new(metav1.Now()), []string{"a/b"}
+				}))
 			objects.PrependReactor("delete", "configmaps", func(action clienttesting.Action) (bool, runtime.Object, error) {
 				deletion := action.(clienttesting.DeleteActionImpl)
 				must := deletion.DeleteOptions.Preconditions
