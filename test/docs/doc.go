@@ -15,7 +15,7 @@
 //	```console norun WHY        not run
 //	```yaml db.yaml             a file that the commands after it find
 //
-// Each command has a shell of its own, in a directory that has artifacts and test of this repository, and the cluster's directory as
+// Each command has a shell of its own, in a directory that has artifacts, test and bin of this repository, and the cluster's directory as
 // .cluster, beside the files of the page. What is assigned to a variable stays for the page. Commands that only ask are repeated until
 // they print what they are to print. On real nodes, REGISTRY, VERSION and IMAGE stand for the images that are there.
 //
