@@ -64,7 +64,8 @@ func splitExtra(args []string) (own, extra []string) {
 	return args, nil
 }
 
-// absolute resolves a path given on the command line, so that it stays valid in recorded arguments.
+// absolute resolves a path given on the command line, so that it stays valid in recorded arguments, also when a link that led
+// there is gone.
 func absolute(flagName, path string) (string, error) {
 	if path == "" {
 		return "", usageError{fmt.Sprintf("--%s is empty: give a path", flagName)}
@@ -73,5 +74,8 @@ func absolute(flagName, path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("resolving --%s %q: %w", flagName, path, err)
 	}
-	return abs, nil
+	if target, err := filepath.EvalSymlinks(abs); err == nil {
+		return target, nil
+	}
+	return abs, nil // it is yet to be made
 }
