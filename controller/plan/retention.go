@@ -27,6 +27,8 @@ type retiredObject struct {
 	// since is when the member was found to be removed, zero if that is yet to be noted, and due
 	// when the object may be deleted for that.
 	since, due time.Time
+	// unlisted is true if the status does not tell of the template yet, so that no date counts.
+	unlisted bool
 }
 
 func (r retiredObject) compare(other retiredObject) int {
@@ -55,11 +57,13 @@ func (f *facts) findRetired() {
 		switch {
 		case !f.isOwn(object) && !f.isInherited(object) || object.DeletionTimestamp != nil || f.isTakenOver(object):
 		case deletes && away && f.isOwn(object) && !f.needsObject(key):
-			if r.since = datedSince(object); !f.listed(*of) {
-				// Nobody knows what has become of the member since it was dated.
-				r.since = time.Time{}
-			}
+			r.since, r.unlisted = datedSince(object), !f.listed(*of)
 			r.due = r.since.Add(delay)
+			if isDated(object) && r.unlisted {
+				// Nobody knows what has become of the member since it was dated.
+				f.returningObjects = append(f.returningObjects, r)
+				continue
+			}
 			f.retired = append(f.retired, r)
 		case isDated(object) && (f.isOwn(object) || f.needsObject(key)):
 			if r.kind = f.versionOf(key); r.kind.Kind != "" {
@@ -108,6 +112,13 @@ func (f *facts) listed(template identity.Object) bool {
 	return slices.ContainsFunc(f.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
 		return s.Name == template.Template().Name && s.Kind == template.Kind().GroupKind().String() && s.ObjectName == template.Pattern()
 	})
+}
+
+// startsAfresh reports whether no object of a template is known to have a date that was put on it before
+// the status told of the template.
+func (f *facts) startsAfresh(template identity.Object) bool {
+	return f.Kinds[template.Kind().GroupKind()].Known &&
+		!slices.ContainsFunc(f.returningObjects, func(r retiredObject) bool { return r.template == template.Template().Name })
 }
 
 // needsObject reports whether a template has the name of an object for the set, or for a wanted member:
@@ -183,6 +194,8 @@ func retireObjects(f *facts, d *draft) verdict {
 	deleted := 0
 	for _, r := range f.retired {
 		switch {
+		case r.unlisted:
+			d.again(time.Second) // the status tells of it then
 		case r.since.IsZero():
 			// Up to the next second: rather an object stays for longer than the set says.
 			since := f.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
