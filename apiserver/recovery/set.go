@@ -56,12 +56,12 @@ func (r leftovers) rebuild() (rebuiltSet, error) {
 		},
 		Spec: appsv1.StatefulSetSpec{Template: *recorded.Template, Identity: recorded.Identity},
 	}}
-	for _, part := range []func(*rebuiltSet) error{r.members, r.serviceName, r.claimTemplates, r.overrides, r.selector, r.currentRevision} {
+	for _, part := range []func(*rebuiltSet) error{r.members, r.serviceName, r.claimTemplates, r.overrides, r.objectTemplates, r.selector, r.currentRevision} {
 		if err := part(&rebuilt); err != nil {
 			return rebuiltSet{}, err
 		}
 	}
-	rebuilt.guess("podManagementPolicy, updateStrategy, minReadySeconds, revisionHistoryLimit and the set's labels are the defaults; annotations are those of revision %s", latest.Name)
+	rebuilt.guess("podManagementPolicy, updateStrategy, minReadySeconds, revisionHistoryLimit and the set's labels are the defaults; spec.objectTemplates are none; annotations are those of revision %s", latest.Name)
 	metav1.SetMetaDataAnnotation(&rebuilt.set.ObjectMeta, appsv1.HoldAnnotation,
 		"rebuilt from what the cluster had left of this set; look at its spec, then remove this annotation")
 	return rebuilt, nil

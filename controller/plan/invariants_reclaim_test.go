@@ -27,6 +27,8 @@ const (
 	noFate fateOf = iota
 	// returns: a note is on it that is to go.
 	returns
+	// begins: a note is to be put on it when the status tells of its template.
+	begins
 	// retires: a note is to be put on it.
 	retires
 	// waits: it is to be deleted later.

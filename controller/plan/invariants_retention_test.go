@@ -44,7 +44,11 @@ func (f evidence) objectFate(key identity.ObjectKey, object *Object) (fate fateO
 		}
 		since, err := time.Parse(time.RFC3339, note)
 		switch due = since.Add(after); {
-		case err != nil || !f.tellsOf(template):
+		case dated && !f.tellsOf(template):
+			return returns, time.Time{}
+		case !f.tellsOf(template):
+			return begins, time.Time{}
+		case err != nil:
 			return retires, time.Time{}
 		case f.Now.Before(due):
 			return waits, due
@@ -131,9 +135,9 @@ func (j *judged) toldRetired() {
 	want, first := map[string]int{}, map[string]time.Time{}
 	for key, object := range j.Objects {
 		fate, due := j.objectFate(key, object)
-		if name := object.Labels[v1.ObjectTemplateLabel]; fate == retires || fate == waits || fate == goes {
+		if name := object.Labels[v1.ObjectTemplateLabel]; fate == begins || fate == retires || fate == waits || fate == goes {
 			want[name]++
-			if fate != retires && (first[name].IsZero() || due.Before(first[name])) {
+			if fate != begins && fate != retires && (first[name].IsZero() || due.Before(first[name])) {
 				first[name] = due
 			}
 		}
@@ -161,8 +165,12 @@ func (j *judged) retiredLooks() (all []time.Duration) {
 		return nil
 	}
 	for key, object := range j.Objects {
-		if fate, due := j.objectFate(key, object); fate == waits {
+		switch fate, due := j.objectFate(key, object); fate {
+		case waits:
 			all = append(all, due.Sub(j.Now))
+		case begins:
+			all = append(all, time.Second)
+		case noFate, returns, retires, goes:
 		}
 	}
 	return all

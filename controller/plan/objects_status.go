@@ -12,14 +12,19 @@ import (
 )
 
 // objectTemplates tell, by template, how far the objects are there. Of a kind that is not known
-// yet they are what they were: a controller that starts knows of none.
+// yet they are what they were: a controller that starts knows of none. The name of the objects is told
+// when no date of before is on any, because from then on dates count.
 func objectTemplates(f *facts) []v1.ObjectTemplateStatus {
 	if f.badObjects != nil {
 		return f.Set.Status.ObjectTemplates
 	}
 	var all []v1.ObjectTemplateStatus
 	for _, template := range f.objects {
-		all = append(all, f.statusOf(template))
+		status := f.statusOf(template)
+		if !f.listed(template) && !f.startsAfresh(template) {
+			status.ObjectName = ""
+		}
+		all = append(all, status)
 	}
 	return all
 }

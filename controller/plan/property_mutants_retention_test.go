@@ -64,7 +64,11 @@ func retentionMutants() map[string]scripted {
 		}}},
 		"believes dates of a status that was lost": {"retention-status-lost", mutant{"object reclaim", func(w World, p Plan) Plan {
 			w.Set = w.Set.DeepCopy()
-			w.Set.Status.ObjectTemplates = p.Status.ObjectTemplates
+			w.Set.Status.ObjectTemplates = slices.Clone(p.Status.ObjectTemplates)
+			templates, _ := identity.OverridesOf(w.Set).Objects()
+			for i, template := range templates {
+				w.Set.Status.ObjectTemplates[i].ObjectName = template.Pattern()
+			}
 			return deletingObjects(p, Compute(w))
 		}}},
 		"believes that a template asks for it": {"retention-switched-off", mutant{"object retires", func(w World, p Plan) Plan {

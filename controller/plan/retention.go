@@ -27,6 +27,8 @@ type retiredObject struct {
 	// since is when the member was found to be removed, zero if that is yet to be noted, and due
 	// when the object may be deleted for that.
 	since, due time.Time
+	// unlisted is true if the status does not tell of the template yet, so that no date counts.
+	unlisted bool
 }
 
 func (r retiredObject) compare(other retiredObject) int {
@@ -44,9 +46,13 @@ func (f *facts) findRetired() {
 		if !f.isJudged(key, object) {
 			continue
 		}
-		if r, retires := f.retiring(key, object, pods); retires {
+		switch r, retires := f.retiring(key, object, pods); {
+		case retires && r.unlisted && isDated(object):
+			// Nobody knows what has become of the member since it was dated.
+			f.returningObjects = append(f.returningObjects, r)
+		case retires:
 			f.retired = append(f.retired, r)
-		} else if isDated(object) && (f.isOwn(object) || f.needsObject(key)) {
+		case isDated(object) && (f.isOwn(object) || f.needsObject(key)):
 			r = retiredObject{template: object.Labels[v1.ObjectTemplateLabel], kind: f.versionOf(key), ordinal: ordinalOf(object), found: object}
 			f.returningObjects = append(f.returningObjects, r)
 		}
@@ -75,10 +81,7 @@ func (f *facts) retiring(key identity.ObjectKey, object *Object, pods map[string
 	if !deletes || f.roster.Contains(ordinal) || pods[identity.PodName(f.Set.Name, ordinal)] || f.needsObject(key) {
 		return r, false
 	}
-	r = retiredObject{template: of.Template().Name, kind: of.Kind(), ordinal: ordinal, found: object}
-	if f.listed(*of) { // otherwise nobody knows what has become of the member since it was dated
-		r.since = datedSince(object)
-	}
+	r = retiredObject{template: of.Template().Name, kind: of.Kind(), ordinal: ordinal, found: object, since: datedSince(object), unlisted: !f.listed(*of)}
 	r.due = r.since.Add(delay)
 	return r, true
 }
@@ -120,6 +123,13 @@ func (f *facts) listed(template identity.Object) bool {
 	return slices.ContainsFunc(f.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
 		return s.Name == template.Template().Name && s.Kind == template.Kind().GroupKind().String() && s.ObjectName == template.Pattern()
 	})
+}
+
+// startsAfresh reports whether no object of a template is known to have a date that was put on it before
+// the status told of the template.
+func (f *facts) startsAfresh(template identity.Object) bool {
+	return f.Kinds[template.Kind().GroupKind()].Known &&
+		!slices.ContainsFunc(f.returningObjects, func(r retiredObject) bool { return r.template == template.Template().Name })
 }
 
 // needsObject reports whether a template has the name of an object for the set, or for a wanted member:
@@ -195,6 +205,8 @@ func retireObjects(f *facts, d *draft) verdict {
 	deleted := 0
 	for _, r := range f.retired {
 		switch {
+		case r.unlisted:
+			d.again(time.Second) // the status tells of it then
 		case r.since.IsZero():
 			// Up to the next second: rather an object stays for longer than the set says.
 			since := f.Now.Add(time.Second - 1).Truncate(time.Second).UTC()

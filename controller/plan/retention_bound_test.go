@@ -13,12 +13,13 @@ import (
 // TestAPlanDatesAndDeletesSoManyObjects has more objects of removed members than one plan sees to.
 func TestAPlanDatesAndDeletesSoManyObjects(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		dated, back    bool
-		marks, deletes int
+		dated, back, forgotten bool
+		marks, deletes         int
 	}{
-		"that were removed just now": {marks: mostChanged},
-		"that are all due":           {dated: true, deletes: mostReclaimed},
-		"that come back":             {dated: true, back: true, marks: mostChanged},
+		"that were removed just now":   {marks: mostChanged},
+		"that are all due":             {dated: true, deletes: mostReclaimed},
+		"that the status tells not of": {dated: true, forgotten: true, marks: mostChanged},
+		"that come back":               {dated: true, back: true, marks: mostChanged},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			h := newHost(t, Compute)
@@ -35,11 +36,16 @@ func TestAPlanDatesAndDeletesSoManyObjects(t *testing.T) {
 				h.writes++
 				s := &Simulated{Set: h.set}
 				h.objects[objects[0].Key(ordinal)] = s.object(made, Target{Name: made.GetName(), UID: "u"}, h.writes)
+			}
+			h.set.Status = Compute(h.world()).Status
+			for ordinal := range mostChanged + 100 {
 				if test.dated {
 					h.retentionCommand("date", []string{fmt.Sprintf("ConfigMap/web-%d-conf", ordinal)})
 				}
 			}
-			h.set.Status = Compute(h.world()).Status
+			if test.forgotten {
+				h.retentionCommand("forget", nil)
+			}
 			if test.back {
 				h.configure([]string{"replicas=2000"})
 			}

@@ -27,8 +27,8 @@ func (r *Renderer) Unknown(template *corev1.PodTemplateSpec, most int) (texts []
 	return slices.Clip(u.texts[:min(len(u.texts), most)])
 }
 
-// FirstName says where a template that stands at a path names a parameter first, unless that is the
-// variable of a container; empty if it does not.
+// FirstName says where a template that stands at a path names a parameter first, and in what text, unless
+// that is the variable of a container; empty if it does not.
 func (r *Renderer) FirstName(path string, template any) string {
 	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *Renderer) FirstName(path string, template any) string {
 	}
 	u.visit = func(name string) {
 		if _, known := u.known[name]; known && !u.isVariable(name) && !isName(u.at) {
-			u.texts = append(u.texts, fmt.Sprintf("%s%s names $(%s)", path, pathOf(u.at), name))
+			u.texts = append(u.texts, fmt.Sprintf("%s%s: Invalid value: %q: names $(%s)", path, pathOf(u.at), short(u.text), name))
 		}
 	}
 	if u.value(tree); len(u.texts) == 0 {
@@ -61,6 +61,7 @@ type unknown struct {
 	known    map[string]parameter
 	template *corev1.PodTemplateSpec
 	at       []string
+	text     string // what stands there
 	texts    []string
 	visit    func(name string)
 }
@@ -68,6 +69,7 @@ type unknown struct {
 func (u *unknown) value(value any) {
 	switch value := value.(type) {
 	case string:
+		u.text = value
 		expanded(value, u.visit)
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(value)) {

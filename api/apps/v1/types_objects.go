@@ -122,7 +122,8 @@ type ObjectTemplateStatus struct {
 	// kind is that of the objects, as in "Service" or "Certificate.cert-manager.io".
 	// +optional
 	Kind string `json:"kind,omitempty" protobuf:"bytes,2,opt,name=kind"`
-	// objectName is the name of the objects as the template has it, with parameters.
+	// objectName is the name of the objects as the template has it, with parameters. It is empty until
+	// it is known which of them are there.
 	// +optional
 	ObjectName string `json:"objectName,omitempty" protobuf:"bytes,3,opt,name=objectName"`
 	// wanted is how many objects there are to be.

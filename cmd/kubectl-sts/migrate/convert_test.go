@@ -139,8 +139,11 @@ func TestExtraFields(t *testing.T) {
 		change func(spec map[string]any)
 		want   []string
 	}{
-		"a plain set has none":               {func(map[string]any) {}, nil},
-		"one that this program knows":        {func(spec map[string]any) { spec["progressDeadlineSeconds"] = 60 }, []string{"spec.progressDeadlineSeconds"}},
+		"a plain set has none":        {func(map[string]any) {}, nil},
+		"one that this program knows": {func(spec map[string]any) { spec["progressDeadlineSeconds"] = 60 }, []string{"spec.progressDeadlineSeconds"}},
+		"templates of objects": {func(spec map[string]any) {
+			spec["objectTemplates"] = []any{map[string]any{"name": "conf", "object": map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "$(IDENTITY)-conf"}}}}
+		}, []string{"spec.objectTemplates"}},
 		"one that only a newer server knows": {func(spec map[string]any) { spec["surprise"] = map[string]any{"a": 1} }, []string{"spec.surprise"}},
 		"one inside of another":              {func(spec map[string]any) { spec["updateStrategy"].(map[string]any)["surge"] = 1 }, []string{"spec.updateStrategy.surge"}},
 		"one in a block that apps/v1 would not have": {func(spec map[string]any) {

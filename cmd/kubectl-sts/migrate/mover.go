@@ -214,6 +214,9 @@ func (m *mover) retreat(ctx context.Context, way move, cause error) error {
 }
 
 func (m *mover) advise(ctx context.Context, way move, j journey) {
+	if text := leftObjects(j.begun.ours); m.back && text != "" {
+		way.say("%s", text)
+	}
 	from, to := m.versions()
 	for _, note := range m.followers(ctx, j.key, from, to, j.begun.memberLabels()) {
 		way.say("%s", note)

@@ -132,7 +132,7 @@ func TestASetWhoseMembersAreRenderedIsNotMoved(t *testing.T) {
 		want      string
 	}{
 		"they are not, whatever the template says":  {nil, []string{"$(ORDINAL)"}, recorded(nil), ""},
-		"the template names a parameter":            {&v1.MemberIdentity{}, []string{"$(ORDINAL)"}, nil, "spec.template.spec.containers[0].args[0] names $(ORDINAL): apps/v1 would take that for text"},
+		"the template names a parameter":            {&v1.MemberIdentity{}, []string{"$(ORDINAL)"}, nil, `spec.template.spec.containers[0].args[0]: Invalid value: "$(ORDINAL)": names $(ORDINAL): apps/v1 would take that for text; write a text that is right for all members, or a variable from metadata.name`},
 		"the template names what is no parameter":   {&v1.MemberIdentity{}, []string{"$(hostname)"}, nil, "members are made with spec.identity"},
 		"an update has yet to reach a member":       {nil, nil, recorded(&v1.MemberIdentity{}), "web-0 was made with an earlier spec.identity"},
 		"no member has a revision with an identity": {nil, nil, recorded(nil), ""},
@@ -142,6 +142,56 @@ func TestASetWhoseMembersAreRenderedIsNotMoved(t *testing.T) {
 			one.Spec.Identity, one.Spec.Template.Spec.Containers = test.identity, []corev1.Container{{Name: "web", Args: test.args}}
 			err := refuseRendered(one, test.revisions, []corev1.Pod{pod})
 			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestObjectsThatAMoveLeavesAreTold(t *testing.T) {
+	set := ourSet("")
+	if got := leftObjects(set); got != "" {
+		t.Errorf("of a set without: got %q, want nothing", got)
+	}
+	set.Name = "web"
+	for _, name := range []string{"$(IDENTITY)-conf", "$(IDENTITY)-more"} {
+		set.Spec.ObjectTemplates = append(set.Spec.ObjectTemplates, v1.ObjectTemplate{Name: name[12:],
+			Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `"}}`)}})
+	}
+	if got, want := leftObjects(set), "stays: the objects of spec.objectTemplates (ConfigMap $(IDENTITY)-conf, ConfigMap $(IDENTITY)-more), with their labels and annotations; "; !strings.HasPrefix(got, want) {
+		t.Errorf("got %q, want it to begin with %q", got, want)
+	}
+}
+
+func TestASetWhoseTemplateNamesWhatObjectsGiveIsNotMoved(t *testing.T) {
+	set := ourSet("")
+	set.Name, set.UID, set.Spec.Identity = "web", "ours", &v1.MemberIdentity{}
+	object := func(text string) runtime.RawExtension { return runtime.RawExtension{Raw: []byte(text)} }
+	set.Spec.ObjectTemplates = []v1.ObjectTemplate{
+		{Name: "outside", Object: object(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-outside"}}`), Outputs: []v1.ObjectOutput{{Name: "ADDRESS", Expression: "object.spec.clusterIP"}}},
+		{Name: "token", Object: object(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(IDENTITY)-token"}}`), Generate: []v1.GeneratedKey{{Key: "token", Bytes: 32}}},
+	}
+	secret := func(name string) *corev1.SecretKeySelector {
+		return &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: "token"}
+	}
+	for sentence, test := range map[string]struct {
+		container corev1.Container
+		volumes   []corev1.Volume
+		want      string
+	}{
+		"an output in an argument": {container: corev1.Container{Args: []string{"--id=x", "--at=$(ADDRESS)"}},
+			want: `spec.template.spec.containers[0].args[1]: Invalid value: "--at=$(ADDRESS)": names $(ADDRESS): apps/v1 would take that for text`},
+		"an output in a variable": {container: corev1.Container{Env: []corev1.EnvVar{{Name: "AT", Value: "$(ADDRESS):80"}}},
+			want: `spec.template.spec.containers[0].env[0].value: Invalid value: "$(ADDRESS):80": names $(ADDRESS)`},
+		"the Secret of a member in a variable": {container: corev1.Container{Env: []corev1.EnvVar{{Name: "T", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: secret("$(IDENTITY)-token")}}}},
+			want: `spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef.name: Invalid value: "$(IDENTITY)-token": names $(IDENTITY)`},
+		"the Secret of a member in a volume": {volumes: []corev1.Volume{{Name: "t", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "$(IDENTITY)-token"}}}},
+			want: `spec.template.spec.volumes[0].secret.secretName: Invalid value: "$(IDENTITY)-token": names $(IDENTITY)`},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			one := set.DeepCopy()
+			one.Spec.Template.Spec.Containers, one.Spec.Template.Spec.Volumes = []corev1.Container{test.container}, test.volumes
+			if err := refuseRendered(one, nil, nil); err == nil || !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})

@@ -23,7 +23,7 @@ const mostOutputs = 5
 // others, how many are deleted from when on, and what they have given to pods.
 func (s state) objects() (lines []string) {
 	for _, o := range s.set.Status.ObjectTemplates {
-		line := fmt.Sprintf("%s  %s %s, %d of %d there", o.Name, o.Kind, o.ObjectName, o.Present+o.Foreign, o.Wanted)
+		line := fmt.Sprintf("%s  %s, %d of %d there", o.Name, strings.TrimSpace(o.Kind+" "+o.ObjectName), o.Present+o.Foreign, o.Wanted)
 		if o.Foreign > 0 {
 			line += fmt.Sprintf(", %d of others", o.Foreign)
 		}

@@ -44,7 +44,8 @@ func NewCommand(getter genericclioptions.RESTClientGetter, streams genericioopti
 keeps all these from being deleted in passing.
 
 While there are sets nothing is changed, and they are listed. With --delete-sets they are deleted with their pods; with
---orphan-members they are deleted, and their pods and claims stay, with no owner. The stored data, the note about it, the
+--orphan-members they are deleted, and their pods and claims stay, with no owner. Objects that sets have made by
+spec.objectTemplates stay in any case. The stored data, the note about it, the
 certificate and the namespace stay. A run that was interrupted is completed by running the same command again.`,
 		Example: `  # Say what is in the way, or what would be done
   kubectl sts uninstall --dry-run=client

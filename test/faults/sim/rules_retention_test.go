@@ -5,9 +5,11 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -32,7 +34,7 @@ func datesObjects(_ *judge, i *intent, s scene) string {
 	}
 	_, goes := scenarios.GoesWithMember(s.set, i.target)
 	switch {
-	case note == nil && goes && s.pods[i.member()] == nil:
+	case note == nil && goes && s.pods[i.member()] == nil && tellsOf(s.set, i.target):
 		return "its member is not wanted"
 	case note == nil:
 		return ""
@@ -45,6 +47,14 @@ func datesObjects(_ *judge, i *intent, s scene) string {
 		return fmt.Sprintf("it is dated %s, and it is %s", *note, i.by.now())
 	}
 	return ""
+}
+
+// tellsOf reports whether the status of a set tells of the objects that one was made with. Dates of
+// before it does are taken off.
+func tellsOf(set *v1.StatefulSet, object metav1.Object) bool {
+	return slices.ContainsFunc(set.Status.ObjectTemplates, func(t v1.ObjectTemplateStatus) bool {
+		return t.Name == object.GetLabels()[v1.ObjectTemplateLabel] && t.ObjectName != ""
+	})
 }
 
 // member is the name of the pod that an object says that it is for.
