@@ -18976,7 +18976,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplateStatus(ref common.Reference
 					},
 					"objectName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "objectName is the name of the objects as the template has it, with parameters.",
+							Description: "objectName is the name of the objects as the template has it, with parameters. It is empty until it is known which of them are there.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

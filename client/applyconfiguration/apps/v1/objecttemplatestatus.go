@@ -19,7 +19,8 @@ type ObjectTemplateStatusApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// kind is that of the objects, as in "Service" or "Certificate.cert-manager.io".
 	Kind *string `json:"kind,omitempty"`
-	// objectName is the name of the objects as the template has it, with parameters.
+	// objectName is the name of the objects as the template has it, with parameters. It is empty until
+	// it is known which of them are there.
 	ObjectName *string `json:"objectName,omitempty"`
 	// wanted is how many objects there are to be.
 	Wanted *int32 `json:"wanted,omitempty"`
