@@ -22,11 +22,12 @@ func (h *host) restoreSecret(name string) {
 		Annotations: map[string]string{ownerNote: "web/" + string(h.set.UID), generatedNote: "password"}}}
 }
 
-// lostSecrets are those that somebody has been given, and that are gone.
+// lostSecrets are those that somebody has been given, and that are gone, or about to be.
 func (h *host) lostSecrets() (lost []identity.ObjectKey) {
 	view := gather(h.world())
 	for _, due := range view.everyObject() {
-		if due.generates && h.objects[due.key] == nil && view.wasGiven(due.key.Name) {
+		there := h.objects[due.key]
+		if due.generates && (there == nil || there.DeletionTimestamp != nil) && view.wasGiven(due.key.Name) {
 			lost = append(lost, due.key)
 		}
 	}

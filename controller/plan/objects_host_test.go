@@ -235,6 +235,9 @@ func (s *stage) healObjects() {
 		}
 	}
 	for _, key := range s.lostSecrets() {
+		if s.objects[key] != nil {
+			s.happen("dropobject", textOf(key))
+		}
 		s.happen("restore", textOf(key))
 	}
 	if slices.ContainsFunc(s.set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.Name == "bad" || t.Name == "again" }) {
