@@ -6,12 +6,15 @@
 package sdk
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"statefulset.dev/test/harness"
 )
 
 // TestWhatIsStoredIsAsItsSchemaSays creates the examples, and checks what the cluster makes of each, and the
@@ -21,6 +24,7 @@ func TestWhatIsStoredIsAsItsSchemaSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	grantObjects(t)
 	dir := t.TempDir()
 	var files []string
 	for _, example := range examples {
@@ -32,7 +36,10 @@ func TestWhatIsStoredIsAsItsSchemaSays(t *testing.T) {
 			continue // about the server
 		}
 		namespace := suite.Namespace(t, "sdk")
-		suite.MustKubectl(t, "", "create", "-n", namespace, "-f", example)
+		harness.Eventually(t, filepath.Base(example)+" may be created", func(ctx context.Context) error {
+			_, _, err := suite.Kubectl(ctx, "", "apply", "-n", namespace, "-f", example)
+			return err
+		})
 		all := "/apis/apps.statefulset.dev/v1/namespaces/" + namespace + "/statefulsets"
 		for part, path := range map[string]string{"list": "", "plan": "/" + nameOf(t, string(text)) + "/plan", "set": "/" + nameOf(t, string(text))} {
 			got := suite.MustKubectl(t, "", "get", "--raw", all+path)
@@ -49,6 +56,24 @@ func TestWhatIsStoredIsAsItsSchemaSays(t *testing.T) {
 		t.Errorf("checking: %v\n%s", err, output)
 	}
 	t.Logf("%s", output)
+}
+
+// grantObjects lets the controller make and delete what sets of the examples describe. The host takes a moment to
+// give it the rights.
+func grantObjects(t *testing.T) {
+	t.Helper()
+	roles, err := filepath.Glob(filepath.Join(root, "artifacts/objects*/*"))
+	if err != nil || len(roles) == 0 {
+		t.Fatalf("looking for roles: got %v, error %v", roles, err)
+	}
+	for _, role := range roles {
+		suite.MustKubectl(t, "", "apply", "-k", role)
+		t.Cleanup(func() {
+			if _, _, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", "delete", "-k", role); err != nil {
+				t.Errorf("taking the rights away: %v", err)
+			}
+		})
+	}
 }
 
 // nameOf is the name of the set in a manifest.
