@@ -240,18 +240,16 @@ func (j *judged) mayUpdate(pod *corev1.Pod, ordinal int) bool {
 }
 
 // deletesInOrder: an ordered set scales down from the highest ordinal, one at a
-// time, when all wanted members serve.
+// time, when all wanted members serve. What is removed for an update has a budget of its own: a member
+// that is halfway through one in place may be removed beside a pod that has ended.
 func (j *judged) deletesInOrder() {
 	if !j.ordered() {
 		return
 	}
 	removals := slices.DeleteFunc(planned[DeletePod](j), func(a DeletePod) bool {
-		return a.Ordinal == j.named() || a.Reason == DeleteAsked || isGivenUp(a)
+		return a.Ordinal == j.named() || a.Reason == DeleteAsked || isGivenUp(a) || forUpdate(a)
 	})
 	for i, action := range removals {
-		if forUpdate(action) {
-			continue
-		}
 		if i > 0 {
 			j.broke("one at a time", "%s is not the only removal", action)
 		}
