@@ -24,17 +24,7 @@ import (
 // and waits until the host knows.
 func mayDelete(t *testing.T, resource string, may bool) {
 	t.Helper()
-	verb, want := "delete", "no\n"
-	if may {
-		verb, want = "apply", "yes\n"
-	}
-	kubectl(t, verb, "-k", "../../artifacts/objects-delete/"+resource)
-	harness.Eventually(t, fmt.Sprintf("the controller may delete %s: %t", resource, may), func(ctx context.Context) error {
-		if got, said, _ := suite.Kubectl(ctx, "", "auth", "can-i", "delete", resource, "--as=system:serviceaccount:statefulset-system:statefulset-apiserver"); got != want {
-			return fmt.Errorf("the host says %q, %s, want %q", got, said, want)
-		}
-		return nil
-	})
+	mayDo(t, "delete", resource, "../../artifacts/objects-delete/"+resource, may)
 }
 
 // TestLifeOfTheExampleWithRetention scales the example in and out within the delay, and in again; deletes

@@ -23,13 +23,19 @@ import (
 // until the host knows.
 func mayMake(t *testing.T, resource string, may bool) {
 	t.Helper()
+	mayDo(t, "create", resource, "../../artifacts/objects/"+resource, may)
+}
+
+// mayDo applies the role that gives the controller a right, or deletes it, and waits until the host knows.
+func mayDo(t *testing.T, right, resource, role string, may bool) {
+	t.Helper()
 	verb, want := "delete", "no\n"
 	if may {
 		verb, want = "apply", "yes\n"
 	}
-	kubectl(t, verb, "-k", "../../artifacts/objects/"+resource)
-	harness.Eventually(t, fmt.Sprintf("the controller may make %s: %t", resource, may), func(ctx context.Context) error {
-		if got, said, _ := suite.Kubectl(ctx, "", "auth", "can-i", "create", resource, "--as=system:serviceaccount:statefulset-system:statefulset-apiserver"); got != want {
+	kubectl(t, verb, "-k", role)
+	harness.Eventually(t, fmt.Sprintf("the controller may %s %s: %t", right, resource, may), func(ctx context.Context) error {
+		if got, said, _ := suite.Kubectl(ctx, "", "auth", "can-i", right, resource, "--as=system:serviceaccount:statefulset-system:statefulset-apiserver"); got != want {
 			return fmt.Errorf("the host says %q, %s, want %q", got, said, want)
 		}
 		return nil
