@@ -24,7 +24,7 @@ if [[ ! -x $server ]]; then
   trap 'rm -rf "$work"' EXIT
   git archive "$commit" | tar -x -C "$work"
   mkdir -p "$CACHE/$commit"
-  (cd "$work" && CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$server" ./cmd/statefulset-apiserver)
+  (cd "$work" && CGO_ENABLED=0 go build -trimpath -gcflags=all=-dwarf=false -buildvcs=false -o "$server" ./cmd/statefulset-apiserver)
 fi
 
 echo "from $PREVIOUS to this work tree, and back"

@@ -41,9 +41,9 @@ func (s source) build(ctx context.Context, pkg string, on platform, dir string) 
 }
 
 // build builds a package of a module to a file. What is built depends on nothing but the sources,
-// the toolchain and what the linker is told.
+// the toolchain and what the linker is told, which leaves debug information out, so none is made.
 func build(ctx context.Context, module, ldflags, pkg, binary string, on platform) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", ldflags, "-o", binary, pkg)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags", ldflags, "-o", binary, pkg)
 	cmd.Dir, cmd.Env = module, on.environment()
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building %s for %s: %w:\n%s", pkg, on, err, output)
