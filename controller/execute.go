@@ -106,6 +106,12 @@ func (e *execution) carryOut(ctx context.Context, action plan.Action) error { //
 		return e.applyObject(ctx, action)
 	case plan.MarkObject:
 		return e.markObject(ctx, action)
+	case plan.SetObjectOwners:
+		return e.setObjectOwners(ctx, action)
+	case plan.CreateAnchor:
+		return e.createAnchor(ctx, action)
+	case plan.OwnAnchor:
+		return e.ownAnchor(ctx, action)
 	case plan.DeleteObject:
 		return e.deleteObject(ctx, action)
 	case plan.RepairPod:

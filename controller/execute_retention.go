@@ -32,13 +32,18 @@ func (e *execution) markObject(ctx context.Context, action plan.MarkObject) erro
 	if err != nil {
 		return fmt.Errorf("building the note on %s: %w", what, err)
 	}
+	return e.patchObject(ctx, what, objects, action.Kind, action.At, patch)
+}
+
+// patchObject changes the metadata of an object.
+func (e *execution) patchObject(ctx context.Context, what subject, objects metadata.ResourceInterface, kind schema.GroupVersionKind, at plan.Target, patch []byte) error {
 	return e.do(ctx, update, what, func(ctx context.Context) error {
-		marked, err := objects.Patch(ctx, action.At.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: objectManager})
+		patched, err := objects.Patch(ctx, at.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: objectManager})
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
 		}
 		known := e.memory.of(e.key)
-		known.wroteObject(action.Kind.GroupKind(), marked, known.written(action.At.UID))
+		known.wroteObject(kind.GroupKind(), patched, known.written(at.UID))
 		return nil
 	})
 }

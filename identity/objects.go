@@ -4,6 +4,7 @@
 package identity
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -21,6 +22,11 @@ import (
 
 // ObjectKey is what an object in the namespace of a set is known by, whatever its version.
 type ObjectKey struct{ Group, Kind, Name string }
+
+// Compare orders objects by what they are known by.
+func (k ObjectKey) Compare(other ObjectKey) int {
+	return cmp.Or(cmp.Compare(k.Group, other.Group), cmp.Compare(k.Kind, other.Kind), cmp.Compare(k.Name, other.Name))
+}
 
 // String is how people are told of it.
 func (k ObjectKey) String() string { return k.Kind + " " + k.Name }
@@ -54,8 +60,15 @@ func (o Object) Key(ordinal int) ObjectKey {
 	return ObjectKey{o.Kind().Group, o.Kind().Kind, o.Name(o.overrides.member(ordinal))}
 }
 
-// Digest is one of all that the object of a member is made from.
-func (o Object) Digest(ordinal int) string { return o.Inputs(o.overrides.member(ordinal)) }
+// Digest is one of all that the object of a member is made from, and of whether it belongs to the
+// set's anchor.
+func (o Object) Digest(ordinal int) string {
+	inputs := o.Inputs(o.overrides.member(ordinal))
+	if o.Template().DeletesWithSet() {
+		inputs += "." + anchored
+	}
+	return inputs
+}
 
 // Make is the object of a member, with what marks it as the set's.
 func (o Object) Make(ordinal int) (*unstructured.Unstructured, *render.Error) {

@@ -49,7 +49,8 @@ func findLeftovers(ctx context.Context, host kubernetes.Interface) ([]leftovers,
 	err = eachPage(ctx, dependents.Revisions, func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		return host.AppsV1().ControllerRevisions(metav1.NamespaceAll).List(ctx, options)
 	}, func(object runtime.Object) {
-		if revision, ok := object.(*hostappsv1.ControllerRevision); ok {
+		// What a set owns and does not control has no template.
+		if revision, ok := object.(*hostappsv1.ControllerRevision); ok && metav1.GetControllerOfNoCopy(revision) != nil {
 			addLeftovers(found, revision, func(r *leftovers) { r.revisions = append(r.revisions, revision) })
 		}
 	})

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -74,7 +75,9 @@ func (s *Simulated) createObject(a CreateObject) error {
 	if err != nil {
 		return err
 	}
-	s.Objects[key] = s.object(a.Object, Target{Name: a.Object.GetName(), UID: types.UID(fmt.Sprintf("uid-%d", version))}, version)
+	made := s.object(a.Object, Target{Name: a.Object.GetName(), UID: types.UID(fmt.Sprintf("uid-%d", version))}, version)
+	made.OwnerReferences = a.Object.GetOwnerReferences()
+	s.Objects[key] = made
 	return nil
 }
 
@@ -90,7 +93,7 @@ func (s *Simulated) applyObject(a ApplyObject) error {
 		return err
 	}
 	changed := s.object(a.Object, a.At, version)
-	changed.OwnerReferences = stored.OwnerReferences
+	changed.OwnerReferences = slices.Concat(ownersBeside(stored, s.Set.Name), a.Object.GetOwnerReferences())
 	if made, has := stored.Annotations[v1.GeneratedAnnotation]; has { // which an apply does not have
 		changed.Annotations = merged(changed.Annotations, map[string]string{v1.GeneratedAnnotation: made})
 	}

@@ -86,7 +86,7 @@ func (f evidence) knows(key identity.ObjectKey) bool {
 // isUsable reports whether there is an object that will do.
 func (f evidence) isUsable(due dueObject) bool {
 	object := f.Objects[due.key]
-	if !f.knows(due.key) || object == nil || object.DeletionTimestamp != nil {
+	if !f.knows(due.key) || object == nil || object.DeletionTimestamp != nil || f.isLoose(object) {
 		return false
 	}
 	owner, _, _ := strings.Cut(object.Annotations[ownerNote], "/")
@@ -118,7 +118,7 @@ func (j *judged) objects() {
 			j.broke("strangers", "%s, which is %v", action, found)
 		case !found.Drifted && found.Annotations[ownerNote] == "web/"+string(j.Set.UID) && found.Annotations[v1.ObjectInputsAnnotation] == action.Object.GetAnnotations()[v1.ObjectInputsAnnotation] && found.Labels[v1.ObjectTemplateLabel] == action.Template:
 			j.broke("idle apply", "%s, which is so", action)
-		case j.Now.Before(found.NotBefore) && found.Labels["data"] == action.Object.GetLabels()["data"] && found.Labels[v1.ObjectTemplateLabel] == action.Template && found.Annotations[ownerNote] == "web/"+string(j.Set.UID):
+		case j.Now.Before(found.NotBefore) && found.Labels["data"] == action.Object.GetLabels()["data"] && found.Labels[v1.ObjectTemplateLabel] == action.Template && found.Annotations[ownerNote] == "web/"+string(j.Set.UID) && j.endsAs(found, action.Template):
 			j.broke("idle apply", "%s before %s", action, found.NotBefore)
 		}
 		if !slices.ContainsFunc(j.plan.Aside, func(chain Chain) bool { return len(chain) == 1 && fmt.Sprint(chain[0]) == fmt.Sprint(action) }) {
@@ -145,9 +145,6 @@ func (j *judged) marked(object *unstructured.Unstructured, ordinal int, template
 	label, has := labels[v1.ObjectOrdinalLabel]
 	if object.GetAnnotations()[ownerNote] != "web/"+string(j.Set.UID) || labels[v1.ObjectSetLabel] != j.Set.Name || labels[v1.ObjectTemplateLabel] != template || has != (ordinal >= 0) || has && label != strconv.Itoa(ordinal) {
 		j.broke("marks", "%v of template %s for %d", object, template, ordinal)
-	}
-	if len(object.GetOwnerReferences()) > 0 {
-		j.broke("marks", "%s is deleted with %v", object.GetName(), object.GetOwnerReferences())
 	}
 }
 
@@ -205,7 +202,7 @@ func (f evidence) everyObject() (all []dueObject) {
 // isCurrent reports whether an object is the set's, and what its template describes now.
 func (f evidence) isCurrent(due dueObject) bool {
 	object := f.Objects[due.key]
-	return f.isUsable(due) && object.Annotations[ownerNote] == "web/"+string(f.Set.UID) && object.Labels["data"] == due.data && object.Labels[v1.ObjectTemplateLabel] == due.template
+	return f.isUsable(due) && object.Annotations[ownerNote] == "web/"+string(f.Set.UID) && object.Labels["data"] == due.data && object.Labels[v1.ObjectTemplateLabel] == due.template && (f.endsAs(object, due.template) || object.Drifted)
 }
 
 // lacksObjects says which objects are not as they are to be.
@@ -228,7 +225,7 @@ func (j *judged) objectLooks() (all []time.Duration) {
 		return nil
 	}
 	for _, due := range j.everyObject() {
-		if object := j.Objects[due.key]; j.isCurrent(due) && object.Drifted {
+		if object := j.Objects[due.key]; j.isCurrent(due) && object.Drifted && j.endsAs(object, due.template) {
 			all = append(all, object.NotBefore.Sub(j.Now))
 		}
 	}

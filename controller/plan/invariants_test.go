@@ -51,6 +51,7 @@ var invariants = []func(*judged){
 	(*judged).reclaims,
 	(*judged).objects,
 	(*judged).retired,
+	(*judged).anchored,
 	(*judged).tracking,
 	(*judged).stepping,
 	(*judged).decisions,
@@ -194,6 +195,10 @@ func targetOf(action Action) (kind string, at Target) {
 		return "object " + a.Object.GetKind(), a.At
 	case MarkObject:
 		return "object " + a.Kind.Kind, a.At
+	case SetObjectOwners:
+		return "object " + a.Kind.Kind, a.At
+	case OwnAnchor:
+		return "revision", a.Anchor
 	case DeleteObject:
 		return "object " + a.Kind.Kind, a.At
 	case RepairPod:

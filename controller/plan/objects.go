@@ -52,6 +52,8 @@ const (
 	objectUnknown objectStanding = iota
 	// objectMissing: nobody has one of its name.
 	objectMissing
+	// objectUnowned: nobody has one of its name, and what it is to belong to is not there.
+	objectUnowned
 	// objectPresent: it is the set's, and as it is to be.
 	objectPresent
 	// objectOutdated: it is the set's, or was an earlier one's, and is to be changed.
@@ -79,6 +81,9 @@ type supporting struct {
 	key     identity.ObjectKey
 	found   *Object
 	is      objectStanding
+	// owners are what it is to belong to, and owned is true if all of that is there.
+	owners []metav1.OwnerReference
+	owned  bool
 	// why says why the object is outdated.
 	why string
 	// corrects is true if nothing is wrong with it but that somebody has changed it.
@@ -116,6 +121,7 @@ type objectPlace struct {
 func (f *facts) findObject(template identity.Object, ordinal int) {
 	s := supporting{of: template, ordinal: ordinal, key: template.Key(ordinal)}
 	s.found = f.Objects[s.key]
+	s.owners, s.owned = f.ownersFor(template)
 	s.is = f.standingOfObject(&s)
 	f.supporting[objectPlace{template.Template().Name, ordinal}] = s
 }
@@ -173,7 +179,7 @@ func (f *facts) openObject() string {
 // open says what an object has yet to become, empty if it is what it is to be or not known.
 func (s supporting) open() string {
 	switch s.is {
-	case objectMissing:
+	case objectMissing, objectUnowned:
 		return s.key.String() + " is being created"
 	case objectGoing:
 		return s.key.String() + " is terminating"
@@ -196,10 +202,8 @@ func (f *facts) standingOfObject(s *supporting) objectStanding {
 	switch {
 	case !f.Kinds[s.of.Kind().GroupKind()].Known:
 		return objectUnknown
-	case s.found == nil && f.isLost(s):
-		return objectLost
 	case s.found == nil:
-		return objectMissing
+		return f.standingOfNone(s)
 	case s.found.DeletionTimestamp != nil || f.ofEarlierSet(s.found):
 		return objectGoing
 	}
@@ -217,6 +221,18 @@ func (f *facts) standingOfObject(s *supporting) objectStanding {
 		return objectExists
 	default:
 		return objectForeign
+	}
+}
+
+// standingOfNone says whether an object that nobody has can be made.
+func (f *facts) standingOfNone(s *supporting) objectStanding {
+	switch {
+	case f.isLost(s):
+		return objectLost
+	case !s.owned:
+		return objectUnowned
+	default:
+		return objectMissing
 	}
 }
 
@@ -269,8 +285,12 @@ func ordinalLabel(ordinal int) string {
 	return strconv.Itoa(ordinal)
 }
 
-// ofEarlierSet reports whether an object belongs to an earlier set of this name, with which it is
-// deleted.
+// ofEarlierSet reports whether an object is deleted with an earlier set of this name, to which it
+// belongs, or its anchor.
 func (f *facts) ofEarlierSet(object *Object) bool {
-	return slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool { return f.refersToSet(ref) && ref.UID != f.Set.UID })
+	return f.ownedByEarlierSet(object) || f.goesWithAnchor(object)
+}
+
+func (f *facts) ownedByEarlierSet(object metav1.Object) bool {
+	return slices.ContainsFunc(object.GetOwnerReferences(), func(ref metav1.OwnerReference) bool { return f.refersToSet(ref) && ref.UID != f.Set.UID })
 }

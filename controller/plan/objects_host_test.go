@@ -173,7 +173,7 @@ func (h *host) objectCommand(name string, args []string) bool {
 	case "restore":
 		do = h.restoreSecret
 	default:
-		return h.retentionCommand(name, args) || h.outputCommand(name, args)
+		return h.retentionCommand(name, args) || h.anchorCommand(name, args) || h.outputCommand(name, args)
 	}
 	for _, object := range args {
 		do(object)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // lackingObjects plans the objects that a member needs of its own, and that do not exist. It
@@ -51,6 +52,8 @@ func (d *draft) usesObject(f *facts, m member, s supporting) bool {
 		return d.hasKeys(f, m, s)
 	case objectMissing:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is being created", f.podName(m), s.key)
+	case objectUnowned:
+		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is created when revision %s is, with which it is deleted", f.podName(m), s.key, identity.AnchorName(f.Set))
 	case objectReturning:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s was to be deleted; the member is created when it does not say so any more", f.podName(m), s.key)
 	case objectGoing:
@@ -117,6 +120,9 @@ func createObject(d *draft, s supporting) (CreateObject, bool) {
 func (s supporting) make(d *draft) (*unstructured.Unstructured, bool) {
 	made, wrong := s.of.Make(s.ordinal)
 	if wrong == nil {
+		if len(s.owners) > 0 {
+			made.SetOwnerReferences(s.owners)
+		}
 		return made, true
 	}
 	whose := ""
@@ -162,7 +168,7 @@ func keepObject(f *facts, d *draft, s supporting, needed bool) {
 		}
 	case s.is == objectUnknown:
 		f.refusedKind(d, s)
-	case s.is == objectGoing, s.is == objectReturning: // that is waited for
+	case s.is == objectGoing, s.is == objectReturning, s.is == objectUnowned: // that is waited for
 	default:
 		f.tellTaken(d, s)
 	}
@@ -171,6 +177,9 @@ func keepObject(f *facts, d *draft, s supporting, needed bool) {
 // applyObject brings an object to what its template describes. What somebody else keeps changing
 // back is put off, longer each time.
 func applyObject(f *facts, d *draft, s supporting) {
+	if !s.owned {
+		return // it is said that it is to be changed
+	}
 	if s.corrects {
 		if !d.drifts { // the first is enough
 			d.warn(v1.ReasonObjectDrifted, "%s is not as the set wants it: %s", s.key, s.why)

@@ -94,7 +94,7 @@ func (f *facts) countObject(status *v1.ObjectTemplateStatus, s supporting, neede
 		message = s.key.String() + " was to be deleted, and is kept"
 	case objectForeign:
 		status.Foreign++
-	case objectMissing:
+	case objectMissing, objectUnowned:
 		message = s.key.String() + " does not exist"
 	case objectGoing:
 		message = s.key.String() + " is terminating"

@@ -55,7 +55,7 @@ var settings = map[string][]string{
 	"objects":  {"conf", "none", "conf,peers", "peers", "conf:2,count", "count", "conf!,peers!", "conf:3", "bad", "again", "ext", "ext,vip", "ext:2,conf", "auth,sst", "auth", "conf,sst", "sesame,sst"},
 	"service":  {"nginx", "other", ""},
 
-	"retention": {"Delete:20", "none", "Delete", "Retain", "Delete:60", "Delete:20"},
+	"retention": {"Delete:20", "none", "Delete", "Retain", "Delete:60", "Delete:20", "/Delete", "Delete:20/Delete", "Retain/Delete", "Delete/Retain"},
 
 	"reserved": {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
 }

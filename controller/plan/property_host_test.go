@@ -150,6 +150,7 @@ func (h *host) collect() (acted []string) {
 			acted = append(acted, "revision "+name+" is collected")
 		}
 	}
+	acted = append(acted, h.collectOwned()...)
 	for _, name := range slices.Sorted(maps.Keys(h.claims)) {
 		if claim := h.claims[name]; claim.DeletionTimestamp == nil && dangling(claim, alive) {
 			h.killClaim(name)

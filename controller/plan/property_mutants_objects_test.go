@@ -85,7 +85,7 @@ func objectMutants() map[string]scripted {
 			a.At.ResourceVersion = ""
 			return []Action{a}
 		})}},
-		"has objects deleted with the set": {"objects-life", mutant{"marks", func(w World, p Plan) Plan {
+		"has objects deleted with the set": {"objects-life", mutant{"object owners", func(w World, p Plan) Plan {
 			return each(func(a CreateObject) []Action {
 				a.Object = a.Object.DeepCopy()
 				a.Object.SetOwnerReferences(append(a.Object.GetOwnerReferences(), identity.Owner(w.Set)))

@@ -249,7 +249,12 @@ func shortcomings(world World) (lacks []string) {
 			lack("pod %s is asked about: %v", pod.Name, pod.Annotations)
 		}
 	}
-	dead := len(world.Revisions)
+	dead := 0
+	for _, revision := range world.Revisions {
+		if !isAnchor(revision) {
+			dead++
+		}
+	}
 	for name := range f.liveRevisions() {
 		if f.revisions[name] != nil {
 			dead--

@@ -92,7 +92,7 @@ func podOf(action Action) Target {
 		return a.Pod
 	case ReleasePod:
 		return a.Pod
-	case CreateMember, CreateClaims, SetClaimOwners, UpdateClaim, MarkClaim, DeleteClaim, CreateObject, ApplyObject, MarkObject, DeleteObject, CreateRevision, RaiseRevision, AdoptRevision, DeleteRevision:
+	case CreateMember, CreateClaims, SetClaimOwners, UpdateClaim, MarkClaim, DeleteClaim, CreateObject, ApplyObject, MarkObject, DeleteObject, CreateAnchor, OwnAnchor, SetObjectOwners, CreateRevision, RaiseRevision, AdoptRevision, DeleteRevision:
 	}
 	return Target{}
 }

@@ -13,18 +13,24 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// retainObjects gives all templates of objects of members the retention of the host: "none", "Retain",
-// "Delete", or "Delete:20" with a delay in seconds.
+// retainObjects gives all templates of objects the retention of the host: "none", "Retain", "Delete", or
+// "Delete:20" with a delay in seconds, for those of removed members, and with "/Delete" behind it those that
+// are deleted with the set.
 func (h *host) retainObjects() {
 	h.t.Helper()
 	for i := range h.set.Spec.ObjectTemplates {
 		template := &h.set.Spec.ObjectTemplates[i]
 		template.Retention = nil
-		if h.keeping == "" || h.keeping == "none" || template.IsForSet() {
+		scaled, deleted, ends := strings.Cut(h.keeping, "/")
+		if h.keeping == "" || h.keeping == "none" || template.IsForSet() && !ends {
 			continue
 		}
-		policy, seconds, delayed := strings.Cut(h.keeping, ":")
-		template.Retention = &v1.ObjectRetention{WhenScaled: v1.ObjectRetentionPolicyType(policy)}
+		template.Retention = &v1.ObjectRetention{WhenDeleted: v1.ObjectRetentionPolicyType(deleted)}
+		if template.IsForSet() {
+			continue
+		}
+		policy, seconds, delayed := strings.Cut(scaled, ":")
+		template.Retention.WhenScaled = v1.ObjectRetentionPolicyType(policy)
 		if delayed {
 			template.Retention.ScaledAfterSeconds = new(int32(h.number(seconds)))
 		}

@@ -56,9 +56,3 @@ func revisionHash(data []byte, collisions int32) string {
 	hash.Write([]byte(strconv.FormatInt(int64(collisions), 10)))
 	return rand.SafeEncodeString(strconv.FormatUint(uint64(hash.Sum32()), 10))
 }
-
-// revisionName keeps the name within the 253 bytes that an object's name may have.
-func revisionName(set, hash string) string {
-	const longestPrefix = 223
-	return set[:min(len(set), longestPrefix)] + "-" + hash
-}

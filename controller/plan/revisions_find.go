@@ -75,7 +75,7 @@ func one(yes bool) int {
 // data. A record of another one is a collision of hashes.
 func (f *facts) freeName(data []byte) string {
 	for {
-		name := revisionName(f.Set.Name, revisionHash(data, f.collisions))
+		name := identity.RevisionName(f.Set.Name, revisionHash(data, f.collisions))
 		taken := slices.IndexFunc(f.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == name })
 		if taken < 0 || bytes.Equal(f.Revisions[taken].Data.Raw, data) {
 			return name

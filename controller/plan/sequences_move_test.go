@@ -54,6 +54,9 @@ func (s *stage) arrive() {
 		replace(s.host, s.pods, pod, func(pod *corev1.Pod) { pod.OwnerReferences = builtin(s.set.Name) })
 	}
 	for _, revision := range slices.Collect(maps.Values(s.revisions)) {
+		if isAnchor(revision) {
+			continue
+		}
 		replace(s.host, s.revisions, revision, func(revision *appsv1.ControllerRevision) { revision.OwnerReferences = builtin(s.set.Name) })
 	}
 	for _, claim := range slices.Collect(maps.Values(s.claims)) {

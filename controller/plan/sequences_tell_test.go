@@ -76,7 +76,7 @@ func (s *stage) show() {
 		if since, is := object.Annotations[retiredNote]; is {
 			dated = " retired at " + since
 		}
-		fmt.Fprintf(&s.log, "  object %s of %q with %v%s\n", name, object.Annotations[ownerNote], object.Labels, dated)
+		fmt.Fprintf(&s.log, "  object %s of %q with %v%s%s\n", name, object.Annotations[ownerNote], object.Labels, dated, anchorText(object))
 	}
 	for _, r := range sortRevisions(slices.Collect(maps.Values(s.revisions))) {
 		s.name(r.Name)

@@ -68,6 +68,10 @@ func (s *Simulated) Do(action Action) error { //nolint:gocyclo // a case for eac
 		return s.applyObject(a)
 	case MarkObject:
 		return s.markObject(a)
+	case SetObjectOwners:
+		return s.setObjectOwners(a)
+	case CreateAnchor, OwnAnchor:
+		return s.changeAnchor(action)
 	case DeleteObject:
 		return s.deleteObject(a)
 	case RepairPod:

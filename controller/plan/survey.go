@@ -61,6 +61,10 @@ type facts struct {
 	given  map[string]bool
 	// supporting are the objects of the set, and of the members.
 	supporting map[objectPlace]supporting
+	// anchors is true if some of them are deleted with the set. anchor is what those belong to, nil if
+	// there is none.
+	anchors bool
+	anchor  *appsv1.ControllerRevision
 	// retired are the objects of removed members that are deleted some time after that, and
 	// returningObjects those that are dated for it and are to stay.
 	retired, returningObjects []retiredObject
@@ -120,6 +124,7 @@ func survey(world World, reads *reader) *facts {
 	}
 	f.sortMembers(selector)
 	f.findLeftovers()
+	f.findAnchor()
 	f.findObjects()
 	f.findRetired()
 	f.lineUp()

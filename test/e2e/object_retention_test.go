@@ -103,13 +103,40 @@ func TestLifeOfTheExampleWithRetention(t *testing.T) {
 	mayDelete(t, "configmaps", true)
 	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p", `[{"op":"replace","path":"/spec/objectTemplates/1/retention/scaledAfterSeconds","value":1}]`)
 	delete(before, "ConfigMap db-1-conf")
-	harness.Eventually(t, "what is due is deleted", func(context.Context) error {
-		if got := objectUIDs(t, ns); !maps.Equal(got, before) {
-			return fmt.Errorf("the objects are %v, want %v", got, before)
+	eventuallyObjects(t, ns, "what is due is deleted", before)
+	waitReady(t, ns, "db", 1)
+	objectsEnd(t, ns, string(content), before)
+}
+
+// objectsEnd deletes the set, of which a template does not ask for that any more; brings it back and deletes
+// it without what belongs to it, which a next one takes over; and deletes that one.
+func objectsEnd(t *testing.T, ns, content string, before map[string]string) {
+	t.Helper()
+	kubectl(t, "delete", kind, "db", "-n", ns)
+	maps.DeleteFunc(before, func(name, _ string) bool { return strings.HasPrefix(name, "ConfigMap") })
+	eventuallyObjects(t, ns, "the objects of one template go with the set, and those of the other stay", before)
+
+	mayDelete(t, "services", true)
+	kubectlApply(t, content, "-n", ns)
+	waitReady(t, ns, "db", 3)
+	before = objectUIDs(t, ns)
+	kubectl(t, "delete", kind, "db", "-n", ns, "--cascade=orphan")
+	kubectlApply(t, content, "-n", ns)
+	waitReady(t, ns, "db", 3)
+	expectObjects(t, ns, before)
+	kubectl(t, "delete", kind, "db", "-n", ns)
+	eventuallyObjects(t, ns, "all objects go with the set, those of the set before it, too", map[string]string{})
+}
+
+// eventuallyObjects waits until there are exactly these objects.
+func eventuallyObjects(t *testing.T, ns, sentence string, want map[string]string) {
+	t.Helper()
+	harness.Eventually(t, sentence, func(context.Context) error {
+		if got := objectUIDs(t, ns); !maps.Equal(got, want) {
+			return fmt.Errorf("the objects are %v, want %v", got, want)
 		}
 		return nil
 	})
-	waitReady(t, ns, "db", 1)
 }
 
 // waitRetired waits until the status says of both templates that so many objects are to be deleted.

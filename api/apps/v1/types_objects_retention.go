@@ -23,8 +23,10 @@ type ObjectRetention struct {
 	// +optional
 	// +k8s:optional
 	WhenScaled ObjectRetentionPolicyType `json:"whenScaled,omitempty" protobuf:"bytes,1,opt,name=whenScaled,casttype=ObjectRetentionPolicyType"`
-	// whenDeleted says what becomes of the objects when the set is deleted. Without it, Retain, which
-	// is the only value that is accepted yet.
+	// whenDeleted says what becomes of the objects when the set is deleted, those of removed members
+	// included. Without it, Retain. Delete has the host's garbage collector delete them, soon after the
+	// set is gone and whether or not its pods have ended; it needs a right of whoever asks for it. Where
+	// the set is deleted with the option to orphan what belongs to it, they stay.
 	// +optional
 	// +k8s:optional
 	WhenDeleted ObjectRetentionPolicyType `json:"whenDeleted,omitempty" protobuf:"bytes,2,opt,name=whenDeleted,casttype=ObjectRetentionPolicyType"`

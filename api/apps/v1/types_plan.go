@@ -192,6 +192,14 @@ const (
 	PlanApplyObject PlanActionType = "ApplyObject"
 	// PlanMarkObject notes on such an object since when its member is removed, or that it is to stay.
 	PlanMarkObject PlanActionType = "MarkObject"
+	// PlanCreateAnchor creates the revision without a template that such objects belong to that are
+	// deleted with the set.
+	PlanCreateAnchor PlanActionType = "CreateAnchor"
+	// PlanOwnAnchor has that revision be deleted with the set.
+	PlanOwnAnchor PlanActionType = "OwnAnchor"
+	// PlanSetObjectOwners has the object of a member that is not wanted be deleted with the set, or not
+	// any more.
+	PlanSetObjectOwners PlanActionType = "SetObjectOwners"
 	// PlanDeleteObject deletes the object of a member that was removed long enough ago.
 	PlanDeleteObject PlanActionType = "DeleteObject"
 	// PlanRepairPod restores the labels of a pod's identity.

@@ -123,6 +123,12 @@ func describe(action plan.Action) v1.PlanAction { //nolint:gocyclo // a case for
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanApplyObject, memberOrdinal(a.Ordinal), a.Why
 	case plan.MarkObject:
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanMarkObject, memberOrdinal(a.Ordinal), "whether it is deleted, and when, rests on that"
+	case plan.CreateAnchor:
+		shown.Type, shown.Revision, shown.Message = v1.PlanCreateAnchor, a.Anchor.Name, "objects that are deleted with the set belong to it"
+	case plan.OwnAnchor:
+		shown.Type, shown.Revision, shown.Message = v1.PlanOwnAnchor, a.Anchor.Name, "the set has been taken from its owners"
+	case plan.SetObjectOwners:
+		shown.Type, shown.Ordinal, shown.Message = v1.PlanSetObjectOwners, ordinal(a.Ordinal), "whether it is deleted with the set rests on that"
 	case plan.DeleteObject:
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanDeleteObject, ordinal(a.Ordinal), "its member was removed long enough ago: it is due since "+a.Due.UTC().Format(time.RFC3339)
 	case plan.RepairPod:
