@@ -192,7 +192,8 @@ func (e *execution) confirmBefore(ctx context.Context, chains []plan.Chain) {
 func adopts(action plan.Action) bool {
 	_, pod := action.(plan.AdoptPod)
 	_, revision := action.(plan.AdoptRevision)
-	return pod || revision
+	_, anchor := action.(plan.OwnAnchor)
+	return pod || revision || anchor
 }
 
 // confirm makes sure that the set is still there, past all caches, before anything

@@ -19,9 +19,10 @@ func (e *execution) createAnchor(ctx context.Context, action plan.CreateAnchor) 
 	return e.add(ctx, revisionsResource, subject{kind: "revision", name: action.Anchor.Name}, action.Anchor)
 }
 
+// ownAnchor is as careful as adopting: what is given back to a set that is being deleted without what
+// belongs to it would be deleted.
 func (e *execution) ownAnchor(ctx context.Context, action plan.OwnAnchor) error {
-	owner := identity.AnchorOwner(e.set)
-	return e.change(ctx, revisionsResource, subject{part: "owners of ", kind: "revision", name: action.Anchor.Name}, action.Anchor, change{addOwner: &owner})
+	return e.adoptAs(ctx, revisionsResource, subject{part: "owners of ", kind: "revision", name: action.Anchor.Name}, action.Anchor, identity.AnchorOwner(e.set))
 }
 
 // setObjectOwners replaces the owners of an object. The answer is remembered, so that it is not taken for

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
@@ -82,9 +83,13 @@ func (e *execution) releasePod(ctx context.Context, action plan.ReleasePod) erro
 
 // adopt makes the set the controller of an object that has none.
 func (e *execution) adopt(ctx context.Context, kind resource, what subject, object plan.Target) error {
+	return e.adoptAs(ctx, kind, what, object, identity.Owner(e.set))
+}
+
+// adoptAs makes the set an owner of an object.
+func (e *execution) adoptAs(ctx context.Context, kind resource, what subject, object plan.Target, owner metav1.OwnerReference) error {
 	if e.adopting != nil {
 		return e.adopting
 	}
-	owner := identity.Owner(e.set)
 	return e.change(ctx, kind, what, object, change{addOwner: &owner})
 }

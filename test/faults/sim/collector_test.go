@@ -80,8 +80,11 @@ func (g *collector) owners(object model.Object) (dangling, solid int) {
 
 func (g *collector) exists(namespace string, owner metav1.OwnerReference) bool {
 	resource := model.Pods
-	if owner.Kind == v1.Kind {
+	switch owner.Kind {
+	case v1.Kind:
 		resource = model.Sets
+	case "ControllerRevision":
+		resource = model.Revisions
 	}
 	object, err := g.world.server(resource).Get(resource, namespace, owner.Name)
 	return err == nil && object.GetUID() == owner.UID

@@ -42,6 +42,7 @@ var decisionRules = []decisionRule{
 	{"a pod is created only with all its objects", createsWithObjects},
 	{"objects are made and changed as templates describe them, and marked", writesAsDescribed},
 	{"an object is dated when its member is gone, and nothing else is noted on it", datesObjects},
+	{"an object goes with the set exactly if its template says so", ownsObjects},
 	{"an object is deleted only when its template says so", deletesDueObjects},
 	{"a claim is deleted only when the set says so", deletesDueClaims},
 	{"a claim is owned only as the retention policy says", ownsAsPolicySays},

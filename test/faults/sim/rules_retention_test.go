@@ -25,7 +25,7 @@ func (i *intent) isNote() bool {
 // datesObjects: an object is dated when its member is gone, with the time that it is, and nothing else
 // is written with that.
 func datesObjects(_ *judge, i *intent, s scene) string {
-	if !i.isNote() || s.set == nil || i.target == nil {
+	if !i.isNote() || s.set == nil || i.target == nil || i.setsOwners() {
 		return ""
 	}
 	note, is := i.patch.Metadata.Annotations[v1.RetiredAtAnnotation]
@@ -45,6 +45,23 @@ func datesObjects(_ *judge, i *intent, s scene) string {
 	}
 	if since, err := time.Parse(time.RFC3339, *note); err != nil || since.Before(i.by.now().Add(-time.Minute)) {
 		return fmt.Sprintf("it is dated %s, and it is %s", *note, i.by.now())
+	}
+	return ""
+}
+
+// setsOwners reports whether a note is one of what an object belongs to, and nothing else.
+func (i *intent) setsOwners() bool {
+	return i.isNote() && i.patch.Metadata.OwnerReferences != nil && len(i.patch.Metadata.Annotations)+len(i.patch.Metadata.Labels) == 0
+}
+
+// ownsObjects: what an object belongs to follows what the set says of its end.
+func ownsObjects(_ *judge, i *intent, s scene) string {
+	if !i.setsOwners() || s.set == nil || i.target == nil {
+		return ""
+	}
+	goes := scenarios.GoesWithSet(s.set, i.target)
+	if owned := len(i.patch.Metadata.OwnerReferences) > 0; owned != goes {
+		return fmt.Sprintf("it gets the owners %v, and goes with the set: %t", i.patch.Metadata.OwnerReferences, goes)
 	}
 	return ""
 }
@@ -83,9 +100,21 @@ func deletesDueObjects(_ *judge, i *intent, s scene) string {
 	return ""
 }
 
+// wentWithSet reports whether an object is gone because what it belongs to is, and some state of its set has
+// asked for that.
+func (j *judge) wentWithSet(object *corev1.ConfigMap) bool {
+	at := slices.IndexFunc(object.OwnerReferences, scenarios.IsAnchor)
+	if at < 0 {
+		return false
+	}
+	anchor, err := j.world.host.Get(model.Revisions, namespace, object.OwnerReferences[at].Name)
+	gone := err != nil || anchor.GetUID() != object.OwnerReferences[at].UID
+	return gone && slices.ContainsFunc(j.sets, func(set *v1.StatefulSet) bool { return scenarios.GoesWithSet(set, object) })
+}
+
 // objectGoes judges that an object is gone, whoever told it.
 func (j *judge) objectGoes(object *corev1.ConfigMap) {
-	if j.given[object.Name] {
+	if j.given[object.Name] || j.wentWithSet(object) {
 		return
 	}
 	if pod := scenarios.Name + "-" + object.Labels[v1.ObjectOrdinalLabel]; j.world.present().pods[pod] != nil {

@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1 "statefulset.dev/api/apps/v1"
 )
 
@@ -58,6 +60,9 @@ func Beyond() []Scenario {
 			scale(2), describesAs("renamed", 4, v1.UseExistingObject), Settled, scale(3), Settled)},
 		{"members are removed and come back, before their objects are deleted and while they are", ordered(0), steps(
 			retains(1, 1), scale(3), Settled, scale(1), Settled, scale(3), Settled, scale(2), Settled, scale(3), scale(1), Settled, retains(2, 2), scale(3), Settled)},
+		{"objects go with their set, which comes again at once, and stay with one that is left", ordered(0), steps(
+			ends(1, v1.DeleteObjectRetentionPolicyType), scale(3), Settled, scale(2), Settled, Delete(metav1.DeletePropagationBackground), Create{}, ends(2, v1.DeleteObjectRetentionPolicyType), scale(2), Settled,
+			Delete(metav1.DeletePropagationOrphan), Orphaned, Create{}, ends(3, v1.DeleteObjectRetentionPolicyType), scale(2), Settled, ends(3, v1.RetainObjectRetentionPolicyType), Settled, ends(3, v1.DeleteObjectRetentionPolicyType), scale(1), Settled)},
 		{"objects are lost and changed by hand", ordered(0), steps(
 			describes(1, v1.UseExistingObject), scale(3), Settled,
 			DeleteObject(Name+"-0-conf"), PatchObject{Name + "-2-conf", `{"data":{"member":"nobody"}}`}, Settled,

@@ -72,6 +72,8 @@ type Described struct {
 	Data                    map[string]string
 	// Refused is true if none is to be used that others have made.
 	Refused bool
+	// Ends is true if it is deleted with the set.
+	Ends bool
 }
 
 // Describes are the objects of a set, and of all members that it wants, but for Secrets with texts that
@@ -106,7 +108,7 @@ func described(set *v1.StatefulSet, template *v1.ObjectTemplate, ordinal string)
 		}
 		object.Data[strings.TrimPrefix(t.Path, "/data/")] = strconv.Itoa(replicas/2 + 1)
 	}
-	return Described{template.Name, ordinal, object.Name, object.Data, template.ExistingPolicy == v1.RefuseExistingObject}
+	return Described{template.Name, ordinal, object.Name, object.Data, template.ExistingPolicy == v1.RefuseExistingObject, endsWithSet(template)}
 }
 
 // IsOf reports whether an object says that it is a set's, or was that of an earlier one of its name.
@@ -126,8 +128,8 @@ func (d Described) Marks(set *v1.StatefulSet, object metav1.Object) string {
 		return fmt.Sprintf("%s has the labels %v, want %v", d.Name, object.GetLabels(), want)
 	case owner != set.Name+"/"+string(set.UID):
 		return fmt.Sprintf("%s is marked as that of %q, and the set has UID %s", d.Name, owner, set.UID)
-	case len(object.GetOwnerReferences()) > 0:
-		return fmt.Sprintf("%s has the owners %v", d.Name, object.GetOwnerReferences())
+	case slices.ContainsFunc(object.GetOwnerReferences(), IsAnchor) != d.Ends, len(object.GetOwnerReferences()) > 1, len(object.GetOwnerReferences()) == 1 && !d.Ends:
+		return fmt.Sprintf("%s has the owners %v, and goes with the set: %t", d.Name, object.GetOwnerReferences(), d.Ends)
 	default:
 		return ""
 	}

@@ -32,6 +32,10 @@ func Outcome(o Observed) string {
 	}
 	for i := range o.Revisions {
 		revision := &o.Revisions[i]
+		if isAnchor(revision) { // its name tells of the set's UID
+			say("an anchor with owners %v", o.owners(revision.OwnerReferences))
+			continue
+		}
 		say("revision %s: image %s, owners %v", revision.Name, imageOf(revision), o.owners(revision.OwnerReferences))
 	}
 	lines = append(lines, o.objectLines()...)

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -20,6 +22,33 @@ func retains(version, seconds int) Patch {
 	return Patch(fmt.Sprintf(`{"spec":{"objectTemplates":[
 		{"name":"conf","retention":{"whenScaled":"Delete","scaledAfterSeconds":%d},"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"},"data":{"version":"%d","member":"$(ORDINAL)"}}},
 		{"name":"kept","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-kept"},"data":{"version":"%[2]d"}}}]}}`, seconds, version))
+}
+
+// ends is a ConfigMap for each member, and one for the set, which are deleted with the set or stay.
+func ends(version int, policy v1.ObjectRetentionPolicyType) Patch {
+	return Patch(fmt.Sprintf(`{"spec":{"objectTemplates":[
+		{"name":"conf","retention":{"whenDeleted":%q},"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"},"data":{"version":"%d"}}},
+		{"name":"all","scope":"Set","retention":{"whenDeleted":%[1]q},"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(SET)-all"},"data":{"version":"%[2]d"}}}]}}`, policy, version))
+}
+
+// GoesWithSet reports whether the set asks for an object of its own to be deleted with it.
+func GoesWithSet(set *v1.StatefulSet, object metav1.Object) bool {
+	return object.GetAnnotations()[v1.OwnerAnnotation] == set.Name+"/"+string(set.UID) && slices.ContainsFunc(set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool {
+		return t.Name == object.GetLabels()[v1.ObjectTemplateLabel] && endsWithSet(&t)
+	})
+}
+
+func endsWithSet(template *v1.ObjectTemplate) bool {
+	return template.Retention != nil && template.Retention.WhenDeleted == v1.DeleteObjectRetentionPolicyType
+}
+
+func isAnchor(revision *appsv1.ControllerRevision) bool {
+	return strings.HasPrefix(revision.Name, Name+"-objects")
+}
+
+// IsAnchor reports whether an owner is the revision by which objects go with their set.
+func IsAnchor(owner metav1.OwnerReference) bool {
+	return owner.Kind == "ControllerRevision" && strings.HasPrefix(owner.Name, Name+"-objects")
 }
 
 // GoesWithMember reports whether the set asks for an object of its own to be deleted, some time after

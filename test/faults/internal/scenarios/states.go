@@ -180,7 +180,7 @@ func (o Observed) unusedRevisions() int {
 	}
 	n := 0
 	for i := range o.Revisions {
-		if !used[o.Revisions[i].Name] {
+		if !used[o.Revisions[i].Name] && !isAnchor(&o.Revisions[i]) {
 			n++
 		}
 	}
