@@ -43,8 +43,10 @@
 //	gates       withdraw what gates were asked and is not to happen any more
 //	drain       put members into service whose containers are not about to be restarted
 //	parameters  tell members that name REPLICAS how many there are now
+//	anchor      make what those objects belong to that are deleted with the set
 //	objects     make the objects of the set and of members that have a pod, and change those
 //	            that are not as their templates describe
+//	owners      have objects of removed members be deleted with the set, or not any more
 //	secrets     note at claims which drawn Secrets their members were given
 //	shape       tell of members that keep the claims of earlier templates, or an earlier
 //	            override
