@@ -33,12 +33,17 @@ func TestLifeOfThePausedExample(t *testing.T) {
 	kubectlApply(t, strings.Replace(string(content), "nginx-slim:0.24", "nginx-slim:0.25", 1), "-n", ns)
 	waitPaused(t, ns, "3 members have yet to be updated")
 	pods.expect(t, mark)
+	partition := func(ordinal int) {
+		kubectl(t, "patch", kind, "db", "-n", ns, "--type=merge", "-p", fmt.Sprintf(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":%d}}}}`, ordinal))
+	}
+	partition(2) // the update waits there, however long it takes to pause it again
 	if got, want := plugin(t, "rollout", "resume", "statefulset/db", "-n", ns), "statefulset.apps.statefulset.dev/db resumed\n"; got != want {
 		t.Errorf("kubectl sts says %q, want %q", got, want)
 	}
 	pods.expect(t, mark, "deleted db-2", "added db-2")
 	plugin(t, "rollout", "pause", "statefulset/db", "-n", ns)
-	set := waitPaused(t, ns, "yet to be updated")
+	partition(0)
+	set := waitPaused(t, ns, "2 members have yet to be updated")
 
 	reached := set.Status.Rollout.Released
 	if len(reached) != 1 || reached[0].End() != 2 {
