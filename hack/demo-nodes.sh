@@ -49,6 +49,9 @@ kubectl -n statefulset-system delete pods --all --ignore-not-found >/dev/null
 KUBECONFIG=$DIR/kubeconfig bin/helm "${HELM[@]}" || fail "helm did not succeed"
 show wait --for=condition=Available apiservice/v1.apps.statefulset.dev --timeout="${TIMEOUT}s"
 show -n statefulset-system get pods -o wide
+# In a cluster of before, the lease of the servers that were there has to run out.
+of_the_controller() { { sts doctor || true; } | grep 'controller, by lease'; }
+expect "what the doctor says of the controller" "ok " of_the_controller
 doctor
 remove_earlier_run
 
