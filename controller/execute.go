@@ -109,7 +109,7 @@ func (e *execution) carryOut(ctx context.Context, action plan.Action) error { //
 	case plan.SetObjectOwners:
 		return e.setObjectOwners(ctx, action)
 	case plan.CreateAnchor:
-		return e.createAnchor(ctx, action)
+		return e.createRevision(ctx, action.Anchor)
 	case plan.OwnAnchor:
 		return e.ownAnchor(ctx, action)
 	case plan.DeleteObject:
@@ -133,7 +133,7 @@ func (e *execution) carryOut(ctx context.Context, action plan.Action) error { //
 	case plan.ReleasePod:
 		return e.releasePod(ctx, action)
 	case plan.CreateRevision:
-		return e.createRevision(ctx, action)
+		return e.createRevision(ctx, action.Revision)
 	case plan.RaiseRevision:
 		return e.raiseRevision(ctx, action)
 	case plan.AdoptRevision:

@@ -41,12 +41,16 @@ func (e *execution) updateClaim(ctx context.Context, action plan.UpdateClaim) er
 }
 
 func (e *execution) setClaimOwners(ctx context.Context, action plan.SetClaimOwners) error {
-	owners := action.Owners
-	if owners == nil {
-		owners = []metav1.OwnerReference{}
-	}
 	what := subject{part: "owners of ", kind: "claim", name: action.Claim.Name}
-	return e.change(ctx, claimsResource, what, action.Claim, change{owners: owners})
+	return e.change(ctx, claimsResource, what, action.Claim, change{owners: ownerList(action.Owners)})
+}
+
+// ownerList are owners as a change has them: none are an empty list.
+func ownerList(owners []metav1.OwnerReference) []metav1.OwnerReference {
+	if owners == nil {
+		return []metav1.OwnerReference{}
+	}
+	return owners
 }
 
 // markClaim notes what concerns nobody but the set: there is no event for it.

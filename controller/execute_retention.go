@@ -5,9 +5,7 @@ package controller
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,25 +16,28 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// markObject notes what concerns nobody but the set: there is no event for it. The answer is remembered,
-// so that the note is not taken for a change by somebody else.
+// markObject notes what concerns nobody but the set: there is no event for it.
 func (e *execution) markObject(ctx context.Context, action plan.MarkObject) error {
-	what := subject{part: "annotations of ", kind: action.Kind.Kind, name: action.At.Name}
-	objects, err := e.metadataOf(action.Kind)
+	return e.changeObject(ctx, "annotations of ", action.Kind, action.At, change{annotations: map[string]*string{v1.RetiredAtAnnotation: action.Note()}})
+}
+
+// setObjectOwners is as quiet.
+func (e *execution) setObjectOwners(ctx context.Context, action plan.SetObjectOwners) error {
+	return e.changeObject(ctx, "owners of ", action.Kind, action.At, change{owners: ownerList(action.Owners)})
+}
+
+// changeObject changes part of the metadata of an object, by a plain merge patch: not all kinds know
+// another one. The answer is remembered, so that it is not taken for a change by somebody else.
+func (e *execution) changeObject(ctx context.Context, part string, kind schema.GroupVersionKind, at plan.Target, change change) error {
+	what := subject{part: part, kind: kind.Kind, name: at.Name}
+	objects, err := e.metadataOf(kind)
 	if err != nil {
 		return err
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": action.At.UID, "resourceVersion": action.At.ResourceVersion, "annotations": map[string]*string{v1.RetiredAtAnnotation: action.Note()},
-	}})
+	_, patch, err := change.patch(at)
 	if err != nil {
-		return fmt.Errorf("building the note on %s: %w", what, err)
+		return err
 	}
-	return e.patchObject(ctx, what, objects, action.Kind, action.At, patch)
-}
-
-// patchObject changes the metadata of an object.
-func (e *execution) patchObject(ctx context.Context, what subject, objects metadata.ResourceInterface, kind schema.GroupVersionKind, at plan.Target, patch []byte) error {
 	return e.do(ctx, update, what, func(ctx context.Context) error {
 		patched, err := objects.Patch(ctx, at.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: objectManager})
 		if err != nil {

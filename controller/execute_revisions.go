@@ -6,11 +6,15 @@ package controller
 import (
 	"context"
 
+	appsv1 "k8s.io/api/apps/v1"
+
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
 )
 
-func (e *execution) createRevision(ctx context.Context, action plan.CreateRevision) error {
-	return e.add(ctx, revisionsResource, subject{kind: "revision", name: action.Revision.Name}, action.Revision)
+// createRevision creates what is of the set alone: there is no event for it.
+func (e *execution) createRevision(ctx context.Context, revision *appsv1.ControllerRevision) error {
+	return e.add(ctx, revisionsResource, subject{kind: "revision", name: revision.Name}, revision)
 }
 
 func (e *execution) raiseRevision(ctx context.Context, action plan.RaiseRevision) error {
@@ -20,6 +24,12 @@ func (e *execution) raiseRevision(ctx context.Context, action plan.RaiseRevision
 
 func (e *execution) adoptRevision(ctx context.Context, action plan.AdoptRevision) error {
 	return e.adopt(ctx, revisionsResource, subject{part: "owner of ", kind: "revision", name: action.Revision.Name}, action.Revision)
+}
+
+// ownAnchor is as careful as adopting: what is given back to a set that is being deleted without what
+// belongs to it would be deleted.
+func (e *execution) ownAnchor(ctx context.Context, action plan.OwnAnchor) error {
+	return e.adoptAs(ctx, revisionsResource, subject{part: "owners of ", kind: "revision", name: action.Anchor.Name}, action.Anchor, identity.AnchorOwner(e.set))
 }
 
 func (e *execution) deleteRevision(ctx context.Context, action plan.DeleteRevision) error {

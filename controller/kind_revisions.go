@@ -77,13 +77,6 @@ func matches(set *v1.StatefulSet, of map[string]string) bool {
 	return err == nil && selector.Matches(labels.Set(of))
 }
 
-// revisionBase is what the names of a set's revisions begin with: the set's name,
-// cut so that a hash fits behind it.
-func revisionBase(set string) string {
-	const longest = 223
-	return set[:min(len(set), longest)]
-}
-
 // baseOfRevision takes the hash off the name of a revision. A hash has no dash.
 func baseOfRevision(revision metav1.Object) (string, bool) {
 	name := revision.GetName()

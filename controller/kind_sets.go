@@ -42,7 +42,7 @@ func setsKind(sets versioned.Interface) kind {
 				}
 				return kinds
 			}),
-			byRevisionBase: indexBy(func(set *v1.StatefulSet) []string { return []string{in(set, revisionBase(set.Name))} }),
+			byRevisionBase: indexBy(func(set *v1.StatefulSet) []string { return []string{in(set, identity.RevisionBase(set.Name))} }),
 		},
 		concerns: setsOfSet,
 		changed:  setChanged,

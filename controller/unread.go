@@ -15,6 +15,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
 )
 
 // unreadAtOnce is how many objects of a set are read at a time.
@@ -29,7 +30,7 @@ func (v view) unreadOf(set *v1.StatefulSet) map[*unread]resource {
 			wanted[s] = claimsResource
 		}
 	}
-	for _, s := range stubsOf[*unread](v, revisionsResource, in(set, revisionBase(set.Name)), baseOfRevision) {
+	for _, s := range stubsOf[*unread](v, revisionsResource, in(set, identity.RevisionBase(set.Name)), baseOfRevision) {
 		wanted[s] = revisionsResource
 	}
 	return wanted

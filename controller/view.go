@@ -16,6 +16,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
 )
 
 // view is what there is to see, by kind: for a term what its informers have shown, for
@@ -104,12 +105,12 @@ func (v view) revisionsOf(set *v1.StatefulSet) []*appsv1.ControllerRevision {
 		}
 	}
 	var taken []*appsv1.ControllerRevision
-	for _, stub := range stubsOf[*stub](v, revisionsResource, in(set, revisionBase(set.Name)), baseOfRevision) {
+	for _, stub := range stubsOf[*stub](v, revisionsResource, in(set, identity.RevisionBase(set.Name)), baseOfRevision) {
 		taken = append(taken, &appsv1.ControllerRevision{ObjectMeta: *stub.about()})
 	}
 	return distinct(
 		find[*appsv1.ControllerRevision](v, revisionsResource, byController, string(set.UID)),
-		find[*appsv1.ControllerRevision](v, revisionsResource, byRevisionBase, in(set, revisionBase(set.Name))),
+		find[*appsv1.ControllerRevision](v, revisionsResource, byRevisionBase, in(set, identity.RevisionBase(set.Name))),
 		adoptable, taken,
 	)
 }

@@ -20,6 +20,10 @@ doctor() {
   sts doctor || fail "doctor has found failures"
 }
 
+doctor_says() { # doctor_says ABOUT
+  { sts doctor || true; } | grep "$1"
+}
+
 node() { # node VERB NODE
   printf '$ bin/cluster node %s %s --dir %s\n' "$1" "$2" "${DIR#"$PWD"/}"
   bin/cluster node "$1" "$2" --dir "$DIR"
@@ -50,8 +54,7 @@ KUBECONFIG=$DIR/kubeconfig bin/helm "${HELM[@]}" || fail "helm did not succeed"
 show wait --for=condition=Available apiservice/v1.apps.statefulset.dev --timeout="${TIMEOUT}s"
 show -n statefulset-system get pods -o wide
 # In a cluster of before, the lease of the servers that were there has to run out.
-of_the_controller() { { sts doctor || true; } | grep 'controller, by lease'; }
-expect "what the doctor says of the controller" "ok " of_the_controller
+expect "what the doctor says of the controller" "ok " doctor_says 'controller, by lease'
 doctor
 remove_earlier_run
 
@@ -103,9 +106,8 @@ echo "There is one $member, which may still run on $lost, and no other is create
 show get sset web -o jsonpath='{.status.conditions[?(@.type=="Ready")].message}{"\n"}'
 printf '$ kubectl sts doctor | grep set\n'
 # The cluster may hold a connection to the server of that node for a while.
-of_the_set() { { sts doctor || true; } | grep 'set default/web'; }
-expect "what the doctor says of the set" "out-of-service" of_the_set
-of_the_set
+expect "what the doctor says of the set" "out-of-service" doctor_says 'set default/web'
+doctor_says 'set default/web'
 
 section "The node is back"
 standing=()

@@ -58,11 +58,6 @@ func OwnerOfObjects(anchor *appsv1.ControllerRevision) metav1.OwnerReference {
 // IsAnchor reports whether a reference is to an anchor of a set of the name, of whichever.
 func IsAnchor(ref metav1.OwnerReference, set string) bool {
 	group, _, _ := strings.Cut(ref.APIVersion, "/")
-	return group == appsv1.GroupName && ref.Kind == "ControllerRevision" && strings.HasPrefix(ref.Name, RevisionName(set, anchored))
-}
-
-// RevisionName keeps the name of a revision within the 253 bytes that an object's name may have.
-func RevisionName(set, hash string) string {
-	const longestPrefix = 223
-	return set[:min(len(set), longestPrefix)] + "-" + hash
+	rest, ofSet := strings.CutPrefix(ref.Name, RevisionBase(set))
+	return group == appsv1.GroupName && ref.Kind == "ControllerRevision" && ofSet && strings.HasPrefix(rest, "-"+anchored)
 }

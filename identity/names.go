@@ -39,3 +39,13 @@ func ParsePodName(pod string) (set string, ordinal int, ok bool) {
 	}
 	return pod[:dash], int(n), true
 }
+
+// RevisionBase is what the names of a set's revisions begin with: the set's name, cut so that a hash fits
+// behind it in the 253 bytes that an object's name may have.
+func RevisionBase(set string) string {
+	const longest = 223
+	return set[:min(len(set), longest)]
+}
+
+// RevisionName is the name of a revision of a set.
+func RevisionName(set, hash string) string { return RevisionBase(set) + "-" + hash }

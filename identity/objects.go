@@ -4,7 +4,6 @@
 package identity
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -22,11 +21,6 @@ import (
 
 // ObjectKey is what an object in the namespace of a set is known by, whatever its version.
 type ObjectKey struct{ Group, Kind, Name string }
-
-// Compare orders objects by what they are known by.
-func (k ObjectKey) Compare(other ObjectKey) int {
-	return cmp.Or(cmp.Compare(k.Group, other.Group), cmp.Compare(k.Kind, other.Kind), cmp.Compare(k.Name, other.Name))
-}
 
 // String is how people are told of it.
 func (k ObjectKey) String() string { return k.Kind + " " + k.Name }

@@ -4,15 +4,12 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
-	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"statefulset.dev/identity"
 )
 
 // CreateAnchor creates what owns those objects of the set that are deleted with it.
@@ -38,33 +35,11 @@ func (a SetObjectOwners) String() string {
 	return fmt.Sprintf("set owners of %s %s", a.Kind.Kind, a.At.Name)
 }
 
+// compare orders them by the objects that they are about.
+func (a SetObjectOwners) compare(b SetObjectOwners) int {
+	return cmp.Or(cmp.Compare(a.Kind.Group, b.Kind.Group), cmp.Compare(a.Kind.Kind, b.Kind.Kind), cmp.Compare(a.At.Name, b.At.Name))
+}
+
 func (CreateAnchor) action()    {}
 func (OwnAnchor) action()       {}
 func (SetObjectOwners) action() {}
-
-func (s *Simulated) changeAnchor(action Action) error {
-	if a, ok := action.(CreateAnchor); ok {
-		made := *a.Anchor
-		return put(s, s.Revisions, &made)
-	}
-	a, _ := action.(OwnAnchor)
-	return hit(s, s.Revisions, a.Anchor, func(r *appsv1.ControllerRevision) {
-		r.OwnerReferences = append(slices.Clip(r.OwnerReferences), identity.AnchorOwner(s.Set))
-	})
-}
-
-func (s *Simulated) setObjectOwners(a SetObjectOwners) error {
-	key := identity.ObjectKey{Group: a.Kind.Group, Kind: a.Kind.Kind, Name: a.At.Name}
-	stored, err := s.exactObject(key, a.At)
-	if err != nil {
-		return err
-	}
-	version, err := s.Write()
-	if err != nil {
-		return err
-	}
-	changed := *stored
-	changed.ResourceVersion, changed.OwnerReferences = strconv.Itoa(version), a.Owners
-	s.Objects[key] = &changed
-	return nil
-}

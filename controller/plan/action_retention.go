@@ -66,10 +66,21 @@ func (a MarkObject) Note() *string {
 	return new(clock(a.Retired))
 }
 
-// markObject notes something on an object, if it is still exactly the one that was decided on.
+// markObject notes something on an object.
 func (s *Simulated) markObject(a MarkObject) error {
-	key := identity.ObjectKey{Group: a.Kind.Group, Kind: a.Kind.Kind, Name: a.At.Name}
-	stored, err := s.exactObject(key, a.At)
+	return s.changeObject(a.Kind, a.At, func(object *Object) {
+		object.Annotations = maps.Clone(object.Annotations)
+		delete(object.Annotations, v1.RetiredAtAnnotation)
+		if note := a.Note(); note != nil {
+			object.Annotations = merged(object.Annotations, map[string]string{v1.RetiredAtAnnotation: *note})
+		}
+	})
+}
+
+// changeObject changes the metadata of an object, if it is still exactly the one that was decided on.
+func (s *Simulated) changeObject(kind schema.GroupVersionKind, at Target, do func(*Object)) error {
+	key := identity.ObjectKey{Group: kind.Group, Kind: kind.Kind, Name: at.Name}
+	stored, err := s.exactObject(key, at)
 	if err != nil {
 		return err
 	}
@@ -79,11 +90,7 @@ func (s *Simulated) markObject(a MarkObject) error {
 	}
 	changed := *stored
 	changed.ResourceVersion = strconv.Itoa(version)
-	changed.Annotations = maps.Clone(stored.Annotations)
-	delete(changed.Annotations, v1.RetiredAtAnnotation)
-	if note := a.Note(); note != nil {
-		changed.Annotations = merged(changed.Annotations, map[string]string{v1.RetiredAtAnnotation: *note})
-	}
+	do(&changed)
 	s.Objects[key] = &changed
 	return nil
 }

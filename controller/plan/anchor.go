@@ -9,38 +9,34 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
-// findAnchor finds what owns those objects of the set that are deleted with it.
+// findAnchor finds what owns those objects of the set that are deleted with it, if there are to be any.
 func (f *facts) findAnchor() {
-	for i := range f.Set.Spec.ObjectTemplates {
-		f.anchors = f.anchors || f.Set.Spec.ObjectTemplates[i].DeletesWithSet()
+	f.anchors = slices.ContainsFunc(f.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.DeletesWithSet() })
+	if !f.anchors {
+		return
 	}
 	name := identity.AnchorName(f.Set)
-	for _, r := range f.Revisions {
-		if r.Name == name {
-			f.anchor = r
-		}
+	at := slices.IndexFunc(f.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == name })
+	if at < 0 {
+		return
 	}
-}
-
-// anchorHolds reports whether what the anchor owns is deleted with the set, and not before.
-func (f *facts) anchorHolds() bool {
-	return f.anchor != nil && f.anchor.DeletionTimestamp == nil && slices.ContainsFunc(f.anchor.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == f.Set.UID })
+	f.anchor = f.Revisions[at]
+	if f.anchor.DeletionTimestamp == nil && slices.ContainsFunc(f.anchor.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == f.Set.UID }) {
+		f.anchorOwners = []metav1.OwnerReference{identity.OwnerOfObjects(f.anchor)}
+	}
 }
 
 // ownersFor are the owner references that an object of a template is made with, and false if what it is
 // to belong to is not there.
 func (f *facts) ownersFor(template identity.Object) (owners []metav1.OwnerReference, known bool) {
-	switch {
-	case !template.Template().DeletesWithSet():
+	if !template.Template().DeletesWithSet() {
 		return nil, true
-	case !f.anchorHolds():
-		return nil, false
-	default:
-		return []metav1.OwnerReference{identity.OwnerOfObjects(f.anchor)}, true
 	}
+	return f.anchorOwners, f.anchorOwners != nil
 }
 
 // goesWithAnchor reports whether an object is about to be deleted with an anchor: that of this set or of
@@ -59,7 +55,7 @@ func (f *facts) goesWithAnchor(object *Object) bool {
 // One that nothing needs any more stays: it goes with the set, too.
 func keepAnchor(f *facts, d *draft) verdict {
 	switch {
-	case !f.anchors || f.anchorHolds():
+	case !f.anchors || f.anchorOwners != nil:
 	case f.anchor == nil:
 		d.aside = append(d.aside, Chain{CreateAnchor{Anchor: identity.Anchor(f.Set)}})
 	case f.anchor.DeletionTimestamp == nil:
@@ -71,37 +67,36 @@ func keepAnchor(f *facts, d *draft) verdict {
 // releaseObjects has objects of members that are not wanted belong to the anchor or not, as their
 // templates say now: nothing else is written to them that could tell.
 func releaseObjects(f *facts, d *draft) verdict {
-	for _, key := range f.unwantedObjects() {
-		object := f.Objects[key]
-		of := f.templateOf(key, object)
-		owners, known := f.ownersFor(*of)
-		if !known || f.isDealtWith(object) {
-			continue
+	var due []SetObjectOwners
+	for key, object := range f.Objects {
+		if action, differs := f.disowned(key, object); differs {
+			due = append(due, action)
 		}
-		if due := slices.Concat(ownersBeside(object, f.Set.Name), owners); !sameOwners(due, object.OwnerReferences) {
-			d.forObject(SetObjectOwners{Ordinal: ordinalOf(object), Template: of.Template().Name, Kind: of.Kind(), At: exact(object), Owners: due})
-		}
+	}
+	slices.SortFunc(due, SetObjectOwners.compare)
+	for _, action := range due {
+		d.forObject(action)
 	}
 	return proceed
 }
 
-// unwantedObjects are the set's own objects, in order, that were made from a template which it has, and
-// of which no more is to be seen to.
-func (f *facts) unwantedObjects() (keys []identity.ObjectKey) {
-	for key, object := range f.Objects {
-		if !f.isJudged(key, object) || !f.isOwn(object) || f.needsObject(key) {
-			continue
-		}
-		of := f.templateOf(key, object)
-		if of == nil {
-			continue
-		}
-		if _, seen := f.supporting[objectPlace{of.Template().Name, ordinalOf(object)}]; !seen {
-			keys = append(keys, key)
-		}
+// disowned is what gives an object the owners that it is to have, and false if it has them, or is not one
+// of the set's own, made from a template that it has, of which no more is to be seen to.
+func (f *facts) disowned(key identity.ObjectKey, object *Object) (a SetObjectOwners, differs bool) {
+	ordinal := ordinalOf(object)
+	if _, seen := f.supporting[objectPlace{object.Labels[v1.ObjectTemplateLabel], ordinal}]; seen || !f.isJudged(key, object) || !f.isOwn(object) {
+		return a, false
 	}
-	slices.SortFunc(keys, identity.ObjectKey.Compare)
-	return keys
+	of := f.templateOf(key, object)
+	if of == nil || f.needsObject(key) {
+		return a, false
+	}
+	owners, known := f.ownersFor(*of)
+	owners = slices.Concat(ownersBeside(object, f.Set.Name), owners)
+	if !known || sameOwners(owners, object.OwnerReferences) || f.isDealtWith(object) {
+		return a, false
+	}
+	return SetObjectOwners{Ordinal: ordinal, Template: of.Template().Name, Kind: of.Kind(), At: exact(object), Owners: owners}, true
 }
 
 // isDealtWith reports whether something is noted on an object now, or it is deleted.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // isAnchorRef reports whether a reference is to the anchor of some set named web.
@@ -117,7 +118,7 @@ func (j *judged) released() {
 	}
 	for key, object := range j.Objects {
 		name := textOf(key)
-		due, free := j.dueOwner(object)
+		due, free := j.dueOwner(key, object)
 		owners, set := got[name]
 		switch {
 		case set && !free:
@@ -132,21 +133,16 @@ func (j *judged) released() {
 
 // dueOwner is what an object of a removed member is to belong to, empty if it is to stay, and false if it
 // is not one for which that is seen to.
-func (j *judged) dueOwner(object *Object) (uid types.UID, free bool) {
+func (j *judged) dueOwner(key identity.ObjectKey, object *Object) (uid types.UID, free bool) {
 	template := object.Labels[v1.ObjectTemplateLabel]
-	for key, other := range j.Objects {
-		if other != object {
-			continue
-		}
-		fate, _ := j.objectFate(key, object)
-		ordinal, err := strconv.Atoi(object.Labels[v1.ObjectOrdinalLabel])
-		of := err == nil && slices.ContainsFunc(j.dueObjects(ordinal), func(d dueObject) bool { return d.key == key && d.template == template && !d.set })
-		others := slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.Controller != nil && *ref.Controller || j.former(ref) })
-		wanted := slices.ContainsFunc(j.everyObject(), func(d dueObject) bool { return d.key == key })
-		if !of || others || wanted || j.wanted(ordinal) || (fate != noFate && fate != waits && fate != begins) || !j.knows(key) || object.DeletionTimestamp != nil ||
-			j.isLoose(object) || object.Annotations[ownerNote] != "web/"+string(j.Set.UID) || j.doubles() {
-			return "", false
-		}
+	fate, _ := j.objectFate(key, object)
+	ordinal, err := strconv.Atoi(object.Labels[v1.ObjectOrdinalLabel])
+	of := err == nil && slices.ContainsFunc(j.dueObjects(ordinal), func(d dueObject) bool { return d.key == key && d.template == template && !d.set })
+	others := slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.Controller != nil && *ref.Controller || j.former(ref) })
+	wanted := slices.ContainsFunc(j.everyObject(), func(d dueObject) bool { return d.key == key })
+	if !of || others || wanted || j.wanted(ordinal) || (fate != noFate && fate != waits && fate != begins) || !j.knows(key) || object.DeletionTimestamp != nil ||
+		j.isLoose(object) || object.Annotations[ownerNote] != "web/"+string(j.Set.UID) || j.doubles() {
+		return "", false
 	}
 	switch owner := j.owner(); {
 	case !j.ends(template):

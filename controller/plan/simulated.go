@@ -69,9 +69,7 @@ func (s *Simulated) Do(action Action) error { //nolint:gocyclo // a case for eac
 	case MarkObject:
 		return s.markObject(a)
 	case SetObjectOwners:
-		return s.setObjectOwners(a)
-	case CreateAnchor, OwnAnchor:
-		return s.changeAnchor(action)
+		return s.changeObject(a.Kind, a.At, func(object *Object) { object.OwnerReferences = a.Owners })
 	case DeleteObject:
 		return s.deleteObject(a)
 	case RepairPod:
@@ -91,8 +89,13 @@ func (s *Simulated) Do(action Action) error { //nolint:gocyclo // a case for eac
 			pod.OwnerReferences = slices.DeleteFunc(slices.Clone(pod.OwnerReferences), func(ref metav1.OwnerReference) bool { return ref.UID == s.Set.UID })
 		})
 	case CreateRevision:
-		made := *a.Revision
-		return put(s, s.Revisions, &made)
+		return s.createRevision(a.Revision)
+	case CreateAnchor:
+		return s.createRevision(a.Anchor)
+	case OwnAnchor:
+		return hit(s, s.Revisions, a.Anchor, func(r *appsv1.ControllerRevision) {
+			r.OwnerReferences = append(slices.Clip(r.OwnerReferences), identity.AnchorOwner(s.Set))
+		})
 	case RaiseRevision:
 		return hit(s, s.Revisions, a.Revision, func(r *appsv1.ControllerRevision) { r.Revision = a.To })
 	case AdoptRevision:
@@ -151,6 +154,11 @@ func (s *Simulated) deleteClaim(a DeleteClaim) error {
 		return apierrors.NewConflict(schema.GroupResource{}, a.Claim.Name, fmt.Errorf("pod %s exists", pod))
 	}
 	return hit(s, s.Claims, a.Claim, func(claim *corev1.PersistentVolumeClaim) { claim.DeletionTimestamp = &metav1.Time{Time: s.Now} })
+}
+
+func (s *Simulated) createRevision(revision *appsv1.ControllerRevision) error {
+	made := *revision
+	return put(s, s.Revisions, &made)
 }
 
 func (s *Simulated) deleteRevision(at Target) error {

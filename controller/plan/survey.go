@@ -62,9 +62,10 @@ type facts struct {
 	// supporting are the objects of the set, and of the members.
 	supporting map[objectPlace]supporting
 	// anchors is true if some of them are deleted with the set. anchor is what those belong to, nil if
-	// there is none.
-	anchors bool
-	anchor  *appsv1.ControllerRevision
+	// there is none, and anchorOwners their references to it, nil if it does not go with the set.
+	anchors      bool
+	anchor       *appsv1.ControllerRevision
+	anchorOwners []metav1.OwnerReference
 	// retired are the objects of removed members that are deleted some time after that, and
 	// returningObjects those that are dated for it and are to stay.
 	retired, returningObjects []retiredObject
