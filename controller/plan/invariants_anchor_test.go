@@ -73,6 +73,12 @@ func (f evidence) endsAs(object *Object, template string) bool {
 	return f.ends(template) && isOwnedBy(object.OwnerReferences, object.OwnerReferences[at].UID, object.OwnerReferences) && !f.isLoose(object)
 }
 
+// appliedAs reports whether an object was written as its template says now of its end, whoever has taken its
+// owners from it since.
+func (f evidence) appliedAs(object *Object, template string) bool {
+	return strings.HasSuffix(object.Annotations[v1.ObjectInputsAnnotation], ".objects") == f.ends(template)
+}
+
 // anchored: an object is made to belong to what goes with the set exactly if its template says so, and is
 // not made before there is that; what objects of removed members belong to follows their templates.
 func (j *judged) anchored() {
@@ -141,7 +147,7 @@ func (j *judged) dueOwner(key identity.ObjectKey, object *Object) (uid types.UID
 	others := slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.Controller != nil && *ref.Controller || j.former(ref) })
 	wanted := slices.ContainsFunc(j.everyObject(), func(d dueObject) bool { return d.key == key })
 	if !of || others || wanted || j.wanted(ordinal) || (fate != noFate && fate != waits && fate != begins) || !j.knows(key) || object.DeletionTimestamp != nil ||
-		j.isLoose(object) || object.Annotations[ownerNote] != "web/"+string(j.Set.UID) || j.doubles() {
+		j.isLoose(object) || object.Annotations[ownerNote] != "web/"+string(j.Set.UID) {
 		return "", false
 	}
 	switch owner := j.owner(); {

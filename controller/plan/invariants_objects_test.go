@@ -202,7 +202,7 @@ func (f evidence) everyObject() (all []dueObject) {
 // isCurrent reports whether an object is the set's, and what its template describes now.
 func (f evidence) isCurrent(due dueObject) bool {
 	object := f.Objects[due.key]
-	return f.isUsable(due) && object.Annotations[ownerNote] == "web/"+string(f.Set.UID) && object.Labels["data"] == due.data && object.Labels[v1.ObjectTemplateLabel] == due.template && (f.endsAs(object, due.template) || object.Drifted)
+	return f.isUsable(due) && object.Annotations[ownerNote] == "web/"+string(f.Set.UID) && object.Labels["data"] == due.data && object.Labels[v1.ObjectTemplateLabel] == due.template && (f.endsAs(object, due.template) || object.Drifted && f.appliedAs(object, due.template))
 }
 
 // lacksObjects says which objects are not as they are to be.

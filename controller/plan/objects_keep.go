@@ -177,9 +177,6 @@ func keepObject(f *facts, d *draft, s supporting, needed bool) {
 // applyObject brings an object to what its template describes. What somebody else keeps changing
 // back is put off, longer each time.
 func applyObject(f *facts, d *draft, s supporting) {
-	if !s.owned {
-		return // it is said that it is to be changed
-	}
 	if s.corrects {
 		if !d.drifts { // the first is enough
 			d.warn(v1.ReasonObjectDrifted, "%s is not as the set wants it: %s", s.key, s.why)
@@ -189,6 +186,9 @@ func applyObject(f *facts, d *draft, s supporting) {
 			d.again(wait)
 			return
 		}
+	}
+	if !s.owned {
+		return // what it is to belong to is made or owned first
 	}
 	made, ok := s.make(d)
 	if !ok {
