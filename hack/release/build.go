@@ -15,6 +15,8 @@ import (
 // source is the work tree that is built, and how its programs are stamped.
 type source struct {
 	root, stamp string
+	// kept is the directory of what the next run need not make again; nothing is kept if it is empty.
+	kept string
 }
 
 // platform is what a program is built for.
@@ -37,8 +39,10 @@ func (p platform) environment() []string {
 
 // build builds one of our programs into a directory, and returns its path.
 func (s source) build(ctx context.Context, pkg string, on platform, dir string) (string, error) {
-	return build(ctx, s.root, "-s -w "+s.stamp, pkg, filepath.Join(dir, on.program(path.Base(pkg))), on)
+	return build(ctx, s.root, s.ldflags(), pkg, filepath.Join(dir, on.program(path.Base(pkg))), on)
 }
+
+func (s source) ldflags() string { return "-s -w " + s.stamp }
 
 // build builds a package of a module to a file. What is built depends on nothing but the sources,
 // the toolchain and what the linker is told, which leaves debug information out, so none is made.

@@ -95,8 +95,11 @@ type filesFunc = func(ctx context.Context, s source, arch, dir string) (map[stri
 // program is one of ours, built for an architecture.
 func program(pkg, path string) filesFunc {
 	return func(ctx context.Context, s source, arch, dir string) (map[string]string, error) {
-		binary, err := s.build(ctx, pkg, platform{"linux", arch}, dir)
+		binary, err := s.place(arch, filepath.Base(path), dir)
 		if err != nil {
+			return nil, err
+		}
+		if binary, err = build(ctx, s.root, s.ldflags(), pkg, binary, platform{"linux", arch}); err != nil {
 			return nil, err
 		}
 		files, err := documents(ctx, s.root, pkg, filepath.Base(path), platform{"linux", arch}, dir)
@@ -113,8 +116,11 @@ func program(pkg, path string) filesFunc {
 func pinned(module, pkg, path string) filesFunc {
 	return func(ctx context.Context, s source, arch, dir string) (map[string]string, error) {
 		module := filepath.Join(s.root, "test", "cluster", "modules", module)
-		binary, err := build(ctx, module, "-s -w", pkg, filepath.Join(dir, filepath.Base(path)), platform{"linux", arch})
+		binary, err := s.place(arch, filepath.Base(path), dir)
 		if err != nil {
+			return nil, err
+		}
+		if binary, err = build(ctx, module, "-s -w", pkg, binary, platform{"linux", arch}); err != nil {
 			return nil, err
 		}
 		files, err := documents(ctx, module, pkg, filepath.Base(path), platform{"linux", arch}, dir)
@@ -160,7 +166,7 @@ func together(parts ...filesFunc) filesFunc {
 	}
 }
 
-// writeImage makes an image for each of its architectures, and an archive of them.
+// writeImage makes an image for each of its architectures, and an archive of them, unless that is there.
 func (s source) writeImage(ctx context.Context, spec imageSpec, created time.Time, dir string, out io.Writer) error {
 	begun := time.Now()
 	work, err := os.MkdirTemp("", "image-")
@@ -168,33 +174,58 @@ func (s source) writeImage(ctx context.Context, spec imageSpec, created time.Tim
 		return fmt.Errorf("making a directory to work in: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	index, err := s.assemble(ctx, spec, created, work)
+	files, err := s.gather(ctx, spec, work)
+	if err != nil {
+		return err
+	}
+	inputs, err := spec.inputs(files, created)
+	if err != nil {
+		return err
+	}
+	archive := filepath.Join(dir, cmp.Or(spec.archive, spec.name)+".tar")
+	if s.isKept(archive, inputs) {
+		fmt.Fprintf(out, "image %s: unchanged, %s\n", spec.reference, time.Since(begun).Round(100*time.Millisecond))
+		return nil
+	}
+	index, err := pack(spec, files, created)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making the directory of images: %w", err)
 	}
-	size, err := index.archive(filepath.Join(dir, cmp.Or(spec.archive, spec.name)+".tar"), created)
+	if err := s.forget(archive); err != nil {
+		return err
+	}
+	size, err := index.archive(archive, created)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "image %s: %.1f MB, %s\n", spec.reference, float64(size)/1e6, time.Since(begun).Round(100*time.Millisecond))
-	return nil
+	return s.keep(archive, inputs)
 }
 
-// assemble makes an image in memory, for each of its architectures. work is where its files may be made.
-func (s source) assemble(ctx context.Context, spec imageSpec, created time.Time, work string) (*index, error) {
-	made, err := newIndex(spec.reference)
-	if err != nil {
-		return nil, err
-	}
+// gather makes the files of an image, for each of its architectures. work is where they may be made.
+func (s source) gather(ctx context.Context, spec imageSpec, work string) (map[string]map[string]string, error) {
+	all := map[string]map[string]string{}
 	for _, arch := range spec.arch {
 		files, err := spec.files(ctx, s, arch, work)
 		if err != nil {
 			return nil, err
 		}
-		if err := made.add(spec, arch, files, created); err != nil {
+		all[arch] = files
+	}
+	return all, nil
+}
+
+// pack makes an image of its files in memory.
+func pack(spec imageSpec, files map[string]map[string]string, created time.Time) (*index, error) {
+	made, err := newIndex(spec.reference)
+	if err != nil {
+		return nil, err
+	}
+	for _, arch := range spec.arch {
+		if err := made.add(spec, arch, files[arch], created); err != nil {
 			return nil, err
 		}
 	}

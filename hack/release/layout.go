@@ -48,7 +48,7 @@ func (i *index) add(spec imageSpec, arch string, files map[string]string, create
 		return err
 	}
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil },
-		tarball.WithMediaType(types.OCILayer))
+		tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 	if err != nil {
 		return fmt.Errorf("making a layer: %w", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -63,6 +64,10 @@ func runImages(ctx context.Context, args []string, out io.Writer) error {
 	at, err := parseTime(*created)
 	if err != nil {
 		return err
+	}
+	// Programs are built in the directories of their modules.
+	if from.kept, err = filepath.Abs(filepath.Join(*to, keptDir)); err != nil {
+		return fmt.Errorf("finding the directory of images: %w", err)
 	}
 	all := images(strings.Split(*arch, ","))
 	for _, name := range fs.Args() {

@@ -55,7 +55,11 @@ func (s source) pushOne(ctx context.Context, spec imageSpec, created time.Time, 
 		return fmt.Errorf("making a directory to work in: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	built, err := s.assemble(ctx, spec, created, work)
+	files, err := s.gather(ctx, spec, work)
+	if err != nil {
+		return err
+	}
+	built, err := pack(spec, files, created)
 	if err != nil {
 		return err
 	}
