@@ -48,8 +48,9 @@ show get nodes -o wide
 section "Our server, by its chart: three replicas, and three members of their store"
 HELM=(upgrade --install statefulset-apiserver artifacts/chart --namespace statefulset-system --create-namespace --wait --timeout 4m)
 printf '$ helm %s\n' "${HELM[*]}"
-# What a demo before has left may be of another build with the same name.
-kubectl -n statefulset-system delete pods --all --ignore-not-found >/dev/null
+# What a demo before has left may be of another build with the same name. Containers that have only just been started again
+# with their node do not hear that they are to end, and are killed when their time is over.
+kubectl -n statefulset-system delete pods --all --ignore-not-found --grace-period=5 >/dev/null
 KUBECONFIG=$DIR/kubeconfig bin/helm "${HELM[@]}" || fail "helm did not succeed"
 show wait --for=condition=Available apiservice/v1.apps.statefulset.dev --timeout="${TIMEOUT}s"
 show -n statefulset-system get pods -o wide

@@ -77,7 +77,10 @@ func (s *supervisor) applyPrepared(ctx context.Context, kubectl string) error {
 	if err != nil {
 		return err
 	}
-	return runKubectl(ctx, kubectl, s.adminConfig(), all, "apply", "--filename=-")
+	if err := runKubectl(ctx, kubectl, s.adminConfig(), all, "apply", "--filename=-"); err != nil {
+		return fmt.Errorf("creating nodes and storage classes: %w", err)
+	}
+	return nil
 }
 
 // runKubectl runs kubectl on the cluster; its error carries kubectl's own words.

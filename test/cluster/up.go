@@ -12,6 +12,8 @@ import (
 	"maps"
 	"os"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func runUp(ctx context.Context, args []string, out io.Writer) error {
@@ -78,13 +80,16 @@ func (s *supervisor) up(ctx context.Context, bin binaries, modulesDir, images st
 	if err := s.ensure(ctx, s.apiserver(bin)); err != nil {
 		return err
 	}
-	if err := s.applyPrepared(ctx, bin["kubectl"]); err != nil {
-		return fmt.Errorf("creating nodes and storage classes: %w", err)
-	}
-	if err := s.ensure(ctx, s.followers(bin)...); err != nil {
-		return err
-	}
-	if err := s.startNodes(ctx, bin, images, s.nodes()...); err != nil {
+	// In a cluster that was stopped, kubectl may wait for a server that runs on its nodes.
+	starting, startCtx := errgroup.WithContext(ctx)
+	starting.Go(func() error { return s.applyPrepared(startCtx, bin["kubectl"]) })
+	starting.Go(func() error {
+		if err := s.ensure(startCtx, s.followers(bin)...); err != nil {
+			return err
+		}
+		return s.startNodes(startCtx, bin, images, s.nodes()...)
+	})
+	if err := starting.Wait(); err != nil {
 		return err
 	}
 	if err := s.waitUsable(ctx, bin["kubectl"]); err != nil {
