@@ -42,6 +42,8 @@ type component struct {
 	// netns is the network namespace that it runs in, empty for that of this program, and group the control group.
 	netns string
 	group controlGroup
+	// retries is how often it is started again if it ends by itself before it is healthy.
+	retries int
 }
 
 // layout knows where everything of a cluster directory is.

@@ -81,6 +81,9 @@ func (l layout) kubelet(bin binaries, n node) component {
 		netns:  n.namespace.name,
 		group:  n.group(),
 		health: probe{url: "http://" + n.address + ":" + kubeletHealthPort + "/healthz"},
+		// All kubelets of a machine make one socket for device plugins, at a path that no flag changes, and one that
+		// does so at the same moment as another ends. An init system would start it again, too.
+		retries: 3,
 	}
 }
 

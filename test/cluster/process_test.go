@@ -6,7 +6,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -64,6 +68,47 @@ func TestDyingComponentIsReportedWithItsLog(t *testing.T) {
 		if got := strings.Contains(text, want); got != present {
 			t.Errorf("error contains %q: got %v, want %v; the error: %s", want, got, present, text)
 		}
+	}
+}
+
+func TestAComponentThatEndsBeforeItIsHealthyIsStartedAgain(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		retries, ends int
+		want          bool
+	}{
+		"it ends once, and may be started again":      {retries: 1, ends: 1, want: true},
+		"it ends as often as it may be started again": {retries: 2, ends: 2, want: true},
+		"it ends once more":                           {retries: 1, ends: 2},
+		"it may not be started again":                 {ends: 1},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			dir := t.TempDir()
+			starts := filepath.Join(dir, "starts")
+			count := func() int {
+				text, _ := os.ReadFile(starts)
+				return strings.Count(string(text), "\n")
+			}
+			health := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if count() <= tc.ends {
+					w.WriteHeader(http.StatusServiceUnavailable)
+				}
+			}))
+			t.Cleanup(health.Close)
+			s := testSupervisor(t, dir)
+			exe, args := shell(t, fmt.Sprintf("echo start >>%s; [ $(wc -l <%s) -gt %d ] || exit 1; while :; do sleep 1; done", starts, starts, tc.ends))
+			err := s.ensure(t.Context(), component{name: kwokName, exe: exe, args: args, health: probe{url: health.URL}, retries: tc.retries})
+			t.Cleanup(func() {
+				if err := s.stop(kwokName); err != nil {
+					t.Error(err)
+				}
+			})
+			if got := err == nil; got != tc.want {
+				t.Errorf("comes to be healthy: got %t (%v), want %t", got, err, tc.want)
+			}
+			if got, want := count(), min(tc.retries, tc.ends)+1; got != want {
+				t.Errorf("starts: got %d, want %d", got, want)
+			}
+		})
 	}
 }
 

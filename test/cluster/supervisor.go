@@ -103,12 +103,31 @@ func (s *supervisor) ensure(ctx context.Context, group ...component) error {
 		starting = append(starting, c)
 	}
 	for _, c := range starting {
-		if err := s.waitHealthy(ctx, c, readyWithin); err != nil {
+		if err := s.waitStarted(ctx, c); err != nil {
 			return err
 		}
 		fmt.Fprintf(s.out, "%s is ready (%s)\n", c.name, elapsed(begun))
 	}
 	return nil
+}
+
+// waitStarted waits until a component is healthy, and starts it again, later each time, when it ends before.
+func (s *supervisor) waitStarted(ctx context.Context, c component) error {
+	delay := readyPoll
+	for tries := c.retries; ; tries-- {
+		err := s.waitHealthy(ctx, c, readyWithin)
+		if tries == 0 || !errors.As(err, &deadError{}) {
+			return err
+		}
+		fmt.Fprintf(s.out, "%s ended and is started again\n", c.name)
+		if err := pause(ctx, delay); err != nil {
+			return fmt.Errorf("waiting to start %s again: %w", c.name, err)
+		}
+		delay *= 2
+		if err := s.restart(c); err != nil {
+			return err
+		}
+	}
 }
 
 // keeps reports whether the component runs as described and is healthy, so that it can be left alone.
