@@ -39,10 +39,8 @@ func (p platform) environment() []string {
 
 // build builds one of our programs into a directory, and returns its path.
 func (s source) build(ctx context.Context, pkg string, on platform, dir string) (string, error) {
-	return build(ctx, s.root, s.ldflags(), pkg, filepath.Join(dir, on.program(path.Base(pkg))), on)
+	return build(ctx, s.root, "-s -w "+s.stamp, pkg, filepath.Join(dir, on.program(path.Base(pkg))), on)
 }
-
-func (s source) ldflags() string { return "-s -w " + s.stamp }
 
 // build builds a package of a module to a file. What is built depends on nothing but the sources,
 // the toolchain and what the linker is told, which leaves debug information out, so none is made.

@@ -95,11 +95,12 @@ type filesFunc = func(ctx context.Context, s source, arch, dir string) (map[stri
 // program is one of ours, built for an architecture.
 func program(pkg, path string) filesFunc {
 	return func(ctx context.Context, s source, arch, dir string) (map[string]string, error) {
-		binary, err := s.place(arch, filepath.Base(path), dir)
+		place, err := s.place(arch, dir)
 		if err != nil {
 			return nil, err
 		}
-		if binary, err = build(ctx, s.root, s.ldflags(), pkg, binary, platform{"linux", arch}); err != nil {
+		binary, err := s.build(ctx, pkg, platform{"linux", arch}, place)
+		if err != nil {
 			return nil, err
 		}
 		files, err := documents(ctx, s.root, pkg, filepath.Base(path), platform{"linux", arch}, dir)
@@ -116,11 +117,12 @@ func program(pkg, path string) filesFunc {
 func pinned(module, pkg, path string) filesFunc {
 	return func(ctx context.Context, s source, arch, dir string) (map[string]string, error) {
 		module := filepath.Join(s.root, "test", "cluster", "modules", module)
-		binary, err := s.place(arch, filepath.Base(path), dir)
+		place, err := s.place(arch, dir)
 		if err != nil {
 			return nil, err
 		}
-		if binary, err = build(ctx, module, "-s -w", pkg, binary, platform{"linux", arch}); err != nil {
+		binary, err := build(ctx, module, "-s -w", pkg, filepath.Join(place, filepath.Base(path)), platform{"linux", arch})
+		if err != nil {
 			return nil, err
 		}
 		files, err := documents(ctx, module, pkg, filepath.Base(path), platform{"linux", arch}, dir)
@@ -174,58 +176,62 @@ func (s source) writeImage(ctx context.Context, spec imageSpec, created time.Tim
 		return fmt.Errorf("making a directory to work in: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	files, err := s.gather(ctx, spec, work)
-	if err != nil {
-		return err
-	}
-	inputs, err := spec.inputs(files, created)
-	if err != nil {
-		return err
-	}
-	archive := filepath.Join(dir, cmp.Or(spec.archive, spec.name)+".tar")
-	if s.isKept(archive, inputs) {
-		fmt.Fprintf(out, "image %s: unchanged, %s\n", spec.reference, time.Since(begun).Round(100*time.Millisecond))
-		return nil
-	}
-	index, err := pack(spec, files, created)
+	layers, err := s.gather(ctx, spec, created, work)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making the directory of images: %w", err)
 	}
-	if err := s.forget(archive); err != nil {
+	archive := filepath.Join(dir, cmp.Or(spec.archive, spec.name)+".tar")
+	said := "unchanged"
+	if err := s.unlessKept(spec, layers, created, archive, func() error {
+		index, err := pack(spec, layers, created)
+		if err != nil {
+			return err
+		}
+		size, err := index.archive(archive, created)
+		said = fmt.Sprintf("%.1f MB", float64(size)/1e6)
+		return err
+	}); err != nil {
 		return err
 	}
-	size, err := index.archive(archive, created)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "image %s: %.1f MB, %s\n", spec.reference, float64(size)/1e6, time.Since(begun).Round(100*time.Millisecond))
-	return s.keep(archive, inputs)
+	fmt.Fprintf(out, "image %s: %s, %s\n", spec.reference, said, time.Since(begun).Round(100*time.Millisecond))
+	return nil
 }
 
-// gather makes the files of an image, for each of its architectures. work is where they may be made.
-func (s source) gather(ctx context.Context, spec imageSpec, work string) (map[string]map[string]string, error) {
-	all := map[string]map[string]string{}
-	for _, arch := range spec.arch {
+// assemble makes an image in memory, for each of its architectures. work is where its files may be made.
+func (s source) assemble(ctx context.Context, spec imageSpec, created time.Time, work string) (*index, error) {
+	layers, err := s.gather(ctx, spec, created, work)
+	if err != nil {
+		return nil, err
+	}
+	return pack(spec, layers, created)
+}
+
+// gather makes the files of an image, and the layer of them, for each of its architectures.
+func (s source) gather(ctx context.Context, spec imageSpec, created time.Time, work string) ([][]byte, error) {
+	layers := make([][]byte, len(spec.arch))
+	for i, arch := range spec.arch {
 		files, err := spec.files(ctx, s, arch, work)
 		if err != nil {
 			return nil, err
 		}
-		all[arch] = files
+		if layers[i], err = layerOf(files, created); err != nil {
+			return nil, err
+		}
 	}
-	return all, nil
+	return layers, nil
 }
 
-// pack makes an image of its files in memory.
-func pack(spec imageSpec, files map[string]map[string]string, created time.Time) (*index, error) {
+// pack makes an image of its layers, of which there is one for each architecture.
+func pack(spec imageSpec, layers [][]byte, created time.Time) (*index, error) {
 	made, err := newIndex(spec.reference)
 	if err != nil {
 		return nil, err
 	}
-	for _, arch := range spec.arch {
-		if err := made.add(spec, arch, files[arch], created); err != nil {
+	for i, arch := range spec.arch {
+		if err := made.add(spec, arch, layers[i], created); err != nil {
 			return nil, err
 		}
 	}

@@ -42,11 +42,7 @@ func newIndex(reference string) (*index, error) {
 }
 
 // add adds the image of an architecture.
-func (i *index) add(spec imageSpec, arch string, files map[string]string, created time.Time) error {
-	text, err := layerOf(files, created)
-	if err != nil {
-		return err
-	}
+func (i *index) add(spec imageSpec, arch string, text []byte, created time.Time) error {
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil },
 		tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 	if err != nil {

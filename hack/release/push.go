@@ -55,11 +55,7 @@ func (s source) pushOne(ctx context.Context, spec imageSpec, created time.Time, 
 		return fmt.Errorf("making a directory to work in: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	files, err := s.gather(ctx, spec, work)
-	if err != nil {
-		return err
-	}
-	built, err := pack(spec, files, created)
+	built, err := s.assemble(ctx, spec, created, work)
 	if err != nil {
 		return err
 	}

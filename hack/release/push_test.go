@@ -21,12 +21,7 @@ import (
 // A push that breaks off at any request leaves no tag that leads to half an image, and the
 // next one finishes it.
 func TestAPushThatBreaksOffLeavesNoTag(t *testing.T) {
-	spec := small(t)
-	files, err := (source{}).gather(t.Context(), spec, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	built, err := pack(spec, files, time.Unix(0, 0))
+	built, err := (source{}).assemble(t.Context(), small(t), time.Unix(0, 0), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
