@@ -127,7 +127,7 @@ func (j *judged) nextLook() {
 	}
 	for _, pod := range j.Pods {
 		if pod.DeletionTimestamp != nil && j.mine(pod) {
-			if left := pod.DeletionTimestamp.Add(30 * time.Second).Sub(j.Now); left > 0 {
+			if left := pod.DeletionTimestamp.Add(10 * time.Second).Sub(j.Now); left > 0 {
 				sooner(left)
 			}
 		}

@@ -11,8 +11,9 @@ import (
 )
 
 // nodePatience is how long after its deadline a pod may still be there before its node
-// is suspected. A kubelet kills at the deadline what has not ended, and then says so.
-const nodePatience = 30 * time.Second
+// is suspected. A kubelet kills at the deadline what has not ended, unmounts, and then
+// says so, which takes a node that is well a few seconds. Nothing but words depends on it.
+const nodePatience = 10 * time.Second
 
 // suspicious is from when on it takes too long until a terminating pod is gone.
 func suspicious(pod *corev1.Pod) time.Time { return pod.DeletionTimestamp.Add(nodePatience) }
