@@ -62,7 +62,7 @@ func (j *judged) operationOn(pod *corev1.Pod) string {
 	switch {
 	case !j.wanted(ordinal):
 		return "ScaleDown"
-	case j.mayTake(pod, ordinal) && !j.rests():
+	case j.mayTake(pod, ordinal) && !j.rests(), j.mayUnblock(pod, ordinal):
 		return "Update"
 	case j.asked(pod):
 		return "Replace"

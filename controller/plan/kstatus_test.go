@@ -45,12 +45,23 @@ func (h *host) checkWord(view World, failed []Failure, goesOn bool) {
 	case stalled:
 		want = status.FailedStatus
 	case goesOn && len(f.ordinals) > 0:
-	case len(failed) == 0 && h.conditionNow(v1.StatefulSetReady).Reason != v1.ReasonWaitingForRevisions && len(f.notDesired()) == 0:
+	case len(failed) == 0 && h.conditionNow(v1.StatefulSetReady).Reason != v1.ReasonWaitingForRevisions && len(f.notDesired()) == 0 && !f.runsForgotten(h.set.Status.UpdateRevision):
 		want = status.CurrentStatus
 	}
 	if got := word(h.t, h.set); got != want {
 		h.t.Fatalf("[word] a generic reader calls the set %s, want %s; it lacks %v, and says %v", got, want, f.notDesired(), h.set.Status.Conditions)
 	}
+}
+
+// runsForgotten reports whether a member that follows the template runs a revision of which there is no
+// record, and that is not the present one. Its pod may look as it should: what else it was made from, nobody
+// can say.
+func (f evidence) runsForgotten(updated string) bool {
+	return f.strategy() != v1.OnDeleteStatefulSetStrategyType && slices.ContainsFunc(f.ordinals, func(ordinal int) bool {
+		pod := f.member(ordinal)
+		at := pod.Labels[revisionLabel]
+		return f.isAbovePartition(ordinal) && at != updated && f.revisions[at] == nil
+	})
 }
 
 // held reports whether the set is held.
