@@ -64,12 +64,10 @@ func (j *judged) replaced() {
 		j.broke("replace budget", "%d serving members are taken away, %d of %d are missing, and %d may be", len(taken), missing, len(j.ordinals), j.maxUnavailable())
 	}
 	for _, ordinal := range j.ordinals {
-		if latest < 0 || !j.precedes(ordinal, latest) || !j.serves(ordinal) || !j.asked(j.member(ordinal)) || taken[ordinal] || j.isLeaving(ordinal) {
+		if latest < 0 || !j.precedes(ordinal, latest) || !j.serves(ordinal) || !j.asked(j.member(ordinal)) || taken[ordinal] || j.isLeaving(ordinal) || j.lacksOutputToReturn(ordinal) {
 			continue
 		}
-		if !j.lacksOutputToReturn(ordinal) {
-			j.broke("replace order", "member %d is replaced before member %d", latest, ordinal)
-		}
+		j.broke("replace order", "member %d is replaced before member %d", latest, ordinal)
 	}
 }
 

@@ -16,8 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"statefulset.dev/test/harness"
 )
 
 // TestLifeOfTheExampleWithGrowingClaims creates the example, has its disks grown by the
@@ -32,7 +30,7 @@ func TestLifeOfTheExampleWithGrowingClaims(t *testing.T) {
 	pods := watchPods(t, ns)
 	kubectlApply(t, string(content), "-n", ns)
 	waitReady(t, ns, "db", 3)
-	waitBound(t, ns, 3)
+	waitBound(t, ns, "data-db-0", "data-db-1", "data-db-2")
 	mark := pods.mark()
 
 	larger := strings.Replace(string(content), "storage: 1Gi", "storage: 2Gi", 1)
@@ -57,28 +55,6 @@ func TestLifeOfTheExampleWithGrowingClaims(t *testing.T) {
 	if claims := claimUIDs(t, ns); len(claims) != 6 || claims["log-db-0"] == "" {
 		t.Errorf("claims are %v, want data and log of three members", claims)
 	}
-}
-
-// waitBound waits until claims are bound and have a size: KWOK runs a pod before its claims are, and the
-// host lets nobody change one until then.
-func waitBound(t *testing.T, ns string, n int) {
-	t.Helper()
-	harness.Eventually(t, fmt.Sprintf("%d claims are bound", n), func(ctx context.Context) error {
-		claims, err := suite.Host.CoreV1().PersistentVolumeClaims(ns).List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		bound := 0
-		for _, claim := range claims.Items {
-			if claim.Status.Phase == corev1.ClaimBound && !claim.Status.Capacity.Storage().IsZero() {
-				bound++
-			}
-		}
-		if bound != n {
-			return fmt.Errorf("%d of %d claims are bound", bound, len(claims.Items))
-		}
-		return nil
-	})
 }
 
 // playResizer gives claims that ask for more than they have a larger volume, as often as it is

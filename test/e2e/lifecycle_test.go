@@ -87,13 +87,7 @@ func expectMember(t *testing.T, ns string, ordinal int, revision string) {
 	if owner == nil || owner.APIVersion != "apps.statefulset.dev/v1" || owner.Kind != "StatefulSet" || owner.Name != "web" {
 		t.Errorf("controller of pod %s is %v, want StatefulSet web of apps.statefulset.dev/v1", name, owner)
 	}
-	harness.Eventually(t, "claim "+claim+" is bound", func(ctx context.Context) error {
-		got, err := suite.Host.CoreV1().PersistentVolumeClaims(ns).Get(ctx, claim, metav1.GetOptions{})
-		if err == nil && got.Status.Phase != corev1.ClaimBound {
-			err = fmt.Errorf("it is %s", got.Status.Phase)
-		}
-		return err
-	})
+	waitBound(t, ns, claim)
 }
 
 // TestDeletedAndFailedPods checks that a member comes back under its name and with

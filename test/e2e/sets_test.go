@@ -85,6 +85,21 @@ func waitUpdated(t *testing.T, ns, name string, replicas int32) {
 	})
 }
 
+// waitBound waits until claims are bound and have a size: KWOK runs a pod before its claims are, and the
+// host lets nobody change one until then.
+func waitBound(t *testing.T, ns string, claims ...string) {
+	t.Helper()
+	for _, claim := range claims {
+		harness.Eventually(t, "claim "+claim+" is bound", func(ctx context.Context) error {
+			got, err := suite.Host.CoreV1().PersistentVolumeClaims(ns).Get(ctx, claim, metav1.GetOptions{})
+			if err == nil && (got.Status.Phase != corev1.ClaimBound || got.Status.Capacity.Storage().IsZero()) {
+				err = fmt.Errorf("it is %s with %s", got.Status.Phase, got.Status.Capacity.Storage())
+			}
+			return err
+		})
+	}
+}
+
 func conditionOf(set *v1.StatefulSet, kind v1.StatefulSetConditionType) *v1.StatefulSetCondition {
 	for i := range set.Status.Conditions {
 		if set.Status.Conditions[i].Type == kind {
