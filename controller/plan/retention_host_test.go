@@ -15,14 +15,16 @@ import (
 
 // retainObjects gives all templates of objects the retention of the host: "none", "Retain", "Delete", or
 // "Delete:20" with a delay in seconds, for those of removed members, and with "/Delete" behind it those that
-// are deleted with the set.
+// are deleted with the set. Where the server refuses to delete them, a Secret that is drawn for data in
+// claims, they are kept.
 func (h *host) retainObjects() {
 	h.t.Helper()
 	for i := range h.set.Spec.ObjectTemplates {
 		template := &h.set.Spec.ObjectTemplates[i]
 		template.Retention = nil
 		scaled, deleted, ends := strings.Cut(h.keeping, "/")
-		if h.keeping == "" || h.keeping == "none" || template.IsForSet() && !ends {
+		mustStay := len(template.Generate) > 0 && len(h.set.Spec.VolumeClaimTemplates) > 0
+		if h.keeping == "" || h.keeping == "none" || mustStay || template.IsForSet() && !ends {
 			continue
 		}
 		template.Retention = &v1.ObjectRetention{WhenDeleted: v1.ObjectRetentionPolicyType(deleted)}

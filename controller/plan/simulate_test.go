@@ -104,6 +104,7 @@ func (h *host) configure(settings []string) {
 			spec.Template.Spec.Containers[0].Image = value
 		case "claims":
 			spec.VolumeClaimTemplates = claimTemplates(value)
+			h.retainObjects()
 		case "claimLabel":
 			for i := range spec.VolumeClaimTemplates {
 				spec.VolumeClaimTemplates[i].Labels = map[string]string{"tier": value}
