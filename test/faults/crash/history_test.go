@@ -27,6 +27,7 @@ const (
 	sets      = "statefulsets"
 	// objects are those that templates describe.
 	objects = "configmaps"
+	secrets = "secrets"
 )
 
 // What becomes of an object.

@@ -30,10 +30,10 @@ func (b *bench) mayMakeObjects(t *testing.T) {
 	t.Helper()
 	_, err := b.Host.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: "faults-objects", Labels: map[string]string{"apps.statefulset.dev/aggregate-to-controller": "true"}},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{objects}, Verbs: []string{"get", "list", "watch", "create", "patch", "delete"}}},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{objects, secrets}, Verbs: []string{"get", "list", "watch", "create", "patch", "delete"}}},
 	}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		t.Fatalf("letting the controller make %s: %v", objects, err)
+		t.Fatalf("letting the controller make %s and %s: %v", objects, secrets, err)
 	}
 }
 
@@ -91,8 +91,13 @@ func objectsLacking(j judged) []violation {
 		for _, set := range j.setsAround(r.at) {
 			lacking = ""
 			for _, d := range scenarios.Describes(set) {
-				if mine := d.Ordinal == "" || setName+"-"+d.Ordinal == r.object.GetName(); mine && !j.wasThere(d.Name, r.version) {
+				if mine := d.Ordinal == "" || setName+"-"+d.Ordinal == r.object.GetName(); mine && !j.wasThere(objects, d.Name, r.version) {
 					lacking = d.Name
+				}
+			}
+			for _, name := range scenarios.Drawn(set, ordinalOf(r.object.GetName())) {
+				if !j.wasThere(secrets, name, r.version) {
+					lacking = name
 				}
 			}
 			if lacking == "" {
@@ -106,11 +111,11 @@ func objectsLacking(j judged) []violation {
 	return found
 }
 
-// wasThere reports whether there was an object of a name at a version.
-func (j judged) wasThere(name string, version int64) bool {
+// wasThere reports whether there was an object of a kind and a name at a version.
+func (j judged) wasThere(kind, name string, version int64) bool {
 	there := false
 	for _, r := range j.records {
-		if r.kind == objects && r.object.GetName() == name && r.version < version {
+		if r.kind == kind && r.object.GetName() == name && r.version < version {
 			there = r.verb != gone
 		}
 	}
@@ -123,12 +128,12 @@ func (j judged) wasThere(name string, version int64) bool {
 func objectsOfOthers(j judged) []violation {
 	var found []violation
 	for _, e := range j.requests {
-		if e.resource != objects || e.verb == "create" || e.verb == "get" || e.verb == "list" || e.verb == "watch" {
+		if e.resource != objects && e.resource != secrets || e.verb == "create" || e.verb == "get" || e.verb == "list" || e.verb == "watch" {
 			continue
 		}
 		version := versionIn(e.body)
 		at := slices.IndexFunc(j.records, func(r record) bool {
-			return r.kind == objects && r.object.GetName() == e.name && r.object.GetResourceVersion() == version
+			return r.kind == e.resource && r.object.GetName() == e.name && r.object.GetResourceVersion() == version
 		})
 		if at >= 0 && scenarios.IsOf(setName, j.records[at].object) && (e.verb == "patch" || e.verb == "delete" && isDated(j.records[at].object)) {
 			continue

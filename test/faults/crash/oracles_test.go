@@ -37,6 +37,7 @@ const (
 	claimsSound  = "members created on claims that are not sound"
 	objectsThere = "members created without their objects"
 	objectsKept  = "objects deleted, or others' written"
+	drawnOnce    = "Secrets drawn anew for data that know the former"
 	inTurn       = "members replaced out of turn that the status did not name before"
 	onceEach     = "members removed twice for one update"
 	calledFor    = "members created that nobody wants, or with a name that nobody gave"
@@ -63,7 +64,7 @@ func (r *run) judge(requests []entry) []violation {
 	j := judged{r, r.all(), requests}
 	var found []violation
 	for _, oracle := range []func(judged) []violation{
-		unconditioned, unjustified, unfaithful, outOfOrder, unavailable, claimsLost, claimsUnsound, objectsLacking, objectsOfOthers, outOfTurn, twice, uncalled,
+		unconditioned, unjustified, unfaithful, outOfOrder, unavailable, claimsLost, claimsUnsound, objectsLacking, objectsOfOthers, drawnAgain, outOfTurn, twice, uncalled,
 	} {
 		found = append(found, oracle(j)...)
 	}

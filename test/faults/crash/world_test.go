@@ -43,6 +43,7 @@ func watchWorld(t *testing.T, b *bench) *world {
 	w.watch(t, pods, core.Pods("").Watch)
 	w.watch(t, claims, core.PersistentVolumeClaims("").Watch)
 	w.watch(t, objects, core.ConfigMaps("").Watch)
+	w.watch(t, secrets, core.Secrets("").Watch)
 	w.watch(t, revisions, apps.ControllerRevisions("").Watch)
 	w.watch(t, sets, apps.StatefulSets("").Watch)
 	w.watchStore(t, b.etcd.URL)
@@ -204,6 +205,9 @@ func (h *history) observed() scenarios.Observed {
 	}
 	for _, object := range h.live[objects] {
 		o.Objects = append(o.Objects, *object.(*corev1.ConfigMap))
+	}
+	for _, object := range h.live[secrets] {
+		o.Secrets = append(o.Secrets, *object.(*corev1.Secret))
 	}
 	return o
 }

@@ -209,7 +209,7 @@ func (j *judge) replied(c *call) {
 		}
 	case c.Verb == "get":
 		v.read[written{c.Resource, c.Name}] = c.result.(model.Object)
-	case c.Verb == "list":
+	case c.Verb == "list" && !c.asksForHolders():
 		if name, single := c.Single(); single {
 			_, objects := model.Items(c.result)
 			v.read[written{c.Resource, name}] = nil
@@ -258,9 +258,15 @@ func (j *judge) settled() {
 
 // decides reports whether the call is one that a sync waits for.
 func (c *call) decides() bool {
-	_, single := c.Single()
-	return c.writes() || single || c.Verb == "get" && c.Resource != model.Leases
+	return c.writes() || c.isPastCaches() || c.Verb == "get" && c.Resource != model.Leases
 }
+
+// isPastCaches reports whether the call is a list that a sync makes: caches are of all namespaces.
+func (c *call) isPastCaches() bool { return c.Verb == "list" && c.Namespace != "" }
+
+// asksForHolders reports whether the call is a list, page by page, of those who were given a Secret. It
+// serves that alone: the next decision goes by the caches again.
+func (c *call) asksForHolders() bool { return c.isPastCaches() && c.List.Limit > 0 }
 
 func (j *judge) killed(r *replica) { delete(j.deposed, r) }
 

@@ -7,13 +7,10 @@ import (
 	"bytes"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/test/faults/internal/scenarios"
 	"statefulset.dev/test/faults/sim/model"
 )
@@ -37,7 +34,7 @@ func (j *judge) secretChanges(secret *corev1.Secret, how watch.EventType) {
 // givenTo are the claims and pods that say that they were given a Secret.
 func (j *judge) givenTo(secret string) (names []string) {
 	for _, object := range slices.Concat(j.world.host.List(model.Claims, namespace), j.world.host.List(model.Pods, namespace)) {
-		if names1 := strings.Split(metav1.Object(object).GetAnnotations()[v1.GeneratedAnnotation], ","); slices.Contains(names1, secret) {
+		if scenarios.GivenTo(object, secret) {
 			names = append(names, object.GetName())
 		}
 	}

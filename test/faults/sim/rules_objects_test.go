@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -45,14 +46,19 @@ func (j *judge) readFields(i *intent) {
 	}
 }
 
+// described reports whether a resource is one of those that templates describe.
+func described(resource schema.GroupVersionResource) bool {
+	return resource == model.ConfigMaps || resource == model.Secrets
+}
+
 // isJSONPatch reports whether a call is a patch by operations, which is for fields of objects only.
 func (c *call) isJSONPatch() bool {
-	return c.Verb == "patch" && c.Resource == model.ConfigMaps && c.ContentType == string(types.JSONPatchType)
+	return c.Verb == "patch" && described(c.Resource) && c.ContentType == string(types.JSONPatchType)
 }
 
 // leavesOthers: what others have made may be used, and is never written.
 func leavesOthers(_ *judge, i *intent) string {
-	if i.Resource != model.ConfigMaps || i.Verb == "create" || i.target == nil || scenarios.IsOf(scenarios.Name, i.target) {
+	if !described(i.Resource) || i.Verb == "create" || i.target == nil || scenarios.IsOf(scenarios.Name, i.target) {
 		return ""
 	}
 	return fmt.Sprintf("it is that of %q", i.target.GetAnnotations()[v1.OwnerAnnotation])
@@ -61,7 +67,7 @@ func leavesOthers(_ *judge, i *intent) string {
 // losesSight reports whether a replica has written an object that it does not see any more: one is
 // watched by a label, which others may take off. Then it is found by creating it.
 func (i *intent) losesSight(own ownWrite) bool {
-	return i.Resource == model.ConfigMaps && (own.version <= i.by.view.versions[i.Resource] || own.object.GetLabels()[v1.ObjectSetLabel] == "")
+	return described(i.Resource) && (own.version <= i.by.view.versions[i.Resource] || own.object.GetLabels()[v1.ObjectSetLabel] == "")
 }
 
 // createsWithObjects: without them its containers would fail, or go by what nobody has described.

@@ -163,5 +163,8 @@ func (w *world) observed() scenarios.Observed {
 	for _, object := range w.host.List(model.ConfigMaps, namespace) {
 		o.Objects = append(o.Objects, *object.(*corev1.ConfigMap))
 	}
+	for _, object := range w.host.List(model.Secrets, namespace) {
+		o.Secrets = append(o.Secrets, *object.(*corev1.Secret))
+	}
 	return o
 }

@@ -62,6 +62,8 @@ func Beyond() []Scenario {
 		{"objects go with their set, which comes again at once, and stay with one that is left", ordered(0), steps(
 			ends(1, v1.DeleteObjectRetentionPolicyType), scale(3), Settled, scale(2), Settled, Delete(metav1.DeletePropagationBackground), Create{}, ends(2, v1.DeleteObjectRetentionPolicyType), scale(2), Settled,
 			Delete(metav1.DeletePropagationOrphan), Orphaned, Create{}, ends(3, v1.DeleteObjectRetentionPolicyType), scale(2), Settled, ends(3, v1.RetainObjectRetentionPolicyType), Settled, ends(3, v1.DeleteObjectRetentionPolicyType), scale(1), Settled)},
+		{"Secrets are drawn, and stay while members and their set go and come again", ordered(0), steps(
+			draws, scale(3), Settled, EndPod{Ordinal: 1}, scale(1), Settled, scale(2), Settled, Delete(metav1.DeletePropagationBackground), Create{}, draws, scale(3), Settled)},
 		{"objects are lost and changed by hand", ordered(0), steps(
 			describes(1, v1.UseExistingObject), scale(3), Settled,
 			DeleteObject(Name+"-0-conf"), PatchObject{Name + "-2-conf", `{"data":{"member":"nobody"}}`}, Settled,

@@ -39,6 +39,7 @@ func Outcome(o Observed) string {
 		say("revision %s: image %s, owners %v", revision.Name, imageOf(revision), o.owners(revision.OwnerReferences))
 	}
 	lines = append(lines, o.objectLines()...)
+	lines = append(lines, o.secretLines()...)
 	slices.Sort(lines)
 	if set := o.Set; set != nil {
 		status := set.Status

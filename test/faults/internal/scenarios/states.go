@@ -23,6 +23,7 @@ type Observed struct {
 	Revisions []appsv1.ControllerRevision
 	// Objects are those beside the pods: all ConfigMaps.
 	Objects []corev1.ConfigMap
+	Secrets []corev1.Secret
 }
 
 // The states that a user may wait for.
