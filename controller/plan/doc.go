@@ -21,9 +21,9 @@
 //	hold        so is one that is deleted or held,
 //	name        one whose name a set of another group has too, as long as that has pods,
 //	handover    and one of whose pods' revisions somebody else has not yet given up
-//	revisions   record the template; a template seen before becomes the latest again
 //	rollout     tell of an update that has failed, is rolled back, or cannot be; whom one
 //	            reaches that goes by steps is part of the survey (release.go, steps.go)
+//	revisions   record the template; a template seen before becomes the latest again
 //	membership  adopt pods without a controller, release pods that no longer match
 //	recreate    strategy Recreate only: remove old members, wait until all are gone
 //	claims      change claims after their templates, if asked for and as far as that is

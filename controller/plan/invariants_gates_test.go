@@ -198,6 +198,21 @@ func withAnnotation(text string) *metav1.ObjectMeta {
 	return &metav1.ObjectMeta{Annotations: map[string]string{"apps.statefulset.dev/disruption": text}}
 }
 
+// askedOrDrained is the pod with whose end an action begins, nil if with none.
+func (j *judged) askedOrDrained(action Action) *corev1.Pod {
+	switch a := action.(type) {
+	case PatchPod:
+		if !isTold(a) {
+			return j.pods[a.Pod.Name]
+		}
+	case SetPodConditions:
+		if takesOut(a) {
+			return j.pods[a.Pod.Name]
+		}
+	}
+	return nil
+}
+
 // takes: together no more members are asked about, or unavailable, than may be unavailable, when
 // one more is asked about or removed by updates and requests.
 func (j *judged) takes() {
@@ -211,16 +226,8 @@ func (j *judged) takes() {
 		}
 	}
 	for _, action := range j.actions() {
-		var pod *corev1.Pod
+		pod := j.askedOrDrained(action)
 		switch a := action.(type) {
-		case PatchPod:
-			if !isTold(a) {
-				pod = j.pods[a.Pod.Name]
-			}
-		case SetPodConditions:
-			if takesOut(a) {
-				pod = j.pods[a.Pod.Name]
-			}
 		case DeletePod:
 			pod = j.pods[a.Pod.Name]
 		case UpdateInPlace:

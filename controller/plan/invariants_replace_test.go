@@ -25,7 +25,7 @@ func (f evidence) asked(pod *corev1.Pod) bool {
 // has left, those with the highest ordinals first. An ordered set takes none while any does
 // not serve. Only what is not ready goes without regard to others.
 func (j *judged) replaced() {
-	missing, taken, latest, any := 0, map[int]bool{}, -1, false
+	missing, taken, begun, latest, any := 0, map[int]bool{}, map[int]bool{}, -1, false
 	for _, ordinal := range j.ordinals {
 		if !j.serves(ordinal) {
 			missing++
@@ -60,11 +60,16 @@ func (j *judged) replaced() {
 	if !any {
 		return
 	}
+	for _, action := range j.actions() {
+		if pod := j.askedOrDrained(action); pod != nil {
+			begun[j.ordinalOf(pod.Name)] = true // for an update, which comes before a request
+		}
+	}
 	if budget := max(j.maxUnavailable()-missing, 0); len(taken) > budget {
 		j.broke("replace budget", "%d serving members are taken away, %d of %d are missing, and %d may be", len(taken), missing, len(j.ordinals), j.maxUnavailable())
 	}
 	for _, ordinal := range j.ordinals {
-		if latest < 0 || !j.precedes(ordinal, latest) || !j.serves(ordinal) || !j.asked(j.member(ordinal)) || taken[ordinal] || j.isLeaving(ordinal) || j.lacksOutputToReturn(ordinal) {
+		if latest < 0 || !j.precedes(ordinal, latest) || !j.serves(ordinal) || !j.asked(j.member(ordinal)) || taken[ordinal] || begun[ordinal] || j.isLeaving(ordinal) || j.lacksOutputToReturn(ordinal) {
 			continue
 		}
 		j.broke("replace order", "member %d is replaced before member %d", latest, ordinal)

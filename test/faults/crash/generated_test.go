@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,11 +21,17 @@ import (
 	"statefulset.dev/test/faults/internal/scenarios"
 )
 
-// drawnAgain finds Secrets of the set whose texts have changed, and those that were made although a
-// claim or a pod was there that had been given one of the name.
+// drawnAgain finds Secrets of the set whose texts have changed, those that were made although a claim or
+// a pod was there that had been given one of the name, and those that the controller wanted deleted. What
+// else it asks of Secrets is not looked at: the host does not log what is said of them.
 func drawnAgain(j judged) []violation {
 	var found []violation
 	drawn, holders := map[string]map[string][]byte{}, map[string]metav1.Object{}
+	for _, e := range j.requests {
+		if e.resource == secrets && (e.verb == "delete" || e.verb == "deletecollection") {
+			found = append(found, violation{drawnOnce, fmt.Sprintf("%s %s at %s: got a request that no set has asked for", e.verb, e.name, e.at.Format(time.RFC3339Nano))})
+		}
+	}
 	// Each kind has a watch of its own, so records are not in the order of what they tell.
 	byVersion := func(a, b record) int { return cmp.Compare(a.version, b.version) }
 	for _, r := range slices.SortedStableFunc(slices.Values(j.records), byVersion) {
@@ -87,6 +94,10 @@ func TestTheJudgeOfSecrets(t *testing.T) {
 			p.happens(claims, gone, claim)
 			p.happens(secrets, created, secret("b"))
 		}, 0},
+		"a Secret is deleted by the controller": {func(p *past) {
+			p.happens(secrets, created, secret("a"))
+			p.requests = append(p.requests, entry{verb: "delete", resource: secrets, name: "web-0-token", code: 200})
+		}, 1},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			p := newPast()

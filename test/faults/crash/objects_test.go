@@ -128,12 +128,12 @@ func (j judged) wasThere(kind, name string, version int64) bool {
 func objectsOfOthers(j judged) []violation {
 	var found []violation
 	for _, e := range j.requests {
-		if e.resource != objects && e.resource != secrets || e.verb == "create" || e.verb == "get" || e.verb == "list" || e.verb == "watch" {
+		if e.resource != objects || e.verb == "create" || e.verb == "get" || e.verb == "list" || e.verb == "watch" {
 			continue
 		}
 		version := versionIn(e.body)
 		at := slices.IndexFunc(j.records, func(r record) bool {
-			return r.kind == e.resource && r.object.GetName() == e.name && r.object.GetResourceVersion() == version
+			return r.kind == objects && r.object.GetName() == e.name && r.object.GetResourceVersion() == version
 		})
 		if at >= 0 && scenarios.IsOf(setName, j.records[at].object) && (e.verb == "patch" || e.verb == "delete" && isDated(j.records[at].object)) {
 			continue
