@@ -149,9 +149,10 @@ func (j *judged) orderTold(taken map[int]bool) {
 		if !j.serves(ordinal) || j.isLeaving(ordinal) {
 			free--
 		}
-		// As in apps/v1, one that is ready and not available yet is paid for once more.
+		// As in apps/v1, one that is ready and not available yet is paid for once more, and so is one
+		// that is not ready by our hand. Only a broken one costs nothing.
 		if pod := j.member(ordinal); pod != nil && taken[ordinal] {
-			if _, ok := ready(pod); ok {
+			if _, broken := unreadySince(pod); !broken {
 				free--
 			}
 		}
