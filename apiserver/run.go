@@ -75,7 +75,7 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 		return err
 	}
 	certificates.HoldUntilClientCAs(ctx, config.Generic.SecureServing, host.Client, o.Authentication)
-	if config.Preflight, err = o.Preflight.Build(host.Config); err != nil {
+	if config.Preflight, err = o.Preflight.Build(host.Config, host.ResourcesOf); err != nil {
 		return err
 	}
 	closeGuard, err := o.applyGuard(ctx, config, host, fail)

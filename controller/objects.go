@@ -21,8 +21,7 @@ import (
 	"statefulset.dev/identity"
 )
 
-// objectManager is the manager of the fields of objects that templates describe.
-const objectManager = "statefulset-apiserver"
+const objectManager = identity.ObjectManager
 
 // ObjectClients reach objects of any kind in the host.
 type ObjectClients struct {

@@ -19,6 +19,9 @@ import (
 	"statefulset.dev/identity/render"
 )
 
+// ObjectManager is the manager of the fields of objects that templates describe.
+const ObjectManager = "statefulset-apiserver"
+
 // ObjectKey is what an object in the namespace of a set is known by, whatever its version.
 type ObjectKey struct{ Group, Kind, Name string }
 

@@ -88,7 +88,7 @@ func (p *objectRights) Validate(ctx context.Context, request admission.Attribute
 		return nil
 	}
 	old, _ := request.GetOldObject().(*appsv1.StatefulSet)
-	changed := changedTemplates(set, old)
+	changed := identity.ChangedObjectTemplates(set, old)
 	if len(changed) == 0 {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -33,16 +34,22 @@ const (
 
 // dryRunner creates objects in the host as dry runs.
 type dryRunner struct {
-	client rest.Interface
-	gate   *window.Gate
+	client  rest.Interface
+	objects objectRunner
+	gate    *window.Gate
 }
 
 var _ Host = dryRunner{}
 
 // newDryRunner asks the host in the name of another account, unless that is empty. It may
 // create the objects that are tried, and only in dry runs; and since the host does not take
-// its requests for those of the controller, they do not queue up in front of these.
-func newDryRunner(config *rest.Config, as string) (dryRunner, error) {
+// its requests for those of the controller, they do not queue up in front of these. Objects of other
+// kinds are tried in the name of this server.
+func newDryRunner(config *rest.Config, as string, resources Resources) (dryRunner, error) {
+	objects, err := newObjectRunner(config, resources)
+	if err != nil {
+		return dryRunner{}, err
+	}
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // the gate limits what is asked at the same time
 	config.Impersonate = rest.ImpersonationConfig{UserName: as}
@@ -52,20 +59,28 @@ func newDryRunner(config *rest.Config, as string) (dryRunner, error) {
 	if err != nil {
 		return dryRunner{}, fmt.Errorf("creating a client for the host cluster at %s: %w", config.Host, err)
 	}
-	return dryRunner{client.CoreV1().RESTClient(), window.NewGate(window.New(leastTrials, firstTrials, trialsAtOnce))}, nil
+	return dryRunner{client.CoreV1().RESTClient(), objects, window.NewGate(window.New(leastTrials, firstTrials, trialsAtOnce))}, nil
 }
 
 // TryCreate asks whether the object could be created.
 func (r dryRunner) TryCreate(ctx context.Context, object runtime.Object) Answer {
-	resource, namespace, err := hostResource(object)
-	if err != nil {
-		return Answer{Err: err}
-	}
 	leave, err := r.gate.Enter(ctx)
 	if err != nil {
 		return Answer{Err: ErrBusy}
 	}
-	defer func() { leave(err) }()
+	answer := r.try(ctx, object)
+	leave(answer.Err)
+	return answer
+}
+
+func (r dryRunner) try(ctx context.Context, object runtime.Object) Answer {
+	if of, is := object.(*unstructured.Unstructured); is {
+		return r.objects.try(ctx, of)
+	}
+	resource, namespace, err := hostResource(object)
+	if err != nil {
+		return Answer{Err: err}
+	}
 	heard := &warningList{}
 	err = r.client.Post().Namespace(namespace).Resource(resource).
 		VersionedParams(&metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}, scheme.ParameterCodec).

@@ -43,7 +43,7 @@ func TestAsManyObjectsAreTriedAtATimeAsTheHostCanDo(t *testing.T) {
 	host := &slowHost{arrived: make(chan struct{}, asked), answer: make(chan struct{})}
 	server := httptest.NewServer(host)
 	defer server.Close()
-	runner, err := newDryRunner(&rest.Config{Host: server.URL}, "somebody-else")
+	runner, err := newDryRunner(&rest.Config{Host: server.URL}, "somebody-else", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

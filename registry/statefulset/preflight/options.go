@@ -40,7 +40,7 @@ func NewOptions() *Options {
 // AddFlags adds all flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Mode, "preflight", o.Mode,
-		"What to do with a set whose pod template or claim templates the host cluster finds invalid in a dry run: enforce refuses it, warn accepts it with a warning, off does not ask the host.")
+		"What to do with a set whose pod template, claim templates or objects the host cluster finds invalid in a dry run: enforce refuses it, warn accepts it with a warning, off does not ask the host.")
 	flags.StringVar(&o.Identity, "preflight-identity", o.Identity,
 		"User of the host cluster in whose name these dry runs are asked for, which this server must be allowed to impersonate. The manifests have an account that may create in dry runs only. If empty, the server asks in its own name.")
 }
@@ -54,11 +54,11 @@ func (o *Options) Validate() []error {
 }
 
 // Build lets sets be tried on a host before they are stored.
-func (o *Options) Build(host *rest.Config) (Preflight, error) {
+func (o *Options) Build(host *rest.Config, resources Resources) (Preflight, error) {
 	if o.Mode == off {
 		return Preflight{}, nil
 	}
-	runner, err := newDryRunner(host, o.Identity)
+	runner, err := newDryRunner(host, o.Identity, resources)
 	if err != nil {
 		return Preflight{}, err
 	}

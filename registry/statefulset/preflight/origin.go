@@ -20,6 +20,8 @@ const templateVolumes = "spec.template.spec.volumes"
 // origin translates the field paths of an object that is made from a set into those
 // of the set.
 type origin struct {
+	// whole is where the whole object comes from, if it is made from one part of the set.
+	whole string
 	// fields are looked through in this order.
 	fields []fieldOrigin
 	// volumes are the paths of the set that the pod's volumes come from, by index.
@@ -32,6 +34,9 @@ type fieldOrigin struct{ object, set string }
 // of is the path of the set for a path of the object. A path that comes from nowhere
 // in the set stays as it is.
 func (o origin) of(path string) string {
+	if o.whole != "" {
+		return o.whole + "." + path
+	}
 	for _, f := range o.fields {
 		if rest, ok := below(path, f.object); ok {
 			return o.volume(f.set + rest)

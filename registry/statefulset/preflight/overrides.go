@@ -41,7 +41,7 @@ func overrideTrials(set, known *appsv1.StatefulSet) []trial {
 		}
 		tried[hash] = true
 		if len(trials) >= 2*mostOverrides {
-			trials = append(trials, trial{path: overridePath(i).String(), override: true})
+			trials = append(trials, trial{path: overridePath(i).String(), group: ofOverride})
 			continue
 		}
 		trials = append(trials, overrideTrial(set, overrides, i)...)
@@ -66,7 +66,7 @@ func overrideTrial(set *appsv1.StatefulSet, overrides *identity.Overrides, i int
 	}
 	trials := podTrials(set, pod, template.ObjectMeta, overridePath(i).String(), overrideOrigins(set, &pod.Spec, i))
 	for j := range trials {
-		trials[j].override = true
+		trials[j].group = ofOverride
 	}
 	return trials
 }

@@ -30,8 +30,8 @@ const (
 
 // Host is the cluster in which the members of sets run.
 type Host interface {
-	// TryCreate asks whether a PodTemplate, a Pod or a PersistentVolumeClaim could
-	// be created in the host, as a dry run: nothing comes of it.
+	// TryCreate asks whether a PodTemplate, a Pod, a PersistentVolumeClaim or an object of a
+	// template could be created in the host, as a dry run: nothing comes of it.
 	TryCreate(ctx context.Context, object runtime.Object) Answer
 }
 
@@ -46,6 +46,8 @@ type Answer struct {
 	Err error
 	// Warnings are those that the host would give to the object's creator.
 	Warnings []string
+	// There is true if there is such an object, so that it was asked whether that could be changed.
+	There bool
 }
 
 // Preflight is what is done with a set that is written before it is stored: objects
@@ -66,7 +68,7 @@ func (p Preflight) AfterCreate(admit rest.ValidateObjectFunc) rest.ValidateObjec
 	return func(ctx context.Context, obj runtime.Object) error {
 		set := obj.(*appsv1.StatefulSet)
 		trials := Trials(sync.OnceValue(func() error {
-			return p.try(ctx, set, slices.Concat(templateTrials(set), claimTrials(set), overrideTrials(set, nil)))
+			return p.try(ctx, set, slices.Concat(templateTrials(set), claimTrials(set), overrideTrials(set, nil), objectTrials(set, nil)))
 		}))
 		if err := admit(withTrials(ctx, trials), obj); err != nil {
 			return err
@@ -76,7 +78,7 @@ func (p Preflight) AfterCreate(admit rest.ValidateObjectFunc) rest.ValidateObjec
 }
 
 // AfterUpdate tries a changed set that admission has let through, if anything of it has
-// changed that a pod or a claim is made from. When the store repeats an update, because
+// changed that a pod, a claim or an object is made from. When the store repeats an update, because
 // what it had read was old, what it makes of the same set is not tried again.
 func (p Preflight) AfterUpdate(admit rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
 	if p.Host == nil {
@@ -128,7 +130,7 @@ func changedTrials(set, old *appsv1.StatefulSet) []trial {
 	if rendersAnew || !equality.Semantic.DeepEqual(set.Spec.VolumeClaimTemplates, old.Spec.VolumeClaimTemplates) {
 		trials = append(trials, claimTrials(set)...)
 	}
-	return append(trials, overrideTrials(set, known)...)
+	return slices.Concat(trials, overrideTrials(set, known), objectTrials(set, old))
 }
 
 // try asks the host about all objects at once. It returns an error for a set that
@@ -147,16 +149,19 @@ func (p Preflight) try(ctx context.Context, set *appsv1.StatefulSet, trials []tr
 
 // bounded are the trials for which there is room, and what is said of the others.
 func bounded(trials []trial) (asked []trial, left []string) {
-	var plain, overrides []trial
+	of := map[group][]trial{}
 	for _, t := range trials {
-		if t.override {
-			overrides = append(overrides, t)
-		} else {
-			plain = append(plain, t)
-		}
+		of[t.group] = append(of[t.group], t)
 	}
-	room, overrideRoom := min(len(plain), mostTrials), min(len(overrides), 2*mostOverrides)
-	return slices.Concat(plain[:room], overrides[:overrideRoom]), append(unasked(plain[room:]), unaskedOverrides(overrides[overrideRoom:])...)
+	for _, part := range []struct {
+		group group
+		most  int
+		left  func([]trial) []string
+	}{{ofTemplate, mostTrials, unasked}, {ofOverride, 2 * mostOverrides, unaskedOverrides}, {ofObject, mostObjects, unaskedObjects}} {
+		room := min(len(of[part.group]), part.most)
+		asked, left = append(asked, of[part.group][:room]...), append(left, part.left(of[part.group][room:])...)
+	}
+	return asked, left
 }
 
 func (p Preflight) ask(ctx context.Context, trials []trial) []Answer {

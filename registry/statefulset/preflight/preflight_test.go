@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
@@ -49,6 +50,8 @@ func (h *answeringHost) kinds() []string {
 			kinds = append(kinds, "Pod")
 		case *corev1.PersistentVolumeClaim:
 			kinds = append(kinds, "PersistentVolumeClaim")
+		case *unstructured.Unstructured:
+			kinds = append(kinds, object.GetObjectKind().GroupVersionKind().Kind)
 		}
 	}
 	h.tried = nil

@@ -29,9 +29,22 @@ type trial struct {
 	// or is made up by us, and apps/v1 accepts it; so do we, with a warning. Empty if
 	// there is no such field.
 	binding string
-	// override is true for the trial of an override, which has a bound of its own.
-	override bool
+	// group is what it is of. Each has a bound of its own.
+	group group
 }
+
+// group is a part of a set.
+type group int
+
+const (
+	// ofTemplate are trials of the pod template and the claim templates.
+	ofTemplate group = iota
+	// ofOverride are those of overrides.
+	ofOverride
+	// ofObject are those of the templates of objects. All that the host finds invalid in an object that
+	// is not there yet is a fault of the set.
+	ofObject
+)
 
 // templateTrials are the trials of a pod template. It is tried as a PodTemplate, in
 // which the host looks at what stands in the template and at nothing else, as it does

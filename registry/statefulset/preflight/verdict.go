@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -39,7 +40,7 @@ func judge(trials []trial, answers []Answer) findings {
 	var all findings
 	for i, trial := range trials {
 		found := trial.judge(answers[i])
-		if trial.override {
+		if trial.group != ofTemplate {
 			found = found.without(all)
 		}
 		all.errs = append(all.errs, found.errs...)
@@ -73,9 +74,12 @@ func (t trial) judge(answer Answer) findings {
 	causes := invalidFields(answer.Err)
 	for _, cause := range causes {
 		err := t.origin.fieldError(cause)
-		if _, binds := below(cause.Field, t.binding); binds && t.binding != "" {
+		switch {
+		case t.binds(cause.Field, answer):
 			found.errs = append(found.errs, err)
-		} else {
+		case answer.There:
+			found.warnings = append(found.warnings, fmt.Sprintf("%s: %s could not be changed: %v; if it may not be changed, delete it to have it made anew", t.path, t.noun(), err))
+		default:
 			found.warnings = append(found.warnings, fmt.Sprintf("%s: %s could not be created: %v", t.path, t.noun(), err))
 		}
 	}
@@ -83,6 +87,16 @@ func (t trial) judge(answer Answer) findings {
 		found.warnings = append(found.warnings, fmt.Sprintf("%s: %s", t.path, t.refusal(answer.Err)))
 	}
 	return found
+}
+
+// binds reports whether what the host finds invalid in a field is a fault of the set. A field that
+// may not be changed is no fault of who deletes the object next.
+func (t trial) binds(path string, answer Answer) bool {
+	if t.group == ofObject {
+		return !answer.There
+	}
+	_, binds := below(path, t.binding)
+	return binds && t.binding != ""
 }
 
 // mostTwins is how many claim templates like one that is invalid are complained of.
@@ -139,7 +153,9 @@ func (t trial) refusal(err error) string {
 }
 
 func (t trial) noun() string {
-	switch t.object.(type) {
+	switch object := t.object.(type) {
+	case *unstructured.Unstructured:
+		return object.GetKind() + " " + object.GetName()
 	case *corev1.Pod:
 		return "a pod"
 	case *corev1.PersistentVolumeClaim:
@@ -165,5 +181,16 @@ func (o origin) fieldError(cause metav1.StatusCause) *field.Error {
 	if !known {
 		kind, detail = field.ErrorTypeInvalid, cause.Message
 	}
-	return &field.Error{Type: kind, Field: o.of(cause.Field), BadValue: field.OmitValueType{}, Detail: strings.TrimPrefix(detail, ": ")}
+	return &field.Error{Type: kind, Field: o.of(cause.Field), BadValue: field.OmitValueType{}, Detail: shortened(strings.TrimPrefix(detail, ": "))}
+}
+
+// shortened leaves out the middle of a long complaint: the host repeats in it what a field has, which
+// may be a whole pod template, and says at its end what is wrong with that.
+func shortened(detail string) string {
+	const begin, end = 100, 300
+	text := []rune(detail)
+	if len(text) <= begin+end {
+		return detail
+	}
+	return string(text[:begin]) + " ... " + string(text[len(text)-end:])
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -135,5 +136,15 @@ func TestWhatTheHostSaysOfANewSet(t *testing.T) {
 				t.Errorf("warnings: got %q, want %q", warnings.texts, test.warnings)
 			}
 		})
+	}
+}
+
+func TestALongComplaintIsShortened(t *testing.T) {
+	value := strings.Repeat("é", 1000)
+	cause := metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Field: "spec.template", Message: `Invalid value: "` + value + `": field is immutable`}
+	got := origin{whole: "spec.objectTemplates[0].object"}.fieldError(cause).Error()
+	want := `spec.objectTemplates[0].object.spec.template: Invalid value: "` + strings.Repeat("é", 99) + " ... " + strings.Repeat("é", 279) + `": field is immutable`
+	if got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package admission
+package identity
 
 import (
 	"bytes"
@@ -11,15 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	appsv1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/identity"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
-// changedTemplates are the indices of those of a set that make other objects than in the old one,
+// ChangedObjectTemplates are the indices of those of a set that make other objects than in the old one,
 // or for other members. If something is different that all are made from, they are all; the number
 // of replicas is not part of that. old is nil if the set is new.
-func changedTemplates(set, old *appsv1.StatefulSet) (changed []int) {
-	before := map[string]*appsv1.ObjectTemplate{}
+func ChangedObjectTemplates(set, old *v1.StatefulSet) (changed []int) {
+	before := map[string]*v1.ObjectTemplate{}
 	if old != nil && equality.Semantic.DeepEqual(objectInputsOf(set), objectInputsOf(old)) {
 		for i := range old.Spec.ObjectTemplates {
 			before[old.Spec.ObjectTemplates[i].Name] = &old.Spec.ObjectTemplates[i]
@@ -38,19 +37,19 @@ func changedTemplates(set, old *appsv1.StatefulSet) (changed []int) {
 // of replicas. Its name, its namespace and its UID never change.
 type objectInputs struct {
 	ServiceName string
-	Identity    *appsv1.MemberIdentity
-	Overrides   []appsv1.MemberOverride
-	Ordinals    *appsv1.StatefulSetOrdinals
+	Identity    *v1.MemberIdentity
+	Overrides   []v1.MemberOverride
+	Ordinals    *v1.StatefulSetOrdinals
 	// Marks are the labels of pods by which the set finds them, which objects get too.
 	Marks map[string]string
 }
 
-func objectInputsOf(set *appsv1.StatefulSet) objectInputs {
+func objectInputsOf(set *v1.StatefulSet) objectInputs {
 	inputs := objectInputs{
 		ServiceName: set.Spec.ServiceName, Identity: set.Spec.Identity, Overrides: set.Spec.Overrides, Ordinals: set.Spec.Ordinals,
 		Marks: map[string]string{},
 	}
-	for _, key := range identity.SelectedKeys(set.Spec.Selector) {
+	for _, key := range SelectedKeys(set.Spec.Selector) {
 		if value, has := set.Spec.Template.Labels[key]; has {
 			inputs.Marks[key] = value
 		}
@@ -60,7 +59,7 @@ func objectInputsOf(set *appsv1.StatefulSet) objectInputs {
 
 // sameTemplate reports whether two templates say the same. Clients write the same manifest with
 // its fields in another order.
-func sameTemplate(a, b *appsv1.ObjectTemplate) bool {
+func sameTemplate(a, b *v1.ObjectTemplate) bool {
 	if equality.Semantic.DeepEqual(a, b) {
 		return true
 	}
