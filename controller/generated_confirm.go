@@ -24,7 +24,9 @@ import (
 const givenPage = 500
 
 // rereads are the pauses before a page is read again.
-var rereads = wait.Backoff{Duration: 50 * time.Millisecond, Factor: 3, Jitter: 0.1, Steps: 3}
+func rereads() wait.Backoff {
+	return wait.Backoff{Duration: 50 * time.Millisecond, Factor: 3, Jitter: 0.1, Steps: 3}
+}
 
 // confirmUngiven makes sure, past the caches, that nobody was given a Secret that is about to be drawn.
 // What is drawn over data that knows another text makes it useless, and the cache of Secrets may be ahead
@@ -87,7 +89,7 @@ func (e *execution) confirmNoneGiven(ctx context.Context, noun string, action pl
 // more come before a Secret is drawn, and if each of their failures put it off, a host that fails half
 // of the requests would have it put off for as long as there is patience.
 func (e *execution) readAgain(ctx context.Context, options metav1.ListOptions, read givenPager) (page []metav1.Object, next string, err error) {
-	for pauses := rereads; ; {
+	for pauses := rereads(); ; {
 		page, next, err = read(ctx, options)
 		if err == nil || pauses.Steps == 0 || !mayPass(err) {
 			return page, next, err

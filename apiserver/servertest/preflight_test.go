@@ -70,7 +70,7 @@ func withPreflight(t *testing.T, mode, url string) func(*apiserver.Config) {
 	t.Helper()
 	return func(config *apiserver.Config) {
 		var err error
-		if config.Preflight, err = (&preflight.Options{Mode: mode}).Build(&rest.Config{Host: url}); err != nil {
+		if config.Preflight, err = (&preflight.Options{Mode: mode}).Build(&rest.Config{Host: url}, nil); err != nil {
 			t.Fatalf("preparing the preflight: %v", err)
 		}
 	}
