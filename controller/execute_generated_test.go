@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -15,6 +16,8 @@ import (
 	"sync"
 	"testing"
 
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,6 +38,8 @@ type vault struct {
 	refuses bool
 	posts   []*unstructured.Unstructured
 	queries []string
+	// spans are those of the requests.
+	spans *tracetest.InMemoryExporter
 }
 
 func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -74,10 +79,14 @@ func newVaultTerm(t *testing.T, known ...runtime.Object) (*term, *vault, *v1.Sta
 			t.Fatal(err)
 		}
 	}
-	served := &vault{}
+	served := &vault{spans: tracetest.NewInMemoryExporter()}
 	server := httptest.NewServer(served)
 	t.Cleanup(server.Close)
-	clients, err := NewObjectClients(&rest.Config{Host: server.URL})
+	spans := sdktrace.NewTracerProvider(sdktrace.WithSyncer(served.spans), sdktrace.WithSampler(sdktrace.AlwaysSample()))
+	term.Tracer = spans.Tracer("controller")
+	config := &rest.Config{Host: server.URL}
+	config.Wrap(TraceRequests(spans))
+	clients, err := NewObjectClients(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +137,9 @@ func TestWhatIsDrawnIsNowhereButInTheHost(t *testing.T) {
 			term, host, set, create := newVaultTerm(t)
 			host.refuses = refuses
 			decided := plan.Plan{Aside: []plan.Chain{{create}}}
-			done := term.execute(t.Context(), nil, set, decided)
+			ctx, span := term.startSpan(t.Context(), set)
+			done := term.execute(ctx, nil, set, decided)
+			endSpan(span, errors.Join(failuresOf(done)...))
 			klog.Flush()
 			if len(host.posts) != 1 || host.queries[0] != "fieldManager=statefulset-apiserver-generate" {
 				t.Fatalf("the host was sent %d Secrets by %q, want one by statefulset-apiserver-generate", len(host.posts), host.queries)
@@ -145,7 +156,14 @@ func TestWhatIsDrawnIsNowhereButInTheHost(t *testing.T) {
 			for _, event := range done.events {
 				told += fmt.Sprintf("%+v", event)
 			}
+			spans := fmt.Sprintf("%+v", host.spans.GetSpans())
+			if !strings.Contains(spans, "statefulset-apiserver-generate") {
+				t.Errorf("there are the spans %s, want one of the request", spans)
+			}
 			for _, trace := range traces {
+				if strings.Contains(spans, trace) {
+					t.Errorf("what is traced has what was drawn: %s", spans)
+				}
 				if strings.Contains(told, trace) {
 					t.Errorf("what is told has what was drawn: %s", told)
 				}
@@ -161,6 +179,13 @@ func TestWhatIsDrawnIsNowhereButInTheHost(t *testing.T) {
 			}
 		})
 	}
+}
+
+func failuresOf(done report) (all []error) {
+	for _, failure := range done.failures {
+		all = append(all, failure.Err)
+	}
+	return all
 }
 
 func TestTwoDrawsDiffer(t *testing.T) {

@@ -6,8 +6,13 @@
 package e2e
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -63,10 +68,45 @@ func TestLifeOfTheExampleWithGeneratedSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	planned := kubectl(t, "get", "--raw", "/apis/apps.statefulset.dev/v1/namespaces/"+ns+"/statefulsets/db/plan")
 	for _, text := range []string{password, token} {
 		if strings.Contains(events.String(), text) {
 			t.Error("an event has what was drawn")
 		}
+		if strings.Contains(planned, text) {
+			t.Error("the plan has what was drawn")
+		}
+		expectInNoLog(t, text)
+	}
+}
+
+// expectInNoLog reads all logs of the cluster, the host's audit log among them.
+func expectInNoLog(t *testing.T, text string) {
+	t.Helper()
+	err := filepath.WalkDir(suite.Path("logs"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		for reader := bufio.NewReaderSize(file, 1<<20); ; {
+			line, err := reader.ReadString('\n')
+			if strings.Contains(line, text) {
+				t.Errorf("%s has what was drawn, in a line of %d bytes", path, len(line))
+			}
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+	})
+	if err != nil {
+		t.Fatalf("reading the logs: %v", err)
 	}
 }
 

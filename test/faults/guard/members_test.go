@@ -25,16 +25,18 @@ import (
 
 const apiService = "v1.apps.statefulset.dev"
 
-// members are the pods and claims of one set.
+// members are the pods and claims of one set, and the objects that it describes.
 type members struct {
 	*harness.Members
 	w *world
 }
 
-// settle creates a set and waits until its members and their claims are complete.
+// settle creates a set and waits until its members, their claims and their objects are complete.
 func (w *world) settle(t *testing.T, ns, name string, replicas int32) *members {
 	t.Helper()
-	return &members{Members: w.Settle(t, ns, name, replicas), w: w}
+	m := &members{Members: w.Settle(t, ns, name, replicas), w: w}
+	m.describe(t)
+	return m
 }
 
 // mustStay watches the members for a while, and reports a violation for each look
