@@ -62,6 +62,7 @@ func openBench(t *testing.T) *bench {
 	manager := l.TakeOver(t, lab.ControllerManager)
 	b.makeNode(t)
 	b.mayMakeObjects(t)
+	b.MustKubectl(t, "", "apply", "-k", "../../../artifacts/reclaim") // scenarios have claims deleted
 	b.startStore(t)
 	b.server = l.WithPort(t, b.server, "our-server")
 	b.server.Args = b.server.Args.Without("data-dir").With("leader-elect", "false").With("etcd-servers", b.etcd.URL)

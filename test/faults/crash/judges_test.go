@@ -66,6 +66,31 @@ func TestJudgesOfHolesAndTurns(t *testing.T) {
 			p.change(func(*v1.StatefulSet) {})
 			p.removes("web-2", "new", true)
 		}, nil},
+		"a member is removed for an update, comes back as it was, and is removed for the next": {func(p *past) {
+			p.update("new")
+			p.removes("web-2", "old", true)
+			p.update("newer")
+			p.removes("web-2", "old", true)
+		}, nil},
+		"a member is removed for the next update twice": {func(p *past) {
+			p.update("new")
+			p.removes("web-2", "old", true)
+			p.update("newer")
+			p.removes("web-2", "old", true)
+			p.removes("web-2", "old", true)
+		}, []string{onceEach}},
+		"a member is removed for an override, and when that goes": {func(p *past) {
+			p.override("big")
+			p.removes("web-2", "old", true)
+			p.override("small")
+			p.change(func(*v1.StatefulSet) {})
+			p.removes("web-2", "old", true)
+		}, nil},
+		"a member is removed twice for an override": {func(p *past) {
+			p.override("big")
+			p.removes("web-2", "old", true)
+			p.removes("web-2", "old", true)
+		}, []string{onceEach}},
 		"a reserved member is removed, and created when it is wanted again": {func(p *past) {
 			p.reserve(1, 2)
 			p.change(func(*v1.StatefulSet) {})
@@ -133,6 +158,13 @@ func (p *past) change(how func(*v1.StatefulSet)) {
 
 func (p *past) update(image string) {
 	p.change(func(set *v1.StatefulSet) { set.Spec.Template.Spec.Containers[0].Image = image })
+}
+
+// override gives member 2 a size, which no pod here has.
+func (p *past) override(size string) {
+	p.change(func(set *v1.StatefulSet) {
+		set.Spec.Overrides = []v1.MemberOverride{{Name: size, Ordinals: []v1.OrdinalRange{{First: 2}}, Labels: map[string]string{"size": size}}}
+	})
 }
 
 func (p *past) reserve(ordinal, replicas int32) {

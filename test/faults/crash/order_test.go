@@ -13,6 +13,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/test/faults/internal/scenarios"
@@ -128,8 +129,8 @@ func (j judged) maxUnavailable() int {
 	return rolling.MaxUnavailable.IntValue()
 }
 
-// claimsLost finds claims that went, or were given an owner, although the set's policy
-// does not say so for their ordinals.
+// claimsLost finds claims that went, or were given an owner, although neither the policy of the scenario
+// nor that of the set by then says so for their ordinals.
 func claimsLost(j judged) []violation {
 	policy := appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
 	if given := j.scenario.Set.Spec.PersistentVolumeClaimRetentionPolicy; given != nil {
@@ -145,12 +146,29 @@ func claimsLost(j judged) []violation {
 		switch {
 		case !taken, policy.WhenDeleted == remove:
 		case policy.WhenScaled == remove && j.condemnedAround(r.at, ordinalOf(r.object.GetName())):
+		case j.retiredAround(r.at, r.object):
 		default:
 			found = append(found, violation{claimsKept, fmt.Sprintf("claim %s at version %d: got %s with owners %v, want it kept and nobody's",
 				r.object.GetName(), r.version, r.verb, r.object.GetOwnerReferences())})
 		}
 	}
 	return found
+}
+
+// retiredAround reports whether a claim goes some time after its member was removed. It may be terminating
+// still when the member is wanted again.
+func (j judged) retiredAround(t time.Time, claim metav1.Object) bool {
+	retires := func(set *v1.StatefulSet) bool {
+		policy := set.Spec.PersistentVolumeClaimRetentionPolicy
+		return policy != nil && policy.ScaledAfterSeconds != nil && policy.WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType
+	}
+	begun := t
+	for _, r := range j.records {
+		if r.kind == claims && r.verb == deleting && r.object.GetUID() == claim.GetUID() {
+			begun = r.at
+		}
+	}
+	return slices.ContainsFunc(j.setsAround(begun), retires) && j.condemnedAround(begun, ordinalOf(claim.GetName()))
 }
 
 func (j judged) condemnedAround(t time.Time, ordinal int) bool {

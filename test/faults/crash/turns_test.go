@@ -70,7 +70,7 @@ func (j judged) changesUntil(set *v1.StatefulSet) int {
 		if !ok || then.UID != set.UID || then.Generation > set.Generation {
 			continue
 		}
-		asked := fmt.Sprint(imageOf(&then.Spec.Template.Spec), isPaused(then))
+		asked := fmt.Sprint(imageOf(&then.Spec.Template.Spec), isPaused(then), then.Spec.Overrides)
 		for i := range then.Spec.VolumeClaimTemplates {
 			asked += " " + then.Spec.VolumeClaimTemplates[i].Name
 		}
@@ -93,19 +93,34 @@ func twice(j judged) []violation {
 		if !j.requestedEnd(pod) {
 			continue
 		}
-		around := j.setsAround(r.at)
-		at := slices.IndexFunc(around, func(set *v1.StatefulSet) bool { return owns(set, pod) && reason(set, pod) == "outdated" })
-		if at < 0 || slices.ContainsFunc(around, func(set *v1.StatefulSet) bool { return reason(set, pod) == "condemned" }) {
+		updates := j.updatesOf(pod, j.setsAround(r.at))
+		if len(updates) == 0 {
 			continue
 		}
-		update := fmt.Sprintf("%s for %s, change %d of set %s", pod.Name, imageOf(&around[at].Spec.Template.Spec), j.changesUntil(around[at]), around[at].UID)
-		if before := removed[update]; before != nil {
+		fresh := slices.IndexFunc(updates, func(update string) bool { return removed[update] == nil })
+		if fresh < 0 {
+			before := removed[updates[0]]
 			found = append(found, violation{onceEach, fmt.Sprintf("got pod %s removed with UID %s and %s, and again with UID %s and %s, want it removed once",
-				update, before.UID, imageOf(&before.Spec), pod.UID, imageOf(&pod.Spec))})
+				updates[0], before.UID, imageOf(&before.Spec), pod.UID, imageOf(&pod.Spec))})
+			continue
 		}
-		removed[update] = pod
+		removed[updates[fresh]] = pod
 	}
 	return found
+}
+
+// updatesOf are the updates for which a pod may have been removed, by the sets around that time; none if
+// there may have been another reason.
+func (j judged) updatesOf(pod *corev1.Pod, around []*v1.StatefulSet) (updates []string) {
+	for _, set := range around {
+		switch why := reason(set, pod); {
+		case why == "condemned":
+			return nil
+		case owns(set, pod) && why == "outdated":
+			updates = append(updates, fmt.Sprintf("%s for %s, change %d of set %s", pod.Name, imageOf(&set.Spec.Template.Spec), j.changesUntil(set), set.UID))
+		}
+	}
+	return slices.Compact(updates)
 }
 
 // uncalled finds pods that were created for an ordinal that no set wanted, or with the name
