@@ -224,10 +224,10 @@ test-fuzz: ## Run every fuzz target EXECS (1000000) times
 CASE ?=
 ROUNDS ?= 3
 SCALE ?= 1
-export BENCH_RESULTS = $(CURDIR)/.bench.json
+export BENCH_RESULTS = $(CURDIR)/test/bench/results.json
 .PHONY: bench
 bench: build ## Measure ours beside the built-in StatefulSet on a local cluster (CASE=parallel,ordered picks cases, and keeps the results of the others; ROUNDS=5; SCALE=0.1 for smaller sizes)
-	@CASE="$(CASE)" ROUNDS="$(ROUNDS)" SCALE="$(SCALE)" COMMIT="$$(git describe --always --dirty)" SUITE_TIMEOUT=6h hack/test-on-cluster.sh bench -test.run='^TestBench$$'
+	@CASE="$(CASE)" ROUNDS="$(ROUNDS)" SCALE="$(SCALE)" COMMIT="$$(git describe --always --dirty)" MEASURED="$$(hack/measured.sh)" SUITE_TIMEOUT=6h hack/test-on-cluster.sh bench -test.run='^TestBench$$'
 
 .PHONY: bench-page
 bench-page: ## Write the last run of make bench into docs/performance.md
@@ -240,4 +240,4 @@ bench-go: ## Run the Go benchmarks of single packages
 .PHONY: clean
 clean: bin/cluster ## Stop the local clusters, and delete their data and bin
 	@for dir in .cluster .cluster-*; do [[ $$dir == *-logs || ! -d $$dir ]] || bin/cluster down --dir "$$dir" --purge; done
-	@rm -rf bin dist .cluster-*-logs .faults-table.jsonl .bench.json
+	@rm -rf bin dist .cluster-*-logs .faults-table.jsonl

@@ -21,7 +21,7 @@ import (
 
 // TestBench runs the cases that CASE names, all if it is empty, in ROUNDS rounds. SCALE
 // makes the sizes smaller, to try things out. BENCH_RESULTS is where the run is kept, and
-// what it has of other cases stays if it is of the same commit.
+// what it has of other cases stays if it is of the same code, by the digest in MEASURED.
 func TestBench(t *testing.T) {
 	chosen, err := choose(os.Getenv("CASE"))
 	if err != nil {

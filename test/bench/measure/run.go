@@ -15,10 +15,12 @@ import (
 
 // Run is one run of the benchmarks.
 type Run struct {
-	Begun   time.Time `json:"begun"`
-	Commit  string    `json:"commit"`
-	Machine Machine   `json:"machine"`
-	Rounds  int       `json:"rounds"`
+	Begun  time.Time `json:"begun"`
+	Commit string    `json:"commit"`
+	// Measured is a digest of what is measured, and of what measures it, which many commits leave as it is.
+	Measured string  `json:"measured"`
+	Machine  Machine `json:"machine"`
+	Rounds   int     `json:"rounds"`
 	// Scale is which part of the usual sizes was run.
 	Scale float64 `json:"scale"`
 	// Busy is which part of the processors others had taken, before each case.
@@ -68,10 +70,10 @@ func (r *Run) Page() string {
 }
 
 // Continue takes over what an earlier run has of cases that this one leaves out, if both are
-// of the same commit, machine, rounds and sizes. All cases take hours, so they can be run
+// of the same code, machine, rounds and sizes. All cases take hours, so they can be run
 // one after the other.
 func (r *Run) Continue(earlier *Run, chosen []string) {
-	if earlier.Commit != r.Commit || earlier.Machine != r.Machine || earlier.Rounds != r.Rounds || earlier.Scale != r.Scale {
+	if earlier.Measured != r.Measured || earlier.Machine != r.Machine || earlier.Rounds != r.Rounds || earlier.Scale != r.Scale {
 		return
 	}
 	r.Busy = append(slices.Clone(earlier.Busy), r.Busy...)

@@ -52,7 +52,7 @@ func TestARunIsContinued(t *testing.T) {
 		return names
 	}
 	of := func(names ...string) *Run {
-		run := &Run{Commit: "0123abc", Rounds: 3, Scale: 1, Busy: []float64{0.01}}
+		run := &Run{Commit: "0123abc", Measured: "89ab", Rounds: 3, Scale: 1, Busy: []float64{0.01}}
 		for _, name := range names {
 			run.Results = append(run.Results, Result{Case: name, Measure: strings.Join(names, "+")})
 		}
@@ -64,11 +64,12 @@ func TestARunIsContinued(t *testing.T) {
 		want    []string
 		busy    int
 	}{
-		"what was left out is taken over, in order": {of("first", "second", "third"), func(*Run) {}, []string{"first", "second", "third"}, 2},
-		"another commit is another run":             {of("first"), func(r *Run) { r.Commit = "4567def" }, []string{"second"}, 1},
-		"so is another machine":                     {of("first"), func(r *Run) { r.Machine.Cores = 64 }, []string{"second"}, 1},
-		"so are more rounds":                        {of("first"), func(r *Run) { r.Rounds = 5 }, []string{"second"}, 1},
-		"so are smaller sizes":                      {of("first"), func(r *Run) { r.Scale = 0.1 }, []string{"second"}, 1},
+		"what was left out is taken over, in order":       {of("first", "second", "third"), func(*Run) {}, []string{"first", "second", "third"}, 2},
+		"another commit of the same code is the same run": {of("first"), func(r *Run) { r.Commit = "4567def" }, []string{"first", "second"}, 2},
+		"other code is another run":                       {of("first"), func(r *Run) { r.Measured = "cdef" }, []string{"second"}, 1},
+		"so is another machine":                           {of("first"), func(r *Run) { r.Machine.Cores = 64 }, []string{"second"}, 1},
+		"so are more rounds":                              {of("first"), func(r *Run) { r.Rounds = 5 }, []string{"second"}, 1},
+		"so are smaller sizes":                            {of("first"), func(r *Run) { r.Scale = 0.1 }, []string{"second"}, 1},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			run := of("second")
