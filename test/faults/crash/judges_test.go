@@ -86,6 +86,13 @@ func TestJudgesOfHolesAndTurns(t *testing.T) {
 			p.change(func(*v1.StatefulSet) {})
 			p.removes("web-2", "old", true)
 		}, nil},
+		"a member is removed for an update, changed in place for the next, and removed because that fails": {func(p *past) {
+			p.update("new")
+			p.removes("web-2", "old", true)
+			p.update("newer")
+			p.marks = map[string]string{v1.InPlaceAnnotation: "{}"}
+			p.removes("web-2", "newer", true)
+		}, nil},
 		"a member is removed twice for an override": {func(p *past) {
 			p.override("big")
 			p.removes("web-2", "old", true)
@@ -132,6 +139,8 @@ type past struct {
 	set *v1.StatefulSet
 	now time.Time
 	n   int
+	// marks are the annotations of pods from now on.
+	marks map[string]string
 }
 
 func newPast() *past {
@@ -205,7 +214,7 @@ func (p *past) creates(name, service string) {
 
 func (p *past) pod(name, revision string) *corev1.Pod {
 	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(fmt.Sprint("pod-", p.n)), Labels: map[string]string{appsv1.ControllerRevisionHashLabelKey: revision},
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(fmt.Sprint("pod-", p.n)), Annotations: p.marks, Labels: map[string]string{appsv1.ControllerRevisionHashLabelKey: revision},
 			OwnerReferences: []metav1.OwnerReference{{Kind: v1.Kind, UID: p.set.UID, Controller: new(true)}}},
 		Spec:   corev1.PodSpec{Containers: []corev1.Container{{Image: revision}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},

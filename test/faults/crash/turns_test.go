@@ -110,17 +110,22 @@ func twice(j judged) []violation {
 }
 
 // updatesOf are the updates for which a pod may have been removed, by the sets around that time; none if
-// there may have been another reason.
+// there may have been another reason: one that was changed in place is removed if that cannot be completed.
 func (j judged) updatesOf(pod *corev1.Pod, around []*v1.StatefulSet) (updates []string) {
 	for _, set := range around {
 		switch why := reason(set, pod); {
-		case why == "condemned":
+		case why == "condemned", why == "" && isChangedInPlace(pod):
 			return nil
 		case owns(set, pod) && why == "outdated":
 			updates = append(updates, fmt.Sprintf("%s for %s, change %d of set %s", pod.Name, imageOf(&set.Spec.Template.Spec), j.changesUntil(set), set.UID))
 		}
 	}
 	return slices.Compact(updates)
+}
+
+func isChangedInPlace(pod *corev1.Pod) bool {
+	_, is := pod.Annotations[v1.InPlaceAnnotation]
+	return is
 }
 
 // uncalled finds pods that were created for an ordinal that no set wanted, or with the name
