@@ -100,8 +100,9 @@ func (o *tracked) differs(other *tracked) bool {
 
 // writtenObject is what is remembered of an object that was written.
 type writtenObject struct {
-	// ours is the digest of the fields that the controller managed after that.
-	ours string
+	// ours is the digest of the fields that the controller managed after that, made the inputs that the
+	// object was of then.
+	ours, made string
 	// settled is the resource version at which applying the inputs has changed nothing.
 	settled, inputs string
 	// corrections are how often in a row it was corrected, and correctedAt when last.
@@ -158,6 +159,7 @@ func (m *memo) wroteObject(kind schema.GroupKind, answer metav1.Object, written 
 		m.objects.written = map[types.UID]writtenObject{}
 	}
 	written.ours, _, _ = managed(answer.GetManagedFields())
+	written.made = answer.GetAnnotations()[v1.ObjectInputsAnnotation]
 	m.objects.written[answer.GetUID()] = written
 	m.awaitObjects(kind, answer.GetResourceVersion())
 }
@@ -231,7 +233,8 @@ func (m *memo) written(uid types.UID) writtenObject {
 }
 
 // judgeObject says whether somebody has changed an object since it was written. Of one that this
-// term has not written, that is told from when others have changed it, and once.
+// term has not written, or that another controller of this server has made of other inputs since, that
+// is told from when others have changed it, and once.
 func (m *memo) judgeObject(object *tracked, shown *plan.Object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -239,7 +242,7 @@ func (m *memo) judgeObject(object *tracked, shown *plan.Object) {
 	switch {
 	case known && was.settled == object.ResourceVersion:
 		shown.Settled = was.inputs
-	case known:
+	case known && was.made == object.Annotations[v1.ObjectInputsAnnotation]:
 		shown.Drifted = was.ours != object.ours
 	default:
 		shown.Drifted = object.later
