@@ -6,7 +6,6 @@ package controller
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
@@ -60,9 +60,10 @@ func track(object any) any {
 	return kept
 }
 
-// managed reads who manages which fields. What others write as the status says nothing.
+// managed reads who manages which fields. What others write as the status says nothing. An object that
+// was created, and one that was applied, have the same fields of ours, in entries that differ.
 func managed(entries []metav1.ManagedFieldsEntry) (ours, by string, later bool) {
-	sum, has := sha256.New(), false
+	fields, has := fieldpath.NewSet(), false
 	var at, theirs time.Time
 	for _, entry := range entries {
 		when := time.Time{}
@@ -73,7 +74,9 @@ func managed(entries []metav1.ManagedFieldsEntry) (ours, by string, later bool) 
 		case entry.Subresource != "":
 		case entry.Manager == objectManager, entry.Manager == generateManager:
 			has = true
-			fmt.Fprintf(sum, "%s %s ", entry.Operation, entry.FieldsV1.GetRawString())
+			if of, err := fieldsOf(entry); err == nil {
+				fields = fields.Union(of)
+			}
 			at = latest(at, when)
 		case by == "" || when.After(theirs):
 			by, theirs = entry.Manager, when
@@ -82,7 +85,16 @@ func managed(entries []metav1.ManagedFieldsEntry) (ours, by string, later bool) 
 	if !has {
 		return "", by, false
 	}
-	return hex.EncodeToString(sum.Sum(nil)), by, by != "" && !theirs.Before(at)
+	return digestOf(fields), by, by != "" && !theirs.Before(at)
+}
+
+func digestOf(fields *fieldpath.Set) string {
+	text, err := fields.Leaves().ToJSON()
+	if err != nil {
+		text = []byte(err.Error()) // of what the host has sent as JSON
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 func latest(a, b time.Time) time.Time {

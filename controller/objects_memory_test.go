@@ -26,8 +26,9 @@ func TestWhoHasChangedAnObject(t *testing.T) {
 		live    *metav1.PartialObjectMetadata
 		drifted bool
 	}{
-		"nobody has":                 {ours("one", `{"f:data":{"f:a":{}}}`), false},
-		"somebody has taken a field": {ours("one", `{"f:data":{}}`, mine), true},
+		"nobody has": {ours("one", `{"f:data":{"f:a":{}}}`), false},
+		"another controller applies what was created":    {ours("one", `{"f:data":{".":{},"f:a":{}}}`), false},
+		"somebody has taken a field":                     {ours("one", `{"f:data":{}}`, mine), true},
 		"another controller has made it of other inputs": {ours("two", `{"f:metadata":{"f:ownerReferences":{}}}`), false},
 		"another controller has, and then somebody, too": {ours("two", `{"f:data":{}}`, mine), true},
 	} {
