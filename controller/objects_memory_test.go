@@ -26,15 +26,17 @@ func TestWhoHasChangedAnObject(t *testing.T) {
 		live    *metav1.PartialObjectMetadata
 		drifted bool
 	}{
-		"nobody has": {ours("one", `{"f:data":{"f:a":{}}}`), false},
-		"another controller applies what was created":    {ours("one", `{"f:data":{".":{},"f:a":{}}}`), false},
+		"nobody has": {ours("one", `{"f:data":{".":{},"f:a":{}}}`), false},
+		"another controller applies what was created":    {ours("one", `{"f:data":{"f:a":{}}}`), false},
 		"somebody has taken a field":                     {ours("one", `{"f:data":{}}`, mine), true},
 		"another controller has made it of other inputs": {ours("two", `{"f:metadata":{"f:ownerReferences":{}}}`), false},
 		"another controller has, and then somebody, too": {ours("two", `{"f:data":{}}`, mine), true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			known := &memo{}
-			known.wroteObject(schema.GroupKind{Kind: "ConfigMap"}, ours("one", `{"f:data":{"f:a":{}}}`), writtenObject{})
+			created := ours("one", `{"f:data":{".":{},"f:a":{}}}`)
+			created.ManagedFields[0].Operation = metav1.ManagedFieldsOperationUpdate
+			known.wroteObject(schema.GroupKind{Kind: "ConfigMap"}, created, writtenObject{})
 			var shown plan.Object
 			known.judgeObject(track(test.live).(*tracked), &shown)
 			if shown.Drifted != test.drifted {

@@ -18,6 +18,9 @@ import (
 // or for other members. If something is different that all are made from, they are all; the number
 // of replicas is not part of that. old is nil if the set is new.
 func ChangedObjectTemplates(set, old *v1.StatefulSet) (changed []int) {
+	if len(set.Spec.ObjectTemplates) == 0 {
+		return nil
+	}
 	before := map[string]*v1.ObjectTemplate{}
 	if old != nil && equality.Semantic.DeepEqual(objectInputsOf(set), objectInputsOf(old)) {
 		for i := range old.Spec.ObjectTemplates {

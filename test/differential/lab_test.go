@@ -12,9 +12,7 @@ import (
 	"testing"
 	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -51,7 +49,7 @@ func openLab(t *testing.T) *lab {
 	}
 	l := &lab{Cluster: cluster, sides: map[string]*side{}}
 	l.makeNode(t)
-	l.mayMakeObjects(t)
+	l.MayMake(t, []string{"configmaps", "secrets"})
 	for kind, resource := range hostResources() {
 		l.watch(t, kind, resource)
 	}
@@ -71,27 +69,6 @@ func (l *lab) makeNode(t *testing.T) {
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatalf("creating node %s: %v", node, err)
 	}
-}
-
-// mayMakeObjects gives our controller the right to what scenarios describe.
-func (l *lab) mayMakeObjects(t *testing.T) {
-	t.Helper()
-	_, err := l.Host.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: "differential-objects", Labels: map[string]string{"apps.statefulset.dev/aggregate-to-controller": "true"}},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps", "secrets"}, Verbs: []string{"get", "list", "watch", "create", "patch"}}},
-	}, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		t.Fatalf("letting the controller make objects: %v", err)
-	}
-	harness.Eventually(t, "the controller may make objects", func(ctx context.Context) error {
-		review, err := l.Host.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: "system:serviceaccount:statefulset-system:statefulset-apiserver", ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "create", Resource: "configmaps"},
-		}}, metav1.CreateOptions{})
-		if err == nil && !review.Status.Allowed {
-			return fmt.Errorf("the host says %q", review.Status.Reason)
-		}
-		return err
-	})
 }
 
 // watch tells the sides of every change of a resource from now on.

@@ -18,21 +18,12 @@ import (
 	"statefulset.dev/test/harness"
 )
 
-// goingWithTheSet are ConfigMaps that are deleted with their set.
-const goingWithTheSet = `{"spec":{"objectTemplates":[
-  {"name":"conf","retention":{"whenDeleted":"Delete"},"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"}}},
-  {"name":"all","scope":"Set","retention":{"whenDeleted":"Delete"},"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(SET)-all"}}}]}}`
-
 // TestObjectsThatGoWithTheirSetStayWhenItIsMoved moves a set back, and again: its objects stay, and the
 // built-in controller takes nothing of them for its own. They go with the set that is deleted in the end.
 func TestObjectsThatGoWithTheirSetStayWhenItIsMoved(t *testing.T) {
 	t.Parallel()
-	ns := namespace(t)
-	mayMakeObjects(t)
-	create(t, ns, web(2))
-	waitReady(t, ns, 2, 2)
-	migrate(t, ns, "web")
-	patchOurs(t, ns, goingWithTheSet)
+	ns := movedWithObjects(t, 2)
+	patchOurs(t, ns, harness.GoingWithTheSet)
 	before := waitAnchored(t, ns)
 
 	migrate(t, ns, "web", "--back", "--drop-extra-fields")
@@ -47,7 +38,7 @@ func TestObjectsThatGoWithTheirSetStayWhenItIsMoved(t *testing.T) {
 
 	migrate(t, ns, "web")
 	expectObjects(t, "after the return", ns, before)
-	patchOurs(t, ns, goingWithTheSet)
+	patchOurs(t, ns, harness.GoingWithTheSet)
 	after := waitAnchored(t, ns)
 	if after.anchor == before.anchor || !maps.Equal(after.uids, before.uids) {
 		t.Errorf("described again, the objects are %v, want those of before at another anchor: %v", after, before)

@@ -11,9 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -30,11 +27,7 @@ const described = `{"spec":{"objectTemplates":[
 
 func TestASetWithObjectsIsMovedBackAndForth(t *testing.T) {
 	t.Parallel()
-	ns := namespace(t)
-	mayMakeObjects(t)
-	create(t, ns, web(2))
-	waitReady(t, ns, 2, 2)
-	migrate(t, ns, "web")
+	ns := movedWithObjects(t, 2)
 	patchOurs(t, ns, described)
 	first := waitObjects(t, ns, 2)
 	before := look(t, ns)
@@ -64,11 +57,7 @@ func TestASetWithObjectsIsMovedBackAndForth(t *testing.T) {
 
 func TestASetWhoseTemplateNamesParametersIsNotMovedBack(t *testing.T) {
 	t.Parallel()
-	ns := namespace(t)
-	mayMakeObjects(t)
-	create(t, ns, web(1))
-	waitReady(t, ns, 1, 1)
-	migrate(t, ns, "web")
+	ns := movedWithObjects(t, 1)
 	patchOurs(t, ns, `{"spec":{"identity":{},"objectTemplates":[{"name":"token","generate":[{"key":"token","bytes":24}],
 	  "object":{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(IDENTITY)-token"}}}],
 	  "template":{"spec":{"containers":[{"name":"main","env":[{"name":"TOKEN","valueFrom":{"secretKeyRef":{"name":"$(IDENTITY)-token","key":"token"}}}]}]}}}}`)
@@ -122,23 +111,14 @@ func waitObjects(t *testing.T, ns string, members int32) snapshot {
 	return lookObjects(t, ns)
 }
 
-// mayMakeObjects gives our controller the right to what sets describe here.
-func mayMakeObjects(t *testing.T) {
+// movedWithObjects moves a set of so many members to our group, where it may describe objects, and returns
+// its namespace.
+func movedWithObjects(t *testing.T, replicas int32) (ns string) {
 	t.Helper()
-	_, err := suite.Host.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: "migrate-objects", Labels: map[string]string{"apps.statefulset.dev/aggregate-to-controller": "true"}},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps", "secrets"}, Verbs: []string{"get", "list", "watch", "create", "patch", "delete"}}},
-	}, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		t.Fatalf("letting the controller make objects: %v", err)
-	}
-	harness.Eventually(t, "the controller may make objects", func(ctx context.Context) error {
-		review, err := suite.Host.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: "system:serviceaccount:statefulset-system:statefulset-apiserver", ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "create", Resource: "secrets"},
-		}}, metav1.CreateOptions{})
-		if err == nil && !review.Status.Allowed {
-			return fmt.Errorf("the host says %q", review.Status.Reason)
-		}
-		return err
-	})
+	ns = namespace(t)
+	suite.MayMake(t, []string{"configmaps", "secrets"}, "delete")
+	create(t, ns, web(replicas))
+	waitReady(t, ns, replicas, replicas)
+	migrate(t, ns, "web")
+	return ns
 }

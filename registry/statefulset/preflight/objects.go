@@ -5,7 +5,6 @@ package preflight
 
 import (
 	"encoding/base64"
-	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,14 +29,9 @@ func objectTrials(set, old *appsv1.StatefulSet) (trials []trial) {
 	if wrong != nil {
 		return nil // which was found before
 	}
-	roster := identity.OrdinalsOf(set)
 	for _, i := range changed {
-		ordinals := []int{roster.First()}
-		if last, any := roster.Last(); any && last != roster.First() && !templates[i].ForSet() {
-			ordinals = append(ordinals, last)
-		}
 		path := field.NewPath("spec", "objectTemplates").Index(i).Child("object").String()
-		for _, ordinal := range ordinals {
+		for _, ordinal := range endsOf(set, templates[i].ForSet()) {
 			if object, wrong := templates[i].Make(ordinal); wrong == nil {
 				trials = append(trials, trial{object: withTexts(object, templates[i].Template().Generate), path: path, origin: origin{whole: path}, group: ofObject})
 			}
@@ -56,12 +50,4 @@ func withTexts(object *unstructured.Unstructured, generate []appsv1.GeneratedKey
 		object.Object["data"] = data
 	}
 	return object
-}
-
-// unaskedObjects says which templates of objects were not tried, because they were too many.
-func unaskedObjects(trials []trial) []string {
-	if len(trials) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s to %s: not checked: for one request at most %d objects of templates are tried on the host cluster", trials[0].path, trials[len(trials)-1].path, mostObjects)}
 }

@@ -157,7 +157,7 @@ func bounded(trials []trial) (asked []trial, left []string) {
 		group group
 		most  int
 		left  func([]trial) []string
-	}{{ofTemplate, mostTrials, unasked}, {ofOverride, 2 * mostOverrides, unaskedOverrides}, {ofObject, mostObjects, unaskedObjects}} {
+	}{{ofTemplate, mostTrials, unasked}, {ofOverride, 2 * mostOverrides, unaskedOf("overrides", mostOverrides)}, {ofObject, mostObjects, unaskedOf("objects of templates", mostObjects)}} {
 		room := min(len(of[part.group]), part.most)
 		asked, left = append(asked, of[part.group][:room]...), append(left, part.left(of[part.group][room:])...)
 	}

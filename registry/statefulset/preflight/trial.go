@@ -54,12 +54,20 @@ const (
 // Every object gets a generated name: that of the member may be taken, by the member
 // itself. Its hostname and labels have the real name, so lengths are judged.
 func templateTrials(set *appsv1.StatefulSet) []trial {
-	roster := identity.OrdinalsOf(set)
-	trials := memberTrials(set, roster.First())
-	if last, any := roster.Last(); any && last != roster.First() && set.Spec.Identity != nil {
-		trials = append(trials, memberTrials(set, last)...)
+	var trials []trial
+	for _, ordinal := range endsOf(set, set.Spec.Identity == nil) {
+		trials = append(trials, memberTrials(set, ordinal)...)
 	}
 	return trials
+}
+
+// endsOf are the ordinals of the first member and of the last, or of the first alone if all are alike.
+func endsOf(set *appsv1.StatefulSet, alike bool) []int {
+	roster := identity.OrdinalsOf(set)
+	if last, any := roster.Last(); any && last != roster.First() && !alike {
+		return []int{roster.First(), last}
+	}
+	return []int{roster.First()}
 }
 
 // memberTrials are the trials of the pod template as it is for a member without an override.

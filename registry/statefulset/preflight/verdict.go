@@ -130,12 +130,14 @@ func unasked(trials []trial) []string {
 		left[0], count-1, left[len(left)-1], mostTrials)}
 }
 
-// unaskedOverrides says which overrides were not tried, because they were too many.
-func unaskedOverrides(trials []trial) []string {
-	if len(trials) == 0 {
-		return nil
+// unaskedOf says which parts of a set were not tried, because they were too many.
+func unaskedOf(what string, most int) func(trials []trial) []string {
+	return func(trials []trial) []string {
+		if len(trials) == 0 {
+			return nil
+		}
+		return []string{fmt.Sprintf("%s to %s: not checked: for one request at most %d %s are tried on the host cluster", trials[0].path, trials[len(trials)-1].path, most, what)}
 	}
-	return []string{fmt.Sprintf("%s to %s: not checked: for one request at most %d overrides are tried on the host cluster", trials[0].path, trials[len(trials)-1].path, mostOverrides)}
 }
 
 // refusal words an answer that complains of no field.

@@ -62,7 +62,7 @@ func openBench(t *testing.T) *bench {
 	b := &bench{Lab: l, server: l.TakeOver(t, lab.Server), audit: openAudit(t, l.Path("logs", "audit.log"))}
 	manager := l.TakeOver(t, lab.ControllerManager)
 	b.makeNode(t)
-	b.mayMakeObjects(t)
+	b.LetMake(t, []string{objects, secrets}, "delete")
 	b.MustKubectl(t, "", "apply", "-k", "../../../artifacts/reclaim") // scenarios have claims deleted
 	b.startStore(t)
 	b.server = l.WithPort(t, b.server, "our-server")

@@ -12,11 +12,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,18 +22,6 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/test/faults/internal/scenarios"
 )
-
-// mayMakeObjects gives our controller the right to what scenarios describe.
-func (b *bench) mayMakeObjects(t *testing.T) {
-	t.Helper()
-	_, err := b.Host.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: "faults-objects", Labels: map[string]string{"apps.statefulset.dev/aggregate-to-controller": "true"}},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{objects, secrets}, Verbs: []string{"get", "list", "watch", "create", "patch", "delete"}}},
-	}, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		t.Fatalf("letting the controller make %s and %s: %v", objects, secrets, err)
-	}
-}
 
 // byHand does to a ConfigMap what a step says, and waits until the records have come to it: what is
 // waited for next must not be found in what there was before.

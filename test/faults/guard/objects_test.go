@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"testing"
 
-	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -19,19 +17,13 @@ import (
 	"statefulset.dev/test/harness"
 )
 
-// goingWithTheSet are ConfigMaps of members, and one of the set, that the garbage collector deletes when
-// the set is gone.
-const goingWithTheSet = `{"spec":{"objectTemplates":[
-	{"name":"conf","retention":{"whenDeleted":"Delete"},"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"}}},
-	{"name":"all","scope":"Set","retention":{"whenDeleted":"Delete"},"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(SET)-all"}}}]}}`
-
 // describe has the set describe objects that go with it, and waits until they are there.
 func (m *members) describe(t *testing.T) {
 	t.Helper()
-	m.w.mayMakeConfigMaps(t)
+	m.w.MayMake(t, []string{"configmaps"})
 	sets := m.w.Sets.AppsV1().StatefulSets(m.Namespace)
 	harness.Eventually(t, "the set may describe ConfigMaps", func(ctx context.Context) error {
-		_, err := sets.Patch(ctx, m.Set.Name, types.MergePatchType, []byte(goingWithTheSet), metav1.PatchOptions{})
+		_, err := sets.Patch(ctx, m.Set.Name, types.MergePatchType, []byte(harness.GoingWithTheSet), metav1.PatchOptions{})
 		return err
 	})
 	replicas := *m.Set.Spec.Replicas
@@ -68,16 +60,4 @@ func (m *members) Present(ctx context.Context) (map[string]string, error) {
 		}
 	}
 	return uids, nil
-}
-
-// mayMakeConfigMaps gives our controller the right to make them.
-func (w *world) mayMakeConfigMaps(t *testing.T) {
-	t.Helper()
-	_, err := w.Host.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: "guard-objects", Labels: map[string]string{"apps.statefulset.dev/aggregate-to-controller": "true"}},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch", "create", "patch"}}},
-	}, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		t.Fatalf("letting the controller make ConfigMaps: %v", err)
-	}
 }
