@@ -199,7 +199,11 @@ func adopts(action plan.Action) bool {
 // confirm makes sure that the set is still there, past all caches, before anything
 // is adopted: what a set adopts that is being deleted is deleted with it.
 func (t *term) confirm(ctx context.Context, set *v1.StatefulSet) error {
-	live, err := t.Sets.AppsV1().StatefulSets(set.Namespace).Get(ctx, set.Name, metav1.GetOptions{})
+	var live *v1.StatefulSet
+	err := t.readAgain(ctx, func(ctx context.Context) (err error) {
+		live, err = t.Sets.AppsV1().StatefulSets(set.Namespace).Get(ctx, set.Name, metav1.GetOptions{})
+		return err //nolint:wrapcheck // it is, below
+	})
 	switch {
 	case apierrors.IsNotFound(err):
 		return &staleRead{err}

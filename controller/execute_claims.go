@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -79,21 +80,37 @@ func (e *execution) deleteClaim(ctx context.Context, action plan.DeleteClaim) er
 func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	live, err := e.Sets.AppsV1().StatefulSets(e.set.Namespace).Get(ctx, e.set.Name, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return &staleRead{err}
-	case err != nil:
-		return fmt.Errorf("reading set before deleting what a removed member had: %w", err)
-	case live.UID != e.set.UID || live.Generation != e.set.Generation || live.DeletionTimestamp != nil || held(live):
-		return &staleRead{errors.New("the set has changed")}
+	if err := e.confirmUnchanged(ctx); err != nil {
+		return err
 	}
 	pod := identity.PodName(e.set.Name, ordinal)
-	switch _, err := e.Host.CoreV1().Pods(e.set.Namespace).Get(ctx, pod, metav1.GetOptions{}); {
+	err := e.readAgain(ctx, func(ctx context.Context) error {
+		_, err := e.Host.CoreV1().Pods(e.set.Namespace).Get(ctx, pod, metav1.GetOptions{})
+		return err //nolint:wrapcheck // it is, below
+	})
+	switch {
 	case err == nil:
 		return &staleRead{fmt.Errorf("pod %s exists", pod)}
 	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("reading pod %s before deleting what its member had: %w", pod, err)
+	}
+	return nil
+}
+
+// confirmUnchanged makes sure that the set is what was decided on, past the caches.
+func (e *execution) confirmUnchanged(ctx context.Context) error {
+	var live *v1.StatefulSet
+	err := e.readAgain(ctx, func(ctx context.Context) (err error) {
+		live, err = e.Sets.AppsV1().StatefulSets(e.set.Namespace).Get(ctx, e.set.Name, metav1.GetOptions{})
+		return err //nolint:wrapcheck // it is, below
+	})
+	switch {
+	case apierrors.IsNotFound(err):
+		return &staleRead{err}
+	case err != nil:
+		return fmt.Errorf("reading set before deleting what it does not need any more: %w", err)
+	case live.UID != e.set.UID || live.Generation != e.set.Generation || live.DeletionTimestamp != nil || held(live):
+		return &staleRead{errors.New("the set has changed")}
 	}
 	return nil
 }

@@ -8,13 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
@@ -22,11 +19,6 @@ import (
 
 // givenPage is how many claims or pods are read at a time to see which Secrets they were given.
 const givenPage = 500
-
-// rereads are the pauses before a page is read again.
-func rereads() wait.Backoff {
-	return wait.Backoff{Duration: 50 * time.Millisecond, Factor: 3, Jitter: 0.1, Steps: 3}
-}
 
 // confirmUngiven makes sure, past the caches, that nobody was given a Secret that is about to be drawn.
 // What is drawn over data that knows another text makes it useless, and the cache of Secrets may be ahead
@@ -70,7 +62,12 @@ type givenPager func(context.Context, metav1.ListOptions) (page []metav1.Object,
 func (e *execution) confirmNoneGiven(ctx context.Context, noun string, action plan.CreateObject, options metav1.ListOptions, read givenPager) error {
 	options.Limit = givenPage
 	for {
-		page, next, err := e.readAgain(ctx, options, read)
+		var page []metav1.Object
+		var next string
+		err := e.readAgain(ctx, func(ctx context.Context) (err error) {
+			page, next, err = read(ctx, options)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("reading %ss before drawing Secret %s: %w", noun, action.Object.GetName(), err)
 		}
@@ -83,30 +80,6 @@ func (e *execution) confirmNoneGiven(ctx context.Context, noun string, action pl
 			return nil
 		}
 	}
-}
-
-// readAgain reads a page, and again after pauses if the host fails in a way that may pass. Two reads and
-// more come before a Secret is drawn, and if each of their failures put it off, a host that fails half
-// of the requests would have it put off for as long as there is patience.
-func (e *execution) readAgain(ctx context.Context, options metav1.ListOptions, read givenPager) (page []metav1.Object, next string, err error) {
-	for pauses := rereads(); ; {
-		page, next, err = read(ctx, options)
-		if err == nil || pauses.Steps == 0 || !mayPass(err) {
-			return page, next, err
-		}
-		select {
-		case <-e.Clock.After(pauses.Step()):
-		case <-ctx.Done():
-			return nil, "", err
-		}
-	}
-}
-
-// mayPass reports whether a read failed on the way, or in the host. One that the host has no time for
-// is not asked again at once.
-func mayPass(err error) bool {
-	var status apierrors.APIStatus
-	return !errors.As(err, &status) || apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err)
 }
 
 func (e *execution) claimPage(ctx context.Context, options metav1.ListOptions) ([]metav1.Object, string, error) {

@@ -199,7 +199,11 @@ func (t *term) lookAtTaken(ctx context.Context, known *memo, kind *objectKind, n
 	if !ok {
 		return nil
 	}
-	live, err := objects.Get(ctx, name.name, metav1.GetOptions{})
+	var live *metav1.PartialObjectMetadata
+	err := t.readAgain(ctx, func(ctx context.Context) (err error) {
+		live, err = objects.Get(ctx, name.name, metav1.GetOptions{})
+		return err //nolint:wrapcheck // it is, below
+	})
 	switch {
 	case apierrors.IsNotFound(err):
 		known.sawTaken(name, nil, time.Time{})
