@@ -36,10 +36,10 @@ run() {
   local suite=$1 begun=$SECONDS code=0
   echo "=== $suite"
   case $suite in
-    simulator) SIM=full nice -n 19 go test -count=1 -timeout=40m ./test/faults/sim || code=$? ;;
-    seeds) SEEDED_BUGS=all nice -n 19 go test -v -count=1 -timeout=50m ./test/faults/seeds || code=$? ;;
+    simulator) SIM=full nice -n 19 go test -count=1 -timeout=90m ./test/faults/sim || code=$? ;;
+    seeds) SEEDED_BUGS=all nice -n 19 go test -v -count=1 -timeout=90m ./test/faults/seeds || code=$? ;;
     model) SUITE_TIMEOUT=20m hack/test-on-cluster.sh faults/sim/conformance || code=$? ;;
-    *) SUITE_TIMEOUT=40m hack/test-on-cluster.sh "faults/$suite" || code=$? ;;
+    *) SUITE_TIMEOUT=70m hack/test-on-cluster.sh "faults/$suite" || code=$? ;;
   esac
   echo "=== $suite ended with exit code $code after $((SECONDS - begun))s"
   return "$code"

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -128,7 +129,7 @@ func (w *world) collect() {
 	arrived = slices.DeleteFunc(arrived, func(c *call) bool { return c.by.gone() })
 	w.calls = append(w.calls, arrived...)
 	for _, c := range arrived {
-		c.again = c.by.retrying[c.String()]
+		_, c.again = c.by.retrying[c.String()]
 		delete(c.by.retrying, c.String())
 		c.known, c.by.rested = c.by.view.set(), c.by.now()
 		w.judge.sent(c)
@@ -161,7 +162,10 @@ func (w *world) replace(c *call, err error) { c.result, c.stream, c.err = nil, n
 func (w *world) reply(c *call) {
 	w.forget(c)
 	if c.retryAfter > 0 && c.decides() {
-		c.by.retrying[c.String()] = true
+		c.by.retrying[c.String()] = time.Now().Add(time.Hour)
+	}
+	if c.err != nil {
+		w.mayReadAgain(c)
 	}
 	w.judge.replied(c)
 	if c.stream != nil {
@@ -170,9 +174,18 @@ func (w *world) reply(c *call) {
 	c.answer <- w.response(c) //nolint:bodyclose // The client closes it.
 }
 
+// mayReadAgain notes that what a decision has to know may be asked for again, after a pause of at most a
+// second.
+func (w *world) mayReadAgain(c *call) {
+	if _, retried := c.by.retrying[c.String()]; !retried && c.decides() && !c.writes() {
+		c.by.retrying[c.String()] = time.Now().Add(time.Second)
+	}
+}
+
 // breakOff leaves the replica without an answer.
 func (w *world) breakOff(c *call) {
 	w.forget(c)
+	w.mayReadAgain(c)
 	if c.Verb == "delete" {
 		delete(c.by.view.removing, w.judge.read(c).uid)
 	}

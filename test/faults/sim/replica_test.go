@@ -6,6 +6,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -33,8 +34,9 @@ type replica struct {
 	writes int
 	// rested is the latest that its clock has shown since it last waited for nothing.
 	rested time.Time
-	// retrying are requests that the client sends again by itself, after a while.
-	retrying map[string]bool
+	// retrying are requests that are sent again by themselves, after a while, and until when that is at
+	// the latest.
+	retrying map[string]time.Time
 	// cut is true while nothing comes to it or from it.
 	cut bool
 }
@@ -58,7 +60,10 @@ func (r *replica) now() time.Time {
 }
 
 // pausing reports whether a decision may be under way although no request is.
-func (r *replica) pausing() bool { return len(r.retrying) > 0 }
+func (r *replica) pausing() bool {
+	maps.DeleteFunc(r.retrying, func(_ string, until time.Time) bool { return time.Now().After(until) })
+	return len(r.retrying) > 0
+}
 
 // start starts a process.
 func (w *world) start() {
@@ -66,7 +71,7 @@ func (w *world) start() {
 	r := &replica{
 		world: w, name: fmt.Sprintf("controller-%d", w.started), clock: &jumpingClock{}, dead: make(chan struct{}), done: make(chan struct{}),
 	}
-	r.view, r.retrying = newView(), map[string]bool{}
+	r.view, r.retrying = newView(), map[string]time.Time{}
 	config := controller.Config{Options: controller.NewOptions(), Identity: r.name, Clock: r.clock}
 	config.LeaderElect = w.leaderElect
 	config.ConcurrentSyncs = 2

@@ -18,6 +18,7 @@ import (
 
 // note is what the annotation of a pod says of its update in place.
 type note struct {
+	Since      time.Time                              `json:"since"`
 	Containers map[string]string                      `json:"containers"`
 	Resources  map[string]corev1.ResourceRequirements `json:"resources"`
 }
@@ -32,6 +33,17 @@ func readNote(text string) (n note) {
 func restarting(pod *corev1.Pod) bool {
 	_, noted := pod.Annotations[v1.InPlaceAnnotation]
 	return noted
+}
+
+// overdue reports whether a pod should have been changed in place by now, for all that the set says, so that
+// it is recreated instead.
+func overdue(pod *corev1.Pod, set *v1.StatefulSet, now time.Time) bool {
+	deadline := 10 * time.Minute
+	if seconds := set.Spec.ProgressDeadlineSeconds; seconds != nil {
+		deadline = time.Duration(*seconds) * time.Second
+	}
+	since := readNote(pod.Annotations[v1.InPlaceAnnotation]).Since
+	return restarting(pod) && !since.IsZero() && now.Sub(since) >= deadline
 }
 
 // restartedPod is the pod that a patch restarts or resizes containers of, with what it notes; nil if

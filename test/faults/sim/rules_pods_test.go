@@ -95,7 +95,7 @@ func removesForAReason(_ *judge, i *intent, s scene) string {
 		return fmt.Sprintf("the pod belongs to %v", pod.OwnerReferences)
 	case pod.DeletionTimestamp != nil:
 		return "the pod is terminating already"
-	case finished(pod), !isWanted(s.set, ordinal), scenarios.GoesBack(s.set) && !outdated(pod, s.set):
+	case finished(pod), !isWanted(s.set, ordinal), scenarios.GoesBack(s.set) && !outdated(pod, s.set), overdue(pod, s.set, i.by.now()):
 		return ""
 	case !outdated(pod, s.set):
 		return fmt.Sprintf("the pod runs %s, as the set wants it", imageOf(pod.Spec))

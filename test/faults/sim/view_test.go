@@ -84,6 +84,7 @@ func (v *view) deliver(resource schema.GroupVersionResource, event watch.Event, 
 		v.listed[resource][object.GetName()] = object
 	case event.Type == watch.Deleted:
 		v.learn(resource, object.GetName(), nil)
+		v.outdate(written{resource, object.GetName()}, versionOf(object))
 		v.versions[resource] = versionOf(object)
 	default:
 		v.learn(resource, object.GetName(), object)
@@ -102,6 +103,14 @@ func (v *view) replace(resource schema.GroupVersionResource, objects map[string]
 		v.learn(resource, name, object)
 	}
 	v.versions[resource] = version
+}
+
+// outdate forgets what was read of an object before a version with which it ceased to be watched: it is
+// gone, or lacks its label.
+func (v *view) outdate(of written, version int64) {
+	if read := v.read[of]; read != nil && versionOf(read) < version {
+		delete(v.read, of)
+	}
 }
 
 func (v *view) learn(resource schema.GroupVersionResource, name string, object model.Object) {
