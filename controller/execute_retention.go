@@ -6,7 +6,10 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,6 +17,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
 )
 
 // markObject notes what concerns nobody but the set: there is no event for it.
@@ -49,16 +53,16 @@ func (e *execution) changeObject(ctx context.Context, part string, kind schema.G
 	})
 }
 
-// deleteObject deletes an object of a removed member. As for claims, neither the caches nor the
-// preconditions suffice: the set has to want it still, and the member to have no pod, as our store and
-// the host say now.
+// deleteObject deletes an object of a removed member or template. As for claims, neither the caches nor
+// the preconditions suffice: the set has to want it still, and no pod to be there that may use it, as our
+// store and the host say now.
 func (e *execution) deleteObject(ctx context.Context, action plan.DeleteObject) error {
 	what := subject{kind: action.Kind.Kind, name: action.At.Name}
 	objects, err := e.metadataOf(action.Kind)
 	if err != nil {
 		return err
 	}
-	if err := e.confirmRemoved(ctx, action.Ordinal); err != nil {
+	if err := e.confirmUnused(ctx, action); err != nil {
 		return err
 	}
 	err = e.do(ctx, deletion, what, func(ctx context.Context) error {
@@ -74,6 +78,52 @@ func (e *execution) deleteObject(ctx context.Context, action plan.DeleteObject) 
 		e.tellSuccess(deletion, what)
 	}
 	return err
+}
+
+// confirmUnused makes sure that the set has not changed, and that no pod may use an object.
+func (e *execution) confirmUnused(ctx context.Context, action plan.DeleteObject) error {
+	if action.Unused == "" {
+		return e.confirmRemoved(ctx, action.Ordinal)
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	if err := e.confirmUnchanged(ctx); err != nil {
+		return err
+	}
+	var pods []corev1.Pod
+	err := e.readAgain(ctx, func(ctx context.Context) (err error) {
+		pods, err = e.podsThatMayUse(ctx, action)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("reading pods before deleting an object that they may use: %w", err)
+	}
+	for i := range pods {
+		if action.MayBeUsedBy(&pods[i]) {
+			return &staleRead{fmt.Errorf("pod %s exists", pods[i].Name)}
+		}
+	}
+	return nil
+}
+
+// podsThatMayUse are, of an object of the set, all that it selects, and otherwise the one of the member.
+func (e *execution) podsThatMayUse(ctx context.Context, action plan.DeleteObject) ([]corev1.Pod, error) {
+	pods := e.Host.CoreV1().Pods(e.set.Namespace)
+	if action.Ordinal < 0 {
+		list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(e.set.Spec.Selector)})
+		if err != nil {
+			return nil, err //nolint:wrapcheck // the caller does
+		}
+		return list.Items, nil
+	}
+	pod, err := pods.Get(ctx, identity.PodName(e.set.Name, action.Ordinal), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, err //nolint:wrapcheck // the caller does
+	}
+	return []corev1.Pod{*pod}, nil
 }
 
 // metadataOf reaches the metadata of objects of a kind.

@@ -123,11 +123,12 @@ func (o *objectKinds) wake(kind schema.GroupKind) {
 	o.enqueue(with(nil, find[*v1.StatefulSet](o.view, setsResource, byObjectKind, kind.String())))
 }
 
-// observeObjects completes a world with the objects that the set's templates describe.
+// observeObjects completes a world with the objects that the set's templates describe, and removed ones
+// have described.
 func (t *term) observeObjects(ctx context.Context, known *memo, world *plan.World) {
 	kinds := identity.ObjectKinds(world.Set)
 	known.observesObjects(world.Set, kinds)
-	if len(world.Set.Spec.ObjectTemplates) == 0 {
+	if len(kinds) == 0 {
 		return
 	}
 	world.Objects, world.Kinds = map[identity.ObjectKey]*plan.Object{}, map[schema.GroupKind]plan.Kind{}
@@ -154,7 +155,7 @@ func (t *term) observeObjects(ctx context.Context, known *memo, world *plan.Worl
 func (t *term) seen(known *memo, set *v1.StatefulSet, object *tracked) *plan.Object {
 	shown := &plan.Object{ObjectMeta: object.ObjectMeta, OwnerLives: t.ownerLives(set, object)}
 	known.judgeObject(object, shown)
-	shown.Outputs = known.outputsOf(object)
+	shown.Outputs, shown.Differs, shown.Compared = known.outputsOf(object)
 	return shown
 }
 

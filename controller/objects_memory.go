@@ -150,11 +150,12 @@ func (m *memo) observesObjects(set *v1.StatefulSet, kinds []schema.GroupVersionK
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := incarnation{set.UID, set.Generation}
-	if m.objects.of == now {
+	if len(kinds) == 0 {
+		m.objects = objectsMemo{of: now}
 		return
 	}
-	if len(kinds) == 0 {
-		m.objects = objectsMemo{}
+	if m.objects.of == now {
+		return
 	}
 	m.objects.of, m.objects.taken, m.objects.expected = now, nil, nil
 	m.objects.outputs, m.objects.awaited, m.objects.unread, m.objects.lost = nil, nil, false, false

@@ -8,10 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
@@ -25,10 +28,12 @@ const (
 	outputsAtOnce = 16
 )
 
-// readOutputs are what an object gave that had this resource version.
+// readOutputs are what an object gave that had this resource version, and how it differed from what its
+// template describes, if it is somebody else's.
 type readOutputs struct {
 	version string
 	values  map[string]render.Output
+	differs string
 }
 
 // decide makes the plan of a world. The caches have no more than the metadata of objects, so those
@@ -41,7 +46,7 @@ func (t *term) decide(ctx context.Context, known *memo, world plan.World) plan.P
 		unread = !t.readObjects(ctx, known, &world, due) || unread
 		decided = plan.Compute(world)
 	}
-	if len(world.Set.Spec.ObjectTemplates) > 0 {
+	if len(world.Kinds) > 0 {
 		known.awaitOutputs(world.Objects, unread)
 		known.seekLost(decided.Lost, t.Clock.Now())
 	}
@@ -53,18 +58,18 @@ func (t *term) decide(ctx context.Context, known *memo, world plan.World) plan.P
 func (t *term) readObjects(ctx context.Context, known *memo, world *plan.World, due []plan.ObjectRead) (all bool) {
 	templates, wrong := identity.OverridesOf(world.Set).Objects()
 	known.expectOutputs(due)
-	values := make([]map[string]render.Output, len(due))
+	found := make([]readOutputs, len(due))
 	errs := inParallel(ctx, len(due), outputsAtOnce, func(i int) (err error) {
 		at := slices.IndexFunc(templates, func(o identity.Object) bool { return o.Template().Name == due[i].Template })
 		if wrong != nil || at < 0 {
 			return errors.New("its template cannot be read")
 		}
-		values[i], err = t.readObject(ctx, known, world.Objects[due[i].Key], templates[at])
+		found[i], err = t.readObject(ctx, known, world.Objects[due[i].Key], templates[at], due[i].Ordinal)
 		return err
 	})
 	for i, read := range due {
 		object := *world.Objects[read.Key] // which may be read elsewhere at the same time
-		object.Outputs = values[i]
+		object.Outputs, object.Differs, object.Compared = found[i].values, found[i].differs, true
 		if errs[i] != nil {
 			object.Outputs = unreadOutputs(world, read.Template, plan.Cause(errs[i]))
 		}
@@ -74,29 +79,36 @@ func (t *term) readObjects(ctx context.Context, known *memo, world *plan.World, 
 }
 
 // readObject reads an object past the cache, and what it gives.
-func (t *term) readObject(ctx context.Context, known *memo, object *plan.Object, template identity.Object) (map[string]render.Output, error) {
+func (t *term) readObject(ctx context.Context, known *memo, object *plan.Object, template identity.Object, ordinal int) (readOutputs, error) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	watched := t.objects.of(template.Kind())
 	if watched == nil {
-		return nil, errTermOver
+		return readOutputs{}, errTermOver
 	}
 	at, ok := watched.at(template.Kind().Version)
 	if !ok {
-		return nil, errors.New("the kind is not known any more")
+		return readOutputs{}, errors.New("the kind is not known any more")
 	}
-	live, err := t.Objects.Dynamic.Resource(at).Namespace(known.key.Namespace).Get(discreet(ctx, template.Kind()), object.Name, metav1.GetOptions{})
+	var live *unstructured.Unstructured
+	err := t.readAgain(discreet(ctx, template.Kind()), func(ctx context.Context) (err error) {
+		live, err = t.Objects.Dynamic.Resource(at).Namespace(known.key.Namespace).Get(ctx, object.Name, metav1.GetOptions{})
+		return err //nolint:wrapcheck // it is told with the object
+	})
 	switch {
 	case err != nil:
-		return nil, err //nolint:wrapcheck // it is told with the object
+		return readOutputs{}, err //nolint:wrapcheck // it is told with the object
 	case live.GetDeletionTimestamp() != nil:
-		return nil, errors.New("it is terminating")
+		return readOutputs{}, errors.New("it is terminating")
 	case live.GetUID() != object.UID:
-		return nil, fmt.Errorf("it is another one by now, with UID %s", live.GetUID())
+		return readOutputs{}, fmt.Errorf("it is another one by now, with UID %s", live.GetUID())
 	}
-	values := gives(template, live)
-	known.keepOutputs(live, values)
-	return values, nil
+	read := readOutputs{version: live.GetResourceVersion(), values: gives(template, live)}
+	if owner, _, _ := strings.Cut(live.GetAnnotations()[v1.OwnerAnnotation], "/"); owner != known.key.Name && !template.Generates() {
+		read.differs, _ = template.Difference(ordinal, live.Object) // what cannot be rendered is told elsewhere
+	}
+	known.keepOutputs(live.GetUID(), read)
+	return read, nil
 }
 
 // unreadOutputs are those of an object that could not be read.
@@ -154,21 +166,22 @@ func (m *memo) awaitsOutputs(object identity.ObjectKey) bool {
 	return m.objects.awaited[object]
 }
 
-func (m *memo) keepOutputs(live metav1.Object, values map[string]render.Output) {
+func (m *memo) keepOutputs(uid types.UID, read readOutputs) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.objects.outputs == nil {
 		m.objects.outputs = map[types.UID]readOutputs{}
 	}
-	m.objects.outputs[live.GetUID()] = readOutputs{live.GetResourceVersion(), values}
+	m.objects.outputs[uid] = read
 }
 
-// outputsOf are what an object gives, nil if it was not read since it has changed.
-func (m *memo) outputsOf(object *tracked) map[string]render.Output {
+// outputsOf are what an object gives, and how it differs from its template, nothing if it was not read since
+// it has changed.
+func (m *memo) outputsOf(object *tracked) (values map[string]render.Output, differs string, read bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if read, ok := m.objects.outputs[object.UID]; ok && reached(read.version, object.ResourceVersion) {
-		return read.values
+	if last, ok := m.objects.outputs[object.UID]; ok && reached(last.version, object.ResourceVersion) {
+		return last.values, last.differs, true
 	}
-	return nil
+	return nil, "", false
 }

@@ -19,11 +19,12 @@ import (
 // status lists, as the stored set describes them. Plans read none from the host, because who may
 // ask for one need not be one who may see them.
 func assumeObjects(world *plan.World, neighbours []v1.StatefulSet) {
-	if len(world.Set.Spec.ObjectTemplates) == 0 {
+	kinds := identity.ObjectKinds(world.Set)
+	if len(kinds) == 0 {
 		return
 	}
 	world.Objects, world.Kinds = map[identity.ObjectKey]*plan.Object{}, map[schema.GroupKind]plan.Kind{}
-	for _, kind := range identity.ObjectKinds(world.Set) {
+	for _, kind := range kinds {
 		world.Kinds[kind.GroupKind()] = plan.Kind{Known: true}
 	}
 	assumeGiven(world)
@@ -36,7 +37,11 @@ func assumeObjects(world *plan.World, neighbours []v1.StatefulSet) {
 	if wrong != nil {
 		return // and nothing can be said of them
 	}
-	for _, template := range templates {
+	removed, wrong := identity.RemovedObjects(stored)
+	if wrong != nil {
+		return
+	}
+	for _, template := range slices.Concat(templates, removed) {
 		if !lists(stored, template) {
 			continue
 		}

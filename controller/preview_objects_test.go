@@ -10,11 +10,13 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/controller/plan/forecast"
+	"statefulset.dev/identity"
 )
 
 // A plan reads no objects, so that it does not know what they give.
@@ -113,5 +115,23 @@ func TestPlansShowWhenObjectsAreDeleted(t *testing.T) {
 	if len(got) != 1 || *got[0].Ordinal != 1 || !strings.HasPrefix(got[0].Description, "delete ConfigMap web-1-conf (member removed by 1970-01-01T00:") ||
 		!strings.HasPrefix(got[0].Message, "its member was removed long enough ago: it is due since 1970-01-01T00:") {
 		t.Errorf("the plan deletes %+v, want the ConfigMap of the second member, and when, in %v", got, shown)
+	}
+}
+
+// A plan of a set that loses a template shows what becomes of the objects of that.
+func TestPlansTakeTheObjectsOfRemovedTemplatesToBeThere(t *testing.T) {
+	stored := newSet("web")
+	stored.Spec.Replicas = new(int32(1))
+	stored.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "conf", Retention: &v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(60))},
+		Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"}}`)}}}
+	stored.Status.ObjectTemplates = []v1.ObjectTemplateStatus{{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 1, Present: 1, Updated: 1}}
+	proposed := stored.DeepCopy()
+	proposed.Spec.ObjectTemplates = nil
+	identity.NoteRemovedTemplates(proposed, stored, metav1.NewTime(time.Unix(0, 0)))
+	world := filled(t, stored, newPod(stored, 0)).world(proposed, time.Unix(0, 0))
+	assumeObjects(&world, []v1.StatefulSet{*proposed})
+	shown, err := forecast.Play(world, func() error { return nil })
+	if text := fmt.Sprint(shown.Rounds); err != nil || !strings.Contains(text, "delete ConfigMap web-0-conf (template conf removed, not needed since ") {
+		t.Errorf("the plan is %v, %v, want one that deletes the ConfigMap", text, err)
 	}
 }

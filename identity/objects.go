@@ -136,19 +136,24 @@ func outputs(set *v1.StatefulSet) (names []string) {
 // OwnerMark is what objects and claims of a set say of whose they are, in v1.OwnerAnnotation.
 func OwnerMark(set metav1.Object) string { return set.GetName() + "/" + string(set.GetUID()) }
 
-// ObjectKinds are the kinds of the objects that a set describes, in the order of its templates, and
-// of one in several versions the first.
+// ObjectKinds are the kinds of the objects that a set describes, in the order of its templates, then
+// those of removed templates whose objects are to be deleted; and of one in several versions the first.
 func ObjectKinds(set *v1.StatefulSet) []schema.GroupVersionKind {
 	var kinds []schema.GroupVersionKind
+	add := func(kind schema.GroupVersionKind) {
+		if !slices.ContainsFunc(kinds, func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind.GroupKind() }) {
+			kinds = append(kinds, kind)
+		}
+	}
 	for i := range set.Spec.ObjectTemplates {
 		var about metav1.TypeMeta
 		if err := json.Unmarshal(set.Spec.ObjectTemplates[i].Object.Raw, &about); err != nil || about.Kind == "" {
 			continue // refused where it is written
 		}
-		kind := about.GroupVersionKind()
-		if !slices.ContainsFunc(kinds, func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind.GroupKind() }) {
-			kinds = append(kinds, kind)
-		}
+		add(about.GroupVersionKind())
+	}
+	for _, removed := range RemovedTemplates(&set.Status) {
+		add(RemovedKind(removed))
 	}
 	return kinds
 }

@@ -18804,7 +18804,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectRetention(ref common.ReferenceCallb
 				Properties: map[string]spec.Schema{
 					"whenScaled": {
 						SchemaProps: spec.SchemaProps{
-							Description: "whenScaled says what becomes of the object of a member that is not wanted any more and has no pod. Without it, Retain. Delete needs a right of whoever asks for it, and one of the controller.\n\nPossible enum values:\n - `\"Delete\"` deletes it.\n - `\"Retain\"` keeps it.",
+							Description: "whenScaled says what becomes of the object of a member that is not wanted any more and has no pod, and of any object when its template is removed, and no pod is left that may use it. Without it, Retain. Delete needs a right of whoever asks for it, and one of the controller.\n\nPossible enum values:\n - `\"Delete\"` deletes it.\n - `\"Retain\"` keeps it.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Delete", "Retain"},
@@ -18820,7 +18820,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectRetention(ref common.ReferenceCallb
 					},
 					"scaledAfterSeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "scaledAfterSeconds is how long the object of a removed member is kept before it is deleted. It is used as it is if the member comes back before. Only with whenScaled Delete. Without it, the object is deleted as soon as the member has no pod.",
+							Description: "scaledAfterSeconds is how long such an object is kept before it is deleted. It is used as it is if the member, or the template, comes back before. Only with whenScaled Delete. Without it, the object is deleted as soon as no pod may use it.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -19011,9 +19011,28 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplateStatus(ref common.Reference
 					},
 					"retired": {
 						SchemaProps: spec.SchemaProps{
-							Description: "retired is how many objects of removed members are to be deleted.",
+							Description: "retired is how many objects of removed members, or of a removed template, are to be deleted.",
 							Type:        []string{"integer"},
 							Format:      "int32",
+						},
+					},
+					"removedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "removedAt is when the template was removed from the spec, unset as long as it is there. The entry is kept while there are objects of it to be deleted, as retention said then.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "apiVersion is that of the objects of a removed template.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"retention": {
+						SchemaProps: spec.SchemaProps{
+							Description: "retention is what a removed template said of its objects last.",
+							Ref:         ref(appsv1.ObjectRetention{}.OpenAPIModelName()),
 						},
 					},
 					"message": {
@@ -19034,7 +19053,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplateStatus(ref common.Reference
 			},
 		},
 		Dependencies: []string{
-			metav1.Time{}.OpenAPIModelName()},
+			metav1.Time{}.OpenAPIModelName(), appsv1.ObjectRetention{}.OpenAPIModelName()},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -21,29 +22,32 @@ type ObjectMark string
 
 // What is noted on objects.
 const (
-	ObjectRetired ObjectMark = "retired" // its member was removed: the delay begins
-	ObjectKept    ObjectMark = "kept"    // its member is back, or such objects are not deleted any more
+	ObjectRetired ObjectMark = "retired" // its member, or its template, was removed: the delay begins
+	ObjectKept    ObjectMark = "kept"    // that is back, or such objects are not deleted any more
 )
 
-// MarkObject notes on an object since when its member is removed, or takes that off.
+// MarkObject notes on an object since when it is not needed, or takes that off.
 type MarkObject struct {
 	Ordinal  int
 	Template string
 	Kind     schema.GroupVersionKind
 	At       Target
 	As       ObjectMark
-	// Retired is when the member was found to be removed, zero if that is taken off.
+	// Retired is when the object was found not to be needed, zero if that is taken off.
 	Retired time.Time
 }
 
-// DeleteObject deletes the object of a member that was removed long enough ago.
+// DeleteObject deletes an object of which the member, or the template, was removed long enough ago.
 type DeleteObject struct {
 	Ordinal  int
 	Template string
-	Kind     schema.GroupVersionKind
-	At       Target
-	// Retired is when the member was found to be removed, and Due since when the object may be
-	// deleted for that.
+	// Unused is the revision whose pods do not use the object, because its template was removed; empty
+	// if its member was.
+	Unused string
+	Kind   schema.GroupVersionKind
+	At     Target
+	// Retired is when the object was found not to be needed, and Due since when it may be deleted
+	// for that.
 	Retired, Due time.Time
 }
 
@@ -52,7 +56,16 @@ func (a MarkObject) String() string {
 }
 
 func (a DeleteObject) String() string {
+	if a.Unused != "" {
+		return fmt.Sprintf("delete %s %s (template %s removed, not needed since %s)", a.Kind.Kind, a.At.Name, a.Template, clock(a.Retired))
+	}
 	return fmt.Sprintf("delete %s %s (member removed by %s)", a.Kind.Kind, a.At.Name, clock(a.Retired))
+}
+
+// MayBeUsedBy reports whether a pod may use the object: one of its member, or any if the object is the
+// set's.
+func (a DeleteObject) MayBeUsedBy(pod metav1.Object) bool {
+	return a.Unused == "" || pod.GetLabels()[identity.RevisionLabel] != a.Unused
 }
 
 func (MarkObject) action()   {}
@@ -95,12 +108,14 @@ func (s *Simulated) changeObject(kind schema.GroupVersionKind, at Target, do fun
 	return nil
 }
 
-// deleteObject deletes an object unless its member has a pod, whoever controls that: the executor asks
-// the host before.
+// deleteObject deletes an object unless there is a pod that may use it, whoever controls that: the
+// executor asks the host before.
 func (s *Simulated) deleteObject(a DeleteObject) error {
 	key := identity.ObjectKey{Group: a.Kind.Group, Kind: a.Kind.Kind, Name: a.At.Name}
-	if pod := identity.PodName(s.Set.Name, a.Ordinal); s.Pods[pod] != nil {
-		return apierrors.NewConflict(schema.GroupResource{}, a.At.Name, fmt.Errorf("pod %s exists", pod))
+	for name, pod := range s.Pods {
+		if (a.Ordinal == setOrdinal || name == identity.PodName(s.Set.Name, a.Ordinal)) && a.MayBeUsedBy(pod) {
+			return apierrors.NewConflict(schema.GroupResource{}, a.At.Name, fmt.Errorf("pod %s exists", name))
+		}
 	}
 	if _, err := s.exactObject(key, a.At); err != nil {
 		return err

@@ -52,7 +52,8 @@
 //	            override
 //	service     tell of members that have the DNS name of an earlier service
 //	reclaim     delete the claims of members that were removed long enough ago, if asked for
-//	retention   delete the objects of members that were removed long enough ago, if asked for
+//	retention   delete the objects of members, and of templates, that were removed long
+//	            enough ago, if asked for
 //	history     delete revisions that nobody runs beyond the limit, whatever else the
 //	            host refuses
 //

@@ -47,6 +47,10 @@ type draft struct {
 	kept       int
 	drifts     bool
 	objectWord string
+	// compared is how many objects of others were compared with their templates, differs is true if
+	// somebody is told of one.
+	compared int
+	differs  bool
 
 	// purse is what is left of the members that may be unavailable.
 	purse purse

@@ -110,7 +110,7 @@ func (d *draft) hasKeys(f *facts, m member, s supporting) bool {
 		}
 		switch output, read := s.found.Outputs[key.Key]; {
 		case s.found.Outputs == nil:
-			d.reads.needs(ObjectRead{s.key, s.of.Template().Name})
+			d.reads.needs(s.read())
 			d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is read for its keys", f.podName(m), s.key)
 			return false
 		case read && output.Missing == "":

@@ -52,6 +52,9 @@ func (h *host) templateSetting(key, value string) bool {
 		if value != "none" {
 			template.Spec.Containers[0].Args = []string{"--is=$(" + value + ")"}
 		}
+		if value == "conf" {
+			template.Spec.Containers[0].Args = []string{"--is=$(IDENTITY)-conf"}
+		}
 	case "objects":
 		h.set.Spec.ObjectTemplates = h.objectTemplates(value)
 		h.retainObjects()

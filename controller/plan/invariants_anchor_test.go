@@ -141,7 +141,7 @@ func (j *judged) released() {
 // is not one for which that is seen to.
 func (j *judged) dueOwner(key identity.ObjectKey, object *Object) (uid types.UID, free bool) {
 	template := object.Labels[v1.ObjectTemplateLabel]
-	fate, _ := j.objectFate(key, object)
+	fate, _ := j.becomes(key, object)
 	ordinal, err := strconv.Atoi(object.Labels[v1.ObjectOrdinalLabel])
 	of := err == nil && slices.ContainsFunc(j.dueObjects(ordinal), func(d dueObject) bool { return d.key == key && d.template == template && !d.set })
 	others := slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.Controller != nil && *ref.Controller || j.former(ref) })

@@ -212,11 +212,22 @@ func (f evidence) lacksObjects() (lacks []string) {
 		case !f.knows(due.key):
 		case !f.isUsable(due):
 			lacks = append(lacks, due.key.String()+" is missing")
+		case f.isReturning(f.Objects[due.key]):
+			lacks = append(lacks, due.key.String()+" is to be deleted")
 		case strings.HasPrefix(f.Objects[due.key].Annotations[ownerNote], f.Set.Name+"/") && !f.isCurrent(due):
 			lacks = append(lacks, fmt.Sprintf("%s is %v, want %q", due.key, f.Objects[due.key], due.data))
 		}
 	}
 	return lacks
+}
+
+// isReturning reports whether an object that is wanted says that it is to be deleted.
+func (f evidence) isReturning(object *Object) bool {
+	_, dated := object.Annotations[retiredNote]
+	others := slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool {
+		return f.former(ref) || !f.ours(ref) && ref.Controller != nil && *ref.Controller
+	})
+	return dated && !others && strings.HasPrefix(object.Annotations[ownerNote], f.Set.Name+"/")
 }
 
 // objectLooks are when objects may be corrected that somebody keeps changing.
@@ -234,11 +245,13 @@ func (j *judged) objectLooks() (all []time.Duration) {
 
 // toldObjects: the status counts the objects that there are.
 func (j *judged) toldObjects() {
-	if len(j.plan.Status.ObjectTemplates) != len(j.Set.Spec.ObjectTemplates) {
-		j.broke("told objects", "the status tells of %v, and the set has %d templates", j.plan.Status.ObjectTemplates, len(j.Set.Spec.ObjectTemplates))
+	all := slices.DeleteFunc(slices.Clone(j.plan.Status.ObjectTemplates), func(s v1.ObjectTemplateStatus) bool { return s.RemovedAt != nil })
+	if len(all) != len(j.Set.Spec.ObjectTemplates) {
+		j.broke("told objects", "the status tells of %v, and the set has %d templates", all, len(j.Set.Spec.ObjectTemplates))
 		return
 	}
-	for i, told := range j.plan.Status.ObjectTemplates {
+	j.toldRemoved()
+	for i, told := range all {
 		wanted, usable := len(j.ordinals), 0
 		for n, ordinal := range j.ordinals {
 			due := j.dueObjects(ordinal)[i]

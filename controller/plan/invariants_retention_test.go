@@ -67,12 +67,15 @@ func (f evidence) tellsOf(template v1.ObjectTemplate) bool {
 	var written metav1.PartialObjectMetadata
 	_ = json.Unmarshal(template.Object.Raw, &written)
 	return slices.ContainsFunc(f.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
-		return s.Name == template.Name && s.Kind == written.Kind && s.ObjectName == written.Name
+		return s.RemovedAt == nil && s.Name == template.Name && s.Kind == written.Kind && s.ObjectName == written.Name
 	})
 }
 
-// describes reports whether the set has a template of a kind.
+// describes reports whether the set has a template of a kind, or has had one whose objects are deleted.
 func (f evidence) describes(key identity.ObjectKey) bool {
+	if slices.ContainsFunc(f.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool { return s.RemovedAt != nil && s.Kind == key.Kind }) {
+		return true
+	}
 	return slices.ContainsFunc(f.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool {
 		var written metav1.TypeMeta
 		_ = json.Unmarshal(t.Object.Raw, &written)
@@ -86,7 +89,7 @@ func (f evidence) describes(key identity.ObjectKey) bool {
 func (j *judged) retired() {
 	want := map[fateOf][]string{}
 	for key, object := range j.Objects {
-		fate, _ := j.objectFate(key, object)
+		fate, _ := j.becomes(key, object)
 		want[fate] = append(want[fate], textOf(key))
 	}
 	got := map[fateOf][]string{}
@@ -121,7 +124,7 @@ func (j *judged) retired() {
 	for _, action := range planned[CreateMember](j) {
 		for _, due := range j.dueObjects(action.Ordinal) {
 			if object := j.Objects[due.key]; object != nil {
-				if fate, _ := j.objectFate(due.key, object); fate == returns {
+				if fate, _ := j.becomes(due.key, object); fate == returns {
 					j.broke("object returns first", "%s although %s is to be deleted", action, due.key)
 				}
 			}
@@ -134,8 +137,8 @@ func (j *judged) retired() {
 func (j *judged) toldRetired() {
 	want, first := map[string]int{}, map[string]time.Time{}
 	for key, object := range j.Objects {
-		fate, due := j.objectFate(key, object)
-		if name := object.Labels[v1.ObjectTemplateLabel]; fate == begins || fate == retires || fate == waits || fate == goes {
+		fate, due := j.becomes(key, object)
+		if name := toldAs(object.Labels[v1.ObjectTemplateLabel], j.leftOf(key, object) != nil); fate == begins || fate == retires || fate == waits || fate == goes {
 			want[name]++
 			if fate != begins && fate != retires && (first[name].IsZero() || due.Before(first[name])) {
 				first[name] = due
@@ -147,11 +150,12 @@ func (j *judged) toldRetired() {
 		if kind := (schema.GroupKind{Kind: s.Kind}); !j.Kinds[kind].Known {
 			continue
 		}
+		name := toldAs(s.Name, s.RemovedAt != nil)
 		if s.Retired > 0 {
-			got[s.Name] = int(s.Retired)
+			got[name] = int(s.Retired)
 		}
 		if s.DueTime != nil {
-			told[s.Name] = s.DueTime.Time
+			told[name] = s.DueTime.Time
 		}
 	}
 	if !maps.Equal(got, want) || !maps.EqualFunc(told, first, time.Time.Equal) {
@@ -159,13 +163,25 @@ func (j *judged) toldRetired() {
 	}
 }
 
+// toldAs is how the status is read about a template.
+func toldAs(name string, removed bool) string {
+	if removed {
+		return name + ", removed"
+	}
+	return name
+}
+
 // retiredLooks is how long it takes until objects are due.
 func (j *judged) retiredLooks() (all []time.Duration) {
 	if !j.undisturbed() {
 		return nil
 	}
+	status := j.plan.Status
 	for key, object := range j.Objects {
-		switch fate, due := j.objectFate(key, object); fate {
+		if j.leftOf(key, object) != nil && status.CurrentRevision == status.UpdateRevision && j.currentRevision(status.UpdateRevision) != status.UpdateRevision {
+			all = append(all, time.Second)
+		}
+		switch fate, due := j.becomes(key, object); fate {
 		case waits:
 			all = append(all, due.Sub(j.Now))
 		case begins:

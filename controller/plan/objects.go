@@ -31,6 +31,10 @@ type Object struct {
 	// Outputs are what it gives, by the names of its template's outputs, nil if it was not read as it
 	// is now. That is done for pods that wait for it.
 	Outputs map[string]render.Output
+	// Compared is true if it was read as it is now, and Differs the path of the first field that its
+	// template describes otherwise, if it is somebody else's; empty if there is none.
+	Compared bool
+	Differs  string
 	// Settled are the inputs with which applying the object as it is has changed nothing, whatever
 	// it looks like; empty if that was not tried.
 	Settled string

@@ -21,7 +21,7 @@ import (
 // objectTemplates reads templates such as conf, a ConfigMap of each member, peers, a Service of
 // the set, count, a ConfigMap that says how many members there are, ext and vip, Services of each member
 // and of the set that have the outputs ADDRESS and VIP, bad, which cannot be rendered for all, and frail,
-// which can for two members; conf:2 has other data, and conf! refuses objects of others.
+// which can for two members; conf:2 has other data, and conf! refuses objects of others; moved is conf with other names.
 func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 	h.t.Helper()
 	if text == "none" {
@@ -48,6 +48,8 @@ func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 			}
 		case "again":
 			object = "$(IDENTITY)-conf"
+		case "moved": // conf, with another name of its objects
+			template.Name, object = "conf", "$(IDENTITY)-moved"
 		case "peers":
 			kind, object, template.Scope = "Service", "$(SET)-peers", v1.SetObjectScope
 		case "count":
@@ -70,7 +72,7 @@ func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 
 // kindsOfObjects says which objects the planner knows.
 func (h *host) kindsOfObjects() map[schema.GroupKind]Kind {
-	if len(h.set.Spec.ObjectTemplates) == 0 {
+	if len(h.set.Spec.ObjectTemplates)+len(identity.RemovedTemplates(&h.set.Status)) == 0 {
 		return nil
 	}
 	known := Kind{Known: true}
@@ -122,9 +124,10 @@ func (h *host) changeObject(name string, do func(*Object)) {
 }
 
 // objectCommand carries out the commands about objects, and reports false if it knows no such
-// command: "stranger ConfigMap/web-0-conf" is made by somebody else, "share" by another set,
-// "drift" changes one, "rewrite" changes it whenever it is applied, "killobject" has it terminate,
-// "dropobject" removes it; "unknown" and "refused" have no ConfigMaps be known, "known" ends that.
+// command: "stranger ConfigMap/web-0-conf" is made by somebody else, "differ ConfigMap/web-0-conf=data.a"
+// has it differ from what the set describes, "share" is one made by another set, "drift" changes one,
+// "rewrite" changes it whenever it is applied, "killobject" has it terminate, "dropobject" removes it;
+// "unknown" and "refused" have no ConfigMaps be known, "known" ends that.
 func (h *host) objectCommand(name string, args []string) bool {
 	made := func(owner string, lives bool) func(string) {
 		return func(object string) {
@@ -140,6 +143,15 @@ func (h *host) objectCommand(name string, args []string) bool {
 	switch name {
 	case "stranger":
 		do = made("", false)
+	case "differ": // ConfigMap/web-0-conf=data.a
+		do = func(object string) {
+			name, path, _ := strings.Cut(object, "=")
+			if h.differences == nil {
+				h.differences = map[identity.ObjectKey]string{}
+			}
+			h.differences[keyOf(name)] = path
+			h.changeObject(name, func(*Object) {})
+		}
 	case "share":
 		do = made("other/other-uid", true)
 	case "leave":

@@ -168,9 +168,30 @@ func keepObject(f *facts, d *draft, s supporting, needed bool) {
 		}
 	case s.is == objectUnknown:
 		f.refusedKind(d, s)
+	case s.is == objectForeign:
+		d.compare(s)
 	case s.is == objectGoing, s.is == objectReturning, s.is == objectUnowned: // that is waited for
 	default:
 		f.tellTaken(d, s)
+	}
+}
+
+// mostCompared is of how many objects of others it is told whether they are as described.
+const mostCompared = 16
+
+// compare tells how an object of somebody else that is used differs from what its template describes. Of
+// several the first is enough. Secrets are not read.
+func (d *draft) compare(s supporting) {
+	if d.differs || d.compared == mostCompared || s.key.Kind == "Secret" && s.key.Group == "" {
+		return
+	}
+	d.compared++
+	switch {
+	case !s.found.Compared:
+		d.reads.needs(s.read())
+	case s.found.Differs != "":
+		d.warn(v1.ReasonObjectDiffers, "%s is somebody else's, and is used although it is not as template %s describes: %s", s.key, s.of.Template().Name, foreignWord(s.found.Differs))
+		d.differs = true
 	}
 }
 

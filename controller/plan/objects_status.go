@@ -26,7 +26,7 @@ func objectTemplates(f *facts) []v1.ObjectTemplateStatus {
 		}
 		all = append(all, status)
 	}
-	return all
+	return append(all, f.removedTemplates()...)
 }
 
 func (f *facts) statusOf(template identity.Object) v1.ObjectTemplateStatus {
@@ -68,7 +68,7 @@ func (f *facts) openUnknown(template identity.Object) string {
 func (f *facts) keepCounts(status *v1.ObjectTemplateStatus, refused string) {
 	before := f.Set.Status.ObjectTemplates
 	at := slices.IndexFunc(before, func(s v1.ObjectTemplateStatus) bool {
-		return s.Name == status.Name && s.Kind == status.Kind && s.ObjectName == status.ObjectName
+		return !identity.IsRemoved(s) && s.Name == status.Name && s.Kind == status.Kind && s.ObjectName == status.ObjectName
 	})
 	if at >= 0 {
 		status.Present, status.Updated = min(before[at].Present, status.Wanted), min(before[at].Updated, status.Wanted)

@@ -46,7 +46,7 @@ func (f *facts) output(d *draft, m member, name string) (string, bool) {
 	case !d.usesObject(f, m, s):
 		return "", false
 	case s.found.Outputs == nil:
-		d.reads.needs(ObjectRead{s.key, s.of.Template().Name})
+		d.reads.needs(s.read())
 		d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s is read for %s", f.podName(m), s.key, name)
 		return "", false
 	}
@@ -66,7 +66,10 @@ func (f *facts) giver(name string) identity.Object {
 	return f.objects[at]
 }
 
-// needs notes an object whose outputs have to be read.
+// read asks for an object.
+func (s supporting) read() ObjectRead { return ObjectRead{s.key, s.of.Template().Name, s.ordinal} }
+
+// needs notes an object that has to be read.
 func (r *reader) needs(object ObjectRead) {
 	if !slices.Contains(r.objects, object) {
 		r.objects = append(r.objects, object)

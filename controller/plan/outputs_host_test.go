@@ -57,8 +57,9 @@ func (h *host) seenObjects() map[identity.ObjectKey]*Object {
 	all := maps.Clone(h.objects)
 	for key, object := range all {
 		seen := *object
-		if seen.Outputs = nil; h.gives.read[key] == object.ResourceVersion {
-			seen.Outputs = h.outputsOf(key)
+		seen.Outputs, seen.Compared, seen.Differs = nil, false, ""
+		if h.gives.read[key] == object.ResourceVersion {
+			seen.Outputs, seen.Compared, seen.Differs = h.outputsOf(key), true, h.differences[key]
 		}
 		all[key] = &seen
 	}
@@ -72,10 +73,11 @@ func (h *host) computeAndRead(view World) Plan {
 	for len(p.Reads) > 0 {
 		for _, read := range p.Reads {
 			object := *view.Objects[read.Key]
-			if object.Outputs != nil {
+			if object.Compared {
 				h.t.Fatalf("%v is asked for, and was read", read)
 			}
-			if object.Outputs = h.outputsOf(read.Key); h.gives.read == nil {
+			object.Outputs, object.Compared, object.Differs = h.outputsOf(read.Key), true, h.differences[read.Key]
+			if h.gives.read == nil {
 				h.gives.read = map[identity.ObjectKey]string{}
 			}
 			h.gives.read[read.Key] = object.ResourceVersion

@@ -77,19 +77,20 @@ type Plan struct {
 	PutOff bool
 	// Records are for the next world of the set.
 	Records Records
-	// Reads are the objects that have to be read, because pods wait for what they give. Who has read
-	// them asks for another plan.
+	// Reads are the objects that have to be read, because pods wait for what they give, or because they
+	// are somebody else's. Who has read them asks for another plan.
 	Reads []ObjectRead
 	// Lost are Secrets that exist no more and must not be drawn again. Who has created one by hand may
 	// not have given it the labels by which it is seen, so that it has to be looked for.
 	Lost []identity.ObjectKey
 }
 
-// ObjectRead is an object of which it is asked what it gives, and the template whose outputs these
-// are.
+// ObjectRead is an object of which it is asked what it gives, and the template whose outputs these are,
+// and how it differs from what that describes for the member of the ordinal.
 type ObjectRead struct {
 	Key      identity.ObjectKey
 	Template string
+	Ordinal  int
 }
 
 // Chain is a list of actions each of which rests on the one before: it is carried out

@@ -26,6 +26,7 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 	maps.Copy(all, reclaimMutants())
 	maps.Copy(all, objectMutants())
 	maps.Copy(all, retentionMutants())
+	maps.Copy(all, removedTemplateMutants())
 	maps.Copy(all, anchorMutants())
 	maps.Copy(all, outputMutants())
 	maps.Copy(all, generatedMutants())

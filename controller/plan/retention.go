@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -18,14 +19,18 @@ import (
 )
 
 // retiredObject is an object that is deleted at some time, because its member is not wanted and has no
-// pod; or one that was to be, and is to stay.
+// pod, or because its template was removed; or one that was to be, and is to stay.
 type retiredObject struct {
 	template string
+	// removed is when the template was removed, zero if the set has it. Pods of revision do not use
+	// the object then.
+	removed  time.Time
+	revision string
 	kind     schema.GroupVersionKind
 	ordinal  int
 	found    *Object
-	// since is when the member was found to be removed, zero if that is yet to be noted, and due
-	// when the object may be deleted for that.
+	// since is when the object was found not to be needed, zero if that is yet to be noted, and due
+	// when it may be deleted for that.
 	since, due time.Time
 	// unlisted is true if the status does not tell of the template yet, so that no date counts.
 	unlisted bool
@@ -38,10 +43,11 @@ func (r retiredObject) compare(other retiredObject) int {
 // findRetired finds the objects that are deleted at some time, those of the highest ordinal first, and
 // those that are dated for it and are to stay.
 func (f *facts) findRetired() {
-	pods := make(map[string]bool, len(f.Pods))
-	for _, pod := range f.Pods {
-		pods[pod.Name] = true
+	f.findRemoved()
+	if len(f.Objects) == 0 {
+		return
 	}
+	pods := f.podsByName()
 	for key, object := range f.Objects {
 		if !f.isJudged(key, object) {
 			continue
@@ -61,6 +67,14 @@ func (f *facts) findRetired() {
 	slices.SortFunc(f.returningObjects, retiredObject.compare)
 }
 
+func (f *facts) podsByName() map[string]*corev1.Pod {
+	pods := make(map[string]*corev1.Pod, len(f.Pods))
+	for _, pod := range f.Pods {
+		pods[pod.Name] = pod
+	}
+	return pods
+}
+
 // isJudged reports whether it can be said of an object that it goes or stays: all of its kind are known,
 // so that what is seen of it is not old, and it is the set's, or was that of an earlier one, and nobody
 // else's.
@@ -71,14 +85,17 @@ func (f *facts) isJudged(key identity.ObjectKey, object *Object) bool {
 
 // retiring is an object as one that is deleted at some time, and false if it is none: of this very set,
 // of a template that asks for it now, and of a member that is not wanted and has no pod, whoever's.
-func (f *facts) retiring(key identity.ObjectKey, object *Object, pods map[string]bool) (r retiredObject, retires bool) {
+func (f *facts) retiring(key identity.ObjectKey, object *Object, pods map[string]*corev1.Pod) (r retiredObject, retires bool) {
+	if removed := f.removedOf(key, object); removed != nil {
+		return f.retiringWithTemplate(key, object, *removed, pods)
+	}
 	of := f.templateOf(key, object)
 	if of == nil || !f.isOwn(object) {
 		return r, false
 	}
 	ordinal := ordinalOf(object)
 	delay, deletes := of.Template().DeletesScaled()
-	if !deletes || f.roster.Contains(ordinal) || pods[identity.PodName(f.Set.Name, ordinal)] || f.needsObject(key) {
+	if !deletes || f.roster.Contains(ordinal) || pods[identity.PodName(f.Set.Name, ordinal)] != nil || f.needsObject(key) {
 		return r, false
 	}
 	r = retiredObject{template: of.Template().Name, kind: of.Kind(), ordinal: ordinal, found: object, since: datedSince(object), unlisted: !f.listed(*of)}
@@ -108,20 +125,26 @@ func ordinalOf(object *Object) int {
 	return int(ordinal)
 }
 
-// versionOf is the kind of an object in the version of a template.
+// versionOf is the kind of an object in the version of a template, or of one that was removed.
 func (f *facts) versionOf(key identity.ObjectKey) schema.GroupVersionKind {
-	at := slices.IndexFunc(f.objects, func(o identity.Object) bool { return o.Kind().Group == key.Group && o.Kind().Kind == key.Kind })
-	if at < 0 {
-		return schema.GroupVersionKind{}
+	for _, template := range f.objects {
+		if kind := template.Kind(); kind.Group == key.Group && kind.Kind == key.Kind {
+			return kind
+		}
 	}
-	return f.objects[at].Kind()
+	for _, removed := range f.removed {
+		if kind := identity.RemovedKind(removed); kind.Group == key.Group && kind.Kind == key.Kind {
+			return kind
+		}
+	}
+	return schema.GroupVersionKind{}
 }
 
 // listed reports whether the status tells of a template, so that its objects have been looked after
 // without a break. It does not of one that has only come back, nor where the store was lost.
 func (f *facts) listed(template identity.Object) bool {
 	return slices.ContainsFunc(f.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
-		return s.Name == template.Template().Name && s.Kind == template.Kind().GroupKind().String() && s.ObjectName == template.Pattern()
+		return !identity.IsRemoved(s) && s.Name == template.Template().Name && s.Kind == template.Kind().GroupKind().String() && s.ObjectName == template.Pattern()
 	})
 }
 
@@ -194,10 +217,11 @@ func datedSince(object *Object) time.Time {
 	return at
 }
 
-// retireObjects deletes the objects of members that were removed long enough ago, where a template asks
-// for it. As of claims, since when they are stands on the objects themselves, also if nothing is waited
-// for, and one is deleted only as it was read with that: whoever brings the member back takes it off
-// before, so that a controller that does not know of it yet deletes nothing.
+// retireObjects deletes the objects of members, and of templates, that were removed long enough ago, where
+// the template asks for it. As of claims, since when they are stands on the objects themselves, also if
+// nothing is waited for, and one is deleted only as it was read with that: whoever brings the member, or
+// the template, back takes it off before, so that a controller that does not know of it yet deletes
+// nothing.
 func retireObjects(f *facts, d *draft) verdict {
 	for _, r := range f.returningObjects {
 		d.forObject(MarkObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: exact(r.found), As: ObjectKept})
@@ -210,12 +234,15 @@ func retireObjects(f *facts, d *draft) verdict {
 		case r.since.IsZero():
 			// Up to the next second: rather an object stays for longer than the set says.
 			since := f.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
+			if since.Before(r.removed) { // our clock is behind
+				since = r.removed.UTC()
+			}
 			d.forObject(MarkObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: exact(r.found), As: ObjectRetired, Retired: since})
 		case f.Now.Before(r.due):
 			d.again(r.due.Sub(f.Now))
 		case deleted < mostReclaimed:
 			deleted++
-			d.aside = append(d.aside, Chain{DeleteObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: exact(r.found), Retired: r.since, Due: r.due}})
+			d.aside = append(d.aside, Chain{DeleteObject{Ordinal: r.ordinal, Template: r.template, Unused: r.revision, Kind: r.kind, At: exact(r.found), Retired: r.since, Due: r.due}})
 		}
 	}
 	return proceed

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // retainObjects gives all templates of objects the retention of the host: "none", "Retain", "Delete", or
@@ -22,21 +23,27 @@ func (h *host) retainObjects() {
 	for i := range h.set.Spec.ObjectTemplates {
 		template := &h.set.Spec.ObjectTemplates[i]
 		template.Retention = nil
-		scaled, deleted, ends := strings.Cut(h.keeping, "/")
+		scaled, deleted, _ := strings.Cut(h.keeping, "/")
 		mustStay := len(template.Generate) > 0 && len(h.set.Spec.VolumeClaimTemplates) > 0
-		if h.keeping == "" || h.keeping == "none" || mustStay || template.IsForSet() && !ends {
+		if h.keeping == "" || h.keeping == "none" || mustStay {
 			continue
 		}
 		template.Retention = &v1.ObjectRetention{WhenDeleted: v1.ObjectRetentionPolicyType(deleted)}
-		if template.IsForSet() {
-			continue
-		}
 		policy, seconds, delayed := strings.Cut(scaled, ":")
 		template.Retention.WhenScaled = v1.ObjectRetentionPolicyType(policy)
 		if delayed {
 			template.Retention.ScaledAfterSeconds = new(int32(h.number(seconds)))
 		}
 	}
+}
+
+// objectsText says how a template of objects stands.
+func objectsText(o v1.ObjectTemplateStatus) string {
+	more := strings.TrimPrefix(o.Message+retiredText(o), " ")
+	if identity.IsRemoved(o) {
+		return fmt.Sprintf("of %s, which was removed: %d left %s", o.Name, o.Present, more)
+	}
+	return fmt.Sprintf("%s: %d wanted, %d present, %d updated, %d foreign %s", o.Name, o.Wanted, o.Present, o.Updated, o.Foreign, more)
 }
 
 // retiredText says how many objects of a template are retired.

@@ -12,12 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // countRetired tells how many objects of a template are deleted at some time, and when the first is.
 func (f *facts) countRetired(status *v1.ObjectTemplateStatus) {
 	for _, r := range f.retired {
-		if r.template != status.Name {
+		if r.template != status.Name || r.kind.GroupKind().String() != status.Kind || r.removed.IsZero() == identity.IsRemoved(*status) {
 			continue
 		}
 		status.Retired++
@@ -33,7 +34,9 @@ func tellUndeleted(status v1.StatefulSetStatus, failures []Failure) v1.StatefulS
 	copied := false
 	for _, failure := range failures {
 		a, ok := failure.Action.(DeleteObject)
-		at := slices.IndexFunc(status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool { return ok && s.Name == a.Template })
+		at := slices.IndexFunc(status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
+			return ok && s.Name == a.Template && s.Kind == a.Kind.GroupKind().String() && identity.IsRemoved(s) == (a.Unused != "")
+		})
 		if at < 0 || status.ObjectTemplates[at].Message != "" {
 			continue
 		}

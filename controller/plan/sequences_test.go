@@ -237,7 +237,7 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 		fmt.Fprintf(&s.log, "  claims %s\n", countsOf(c))
 	}
 	for _, o := range status.ObjectTemplates {
-		fmt.Fprintf(&s.log, "  objects %s: %d wanted, %d present, %d updated, %d foreign %s\n", o.Name, o.Wanted, o.Present, o.Updated, o.Foreign, strings.TrimPrefix(o.Message+retiredText(o), " "))
+		fmt.Fprintf(&s.log, "  objects %s\n", objectsText(o))
 	}
 	for _, c := range status.Conditions {
 		if tells(status.Conditions, c) {

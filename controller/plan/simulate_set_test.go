@@ -18,8 +18,11 @@ import (
 )
 
 // claimTemplates reads templates such as www or www:2Gi:fast:gold, with the class of the
-// storage and that of the attributes; without a size, 1Gi.
+// storage and that of the attributes; without a size, 1Gi. "gone" are none.
 func claimTemplates(text string) (templates []corev1.PersistentVolumeClaim) {
+	if text == "gone" {
+		return nil
+	}
 	for part := range strings.SplitSeq(text, ",") {
 		words := append(strings.Split(part, ":"), "", "", "")
 		template := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: words[0]}}

@@ -53,6 +53,8 @@ type host struct {
 	fixed, mute bool
 	// keeping is the retention of templates of objects, as in "Delete:20".
 	keeping string
+	// differences are where objects of others are not as the templates of the set describe.
+	differences map[identity.ObjectKey]string
 	// gives is what objects give.
 	gives outputsHost
 }
@@ -178,6 +180,7 @@ func (h *host) configure(settings []string) {
 	v1.SetObjectDefaults_StatefulSet(h.set)
 	if !apiequality.Semantic.DeepEqual(before.Spec, h.set.Spec) {
 		h.set.Generation++
+		identity.NoteRemovedTemplates(h.set, before, metav1.Time{Time: h.now})
 	}
 }
 

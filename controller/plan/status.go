@@ -23,6 +23,9 @@ func report(f *facts, d *draft) (status v1.StatefulSetStatus, requeueAfter time.
 			recreating = recreation(corev1.ConditionFalse, v1.ReasonRecreateCompleted, "all pods run the present revision")
 		}
 	}
+	if f.awaitsCompletion(&status) {
+		d.again(time.Second)
+	}
 	open := openWork(f, d)
 	status.LastProgressTime = lastProgress(f, &status, open)
 	overdue, left := overdue(f, &status, open)

@@ -66,8 +66,12 @@ type facts struct {
 	anchors      bool
 	anchor       *appsv1.ControllerRevision
 	anchorOwners []metav1.OwnerReference
-	// retired are the objects of removed members that are deleted some time after that, and
-	// returningObjects those that are dated for it and are to stay.
+	// removed is what the status tells of templates of objects that the set has no more.
+	// templateText is the pod template, if there is any of these.
+	removed      []v1.ObjectTemplateStatus
+	templateText string
+	// retired are the objects of removed members and templates that are deleted some time after that,
+	// and returningObjects those that are dated for it and are to stay.
 	retired, returningObjects []retiredObject
 
 	// history are the set's revisions. update is that of the present template, current
@@ -127,10 +131,10 @@ func survey(world World, reads *reader) *facts {
 	f.findLeftovers()
 	f.findAnchor()
 	f.findObjects()
-	f.findRetired()
 	f.lineUp()
 	f.findRevisions(selector, reads)
 	f.freezeRevisions()
+	f.findRetired()
 	f.countUnreached()
 	f.findRollout()
 	f.compareClaims()

@@ -5,6 +5,7 @@ package statefulset
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // StatusREST serves /status. It shares the store, and so the life, of REST.
@@ -79,6 +81,9 @@ func (statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Obj
 	if set.Status.Replacements == nil && !isController(ctx) {
 		set.Status.Replacements = oldSet.Status.Replacements
 	}
+	if len(identity.RemovedTemplates(&set.Status)) == 0 && !isController(ctx) {
+		set.Status.ObjectTemplates = append(slices.Clip(set.Status.ObjectTemplates), identity.RemovedTemplates(&oldSet.Status)...)
+	}
 }
 
 func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
@@ -89,6 +94,9 @@ func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Objec
 	}
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Replacements, oldSet.Status.Replacements) {
 		errs = append(errs, field.Forbidden(field.NewPath("status", "replacements"), "only statefulsets/replace and the controller change it; leave it as it is, or out"))
+	}
+	if !isController(ctx) && !equality.Semantic.DeepEqual(identity.RemovedTemplates(&set.Status), identity.RemovedTemplates(&oldSet.Status)) {
+		errs = append(errs, field.Forbidden(field.NewPath("status", "objectTemplates"), "only the controller changes what is told of removed templates, those with removedAt; leave them as they are, or out"))
 	}
 	return errs
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
@@ -145,6 +146,45 @@ func TestStatusIsRefused(t *testing.T) {
 			old.Status, set.Status = test.old, test.new
 			if got := fmt.Sprint(ValidateStatusUpdate(set, old).ToAggregate()); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestOnlyTheControllerChangesWhatIsToldOfRemovedTemplates(t *testing.T) {
+	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.objectTemplates: Forbidden: only the controller changes what is told of removed templates, those with removedAt; leave them as they are, or out`
+	for sentence, test := range map[string]struct {
+		sender string
+		change func(*appsv1.StatefulSetStatus)
+		want   string // the names of the removed templates
+		err    string
+	}{
+		"the controller removes it":               {sender: user.APIServerUser, change: func(s *appsv1.StatefulSetStatus) { s.ObjectTemplates = nil }},
+		"a client leaves it as it is":             {sender: "bob", change: func(s *appsv1.StatefulSetStatus) { s.ReadyReplicas = 0 }, want: "conf"},
+		"a client that does not know it keeps it": {sender: "bob", change: func(s *appsv1.StatefulSetStatus) { s.ObjectTemplates = nil }, want: "conf"},
+		"a client may not change it":              {sender: "bob", change: func(s *appsv1.StatefulSetStatus) { s.ObjectTemplates[0].Name = "other" }, want: "conf", err: refused},
+		"a client may not add one": {sender: "bob", change: func(s *appsv1.StatefulSetStatus) {
+			s.ObjectTemplates = append(s.ObjectTemplates, appsv1.ObjectTemplateStatus{Name: "kept", RemovedAt: s.ObjectTemplates[0].RemovedAt})
+		}, want: "conf", err: refused},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newTestStorage(t)
+			set := create(t, s, settest.Changed(withTemplates(givingAway("conf", 20))))
+			set.Spec.ObjectTemplates = nil
+			if _, _, err := s.StatefulSet.Update(s.requestFor(""), set.Name, rest.DefaultUpdatedObjectInfo(set), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{}); err != nil {
+				t.Fatalf("removing the template: %v", err)
+			}
+			set = storedSet(t, s)
+			test.change(&set.Status)
+			if err := updateStatusAs(test.sender, s, set); (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
+				t.Errorf("got error %v, want %q", err, test.err)
+			}
+			var got []string
+			for _, removed := range identity.RemovedTemplates(&storedSet(t, s).Status) {
+				got = append(got, removed.Name)
+			}
+			if strings.Join(got, ",") != test.want {
+				t.Errorf("the removed templates are %q, want %q", got, test.want)
 			}
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // strategy is what the generic store asks when a set is created, updated or
@@ -75,13 +76,14 @@ func (strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 	}
 }
 
-// PrepareForUpdate keeps the status, and counts a changed spec as a new
-// generation.
+// PrepareForUpdate keeps the status, and counts a changed spec as a new generation. Which templates of
+// objects it has no more is noted in the status.
 func (strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	set, oldSet := obj.(*appsv1.StatefulSet), old.(*appsv1.StatefulSet)
 	set.Status = oldSet.Status
 	if !equality.Semantic.DeepEqual(oldSet.Spec, set.Spec) {
 		set.Generation = oldSet.Generation + 1
+		identity.NoteRemovedTemplates(set, oldSet, metav1.Now())
 	}
 }
 

@@ -23,9 +23,6 @@ func validateObjectRetention(spec *appsv1.StatefulSetSpec, t *appsv1.ObjectTempl
 	errs := validateObjectRetentionType(retention.WhenScaled, path.Child("whenScaled"), remove, retain)
 	errs = append(errs, validateObjectRetentionType(retention.WhenDeleted, path.Child("whenDeleted"), remove, retain)...)
 	_, deletes := t.DeletesScaled()
-	if deletes && t.IsForSet() {
-		errs = append(errs, field.Forbidden(path.Child("whenScaled"), "only of objects of members: the set wants its own for as long as it has the template"))
-	}
 	if (deletes || t.DeletesWithSet()) && mustOutliveClaims(spec, t) {
 		errs = append(errs, field.Forbidden(path, fmt.Sprintf("a generated Secret must outlive the claims; use %s", retain)))
 	}

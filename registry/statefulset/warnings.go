@@ -62,6 +62,7 @@ func warnings(ctx context.Context, set, old *appsv1.StatefulSet, services Servic
 	if old != nil {
 		texts = append(texts, reserving(set, old)...)
 		texts = append(texts, reshaping(set, old)...)
+		texts = append(texts, removing(set, old)...)
 	}
 	texts = append(texts, overriding(set, old)...)
 	texts = append(texts, unnamed(set, old)...)

@@ -77,6 +77,13 @@ func TestLifeOfTheExampleWithObjects(t *testing.T) {
 		t.Errorf("the status counts %s, want %s", got, want)
 	}
 	expectData(t, ns, "db-1-conf-v1", map[string]string{"id": "mine"})
+	harness.Eventually(t, "an event tells how the object of somebody else differs", func(context.Context) error {
+		const want = "ConfigMap db-1-conf-v1 is somebody else's, and is used although it is not as template conf-v1 describes: data.address"
+		if got := kubectl(t, "events", "--for", kind+"/db", "-n", ns); !strings.Contains(got, want) {
+			return fmt.Errorf("the events are\n%s\nwant one with %q", got, want)
+		}
+		return nil
+	})
 	expectData(t, ns, "db-2-conf-v1", map[string]string{"id": "2", "address": "db-2.db." + ns + ".svc"})
 	expectData(t, ns, "db-size", map[string]string{"quorum": "2"})
 

@@ -763,6 +763,35 @@ func (m *ObjectTemplateStatus) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	i = encodeVarintGenerated(dAtA, i, uint64(len(m.Message)))
 	i--
 	dAtA[i] = 0x62
+	if m.Retention != nil {
+		{
+			size, err := m.Retention.MarshalToSizedBuffer(dAtA[:i])
+			if err != nil {
+				return 0, err
+			}
+			i -= size
+			i = encodeVarintGenerated(dAtA, i, uint64(size))
+		}
+		i--
+		dAtA[i] = 0x5a
+	}
+	i -= len(m.APIVersion)
+	copy(dAtA[i:], m.APIVersion)
+	i = encodeVarintGenerated(dAtA, i, uint64(len(m.APIVersion)))
+	i--
+	dAtA[i] = 0x52
+	if m.RemovedAt != nil {
+		{
+			size, err := m.RemovedAt.MarshalToSizedBuffer(dAtA[:i])
+			if err != nil {
+				return 0, err
+			}
+			i -= size
+			i = encodeVarintGenerated(dAtA, i, uint64(size))
+		}
+		i--
+		dAtA[i] = 0x4a
+	}
 	i = encodeVarintGenerated(dAtA, i, uint64(m.Retired))
 	i--
 	dAtA[i] = 0x40
@@ -2902,6 +2931,16 @@ func (m *ObjectTemplateStatus) Size() (n int) {
 	n += 1 + sovGenerated(uint64(m.Updated))
 	n += 1 + sovGenerated(uint64(m.Foreign))
 	n += 1 + sovGenerated(uint64(m.Retired))
+	if m.RemovedAt != nil {
+		l = m.RemovedAt.Size()
+		n += 1 + l + sovGenerated(uint64(l))
+	}
+	l = len(m.APIVersion)
+	n += 1 + l + sovGenerated(uint64(l))
+	if m.Retention != nil {
+		l = m.Retention.Size()
+		n += 1 + l + sovGenerated(uint64(l))
+	}
 	l = len(m.Message)
 	n += 1 + l + sovGenerated(uint64(l))
 	if m.DueTime != nil {
@@ -3836,6 +3875,9 @@ func (this *ObjectTemplateStatus) String() string {
 		`Updated:` + fmt.Sprintf("%v", this.Updated) + `,`,
 		`Foreign:` + fmt.Sprintf("%v", this.Foreign) + `,`,
 		`Retired:` + fmt.Sprintf("%v", this.Retired) + `,`,
+		`RemovedAt:` + strings.Replace(fmt.Sprintf("%v", this.RemovedAt), "Time", "v11.Time", 1) + `,`,
+		`APIVersion:` + fmt.Sprintf("%v", this.APIVersion) + `,`,
+		`Retention:` + strings.Replace(this.Retention.String(), "ObjectRetention", "ObjectRetention", 1) + `,`,
 		`Message:` + fmt.Sprintf("%v", this.Message) + `,`,
 		`DueTime:` + strings.Replace(fmt.Sprintf("%v", this.DueTime), "Time", "v11.Time", 1) + `,`,
 		`}`,
@@ -6751,6 +6793,110 @@ func (m *ObjectTemplateStatus) Unmarshal(dAtA []byte) error {
 					break
 				}
 			}
+		case 9:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field RemovedAt", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			if m.RemovedAt == nil {
+				m.RemovedAt = &v11.Time{}
+			}
+			if err := m.RemovedAt.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
+		case 10:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field APIVersion", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.APIVersion = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
+		case 11:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Retention", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			if m.Retention == nil {
+				m.Retention = &ObjectRetention{}
+			}
+			if err := m.Retention.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
 		case 12:
 			if wireType != 2 {
 				return fmt.Errorf("proto: wrong wireType = %d for field Message", wireType)

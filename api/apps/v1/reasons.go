@@ -23,6 +23,8 @@ const (
 	ReasonDisruptionRequested = "DisruptionRequested"
 	// ReasonEvictionBlocked: a PodDisruptionBudget does not let a member be evicted.
 	ReasonEvictionBlocked = "EvictionBlocked"
+	// ReasonObjectDiffers: an object of somebody else, which is used, is not as its template describes.
+	ReasonObjectDiffers = "ObjectDiffers"
 	// ReasonObjectDrifted: somebody changes an object that a template describes, and the controller
 	// changes it back.
 	ReasonObjectDrifted = "ObjectDrifted"

@@ -112,8 +112,6 @@ type ObjectOutput struct {
 // IsForSet reports whether one object is made for the whole set.
 func (t *ObjectTemplate) IsForSet() bool { return t.Scope == SetObjectScope }
 
-// The protobuf numbers 9 to 11 of ObjectTemplateStatus are reserved for templates that are removed.
-
 // ObjectTemplateStatus says how far the objects of a template are as it describes.
 type ObjectTemplateStatus struct {
 	// name is that of the template.
@@ -138,9 +136,21 @@ type ObjectTemplateStatus struct {
 	// foreign is how many of the wanted objects are somebody else's, and are used as they are.
 	// +optional
 	Foreign int32 `json:"foreign,omitempty" protobuf:"varint,7,opt,name=foreign"`
-	// retired is how many objects of removed members are to be deleted.
+	// retired is how many objects of removed members, or of a removed template, are to be deleted.
 	// +optional
 	Retired int32 `json:"retired,omitempty" protobuf:"varint,8,opt,name=retired"`
+	// removedAt is when the template was removed from the spec, unset as long as it is there. The
+	// entry is kept while there are objects of it to be deleted, as retention said then.
+	// +optional
+	// +k8s:opaqueType
+	RemovedAt *metav1.Time `json:"removedAt,omitempty" protobuf:"bytes,9,opt,name=removedAt"`
+	// apiVersion is that of the objects of a removed template.
+	// +optional
+	APIVersion string `json:"apiVersion,omitempty" protobuf:"bytes,10,opt,name=apiVersion"`
+	// retention is what a removed template said of its objects last.
+	// +optional
+	// +k8s:opaqueType
+	Retention *ObjectRetention `json:"retention,omitempty" protobuf:"bytes,11,opt,name=retention"`
 	// message says what keeps the first object from being as it is to be, empty if nothing does.
 	// +optional
 	Message string `json:"message,omitempty" protobuf:"bytes,12,opt,name=message"`

@@ -19,7 +19,8 @@ const (
 // ObjectRetention says how long objects are kept. Without it, for ever.
 type ObjectRetention struct {
 	// whenScaled says what becomes of the object of a member that is not wanted any more and has no
-	// pod. Without it, Retain. Delete needs a right of whoever asks for it, and one of the controller.
+	// pod, and of any object when its template is removed, and no pod is left that may use it. Without
+	// it, Retain. Delete needs a right of whoever asks for it, and one of the controller.
 	// +optional
 	// +k8s:optional
 	WhenScaled ObjectRetentionPolicyType `json:"whenScaled,omitempty" protobuf:"bytes,1,opt,name=whenScaled,casttype=ObjectRetentionPolicyType"`
@@ -30,21 +31,27 @@ type ObjectRetention struct {
 	// +optional
 	// +k8s:optional
 	WhenDeleted ObjectRetentionPolicyType `json:"whenDeleted,omitempty" protobuf:"bytes,2,opt,name=whenDeleted,casttype=ObjectRetentionPolicyType"`
-	// scaledAfterSeconds is how long the object of a removed member is kept before it is deleted. It
-	// is used as it is if the member comes back before. Only with whenScaled Delete. Without it, the
-	// object is deleted as soon as the member has no pod.
+	// scaledAfterSeconds is how long such an object is kept before it is deleted. It is used as it is
+	// if the member, or the template, comes back before. Only with whenScaled Delete. Without it, the
+	// object is deleted as soon as no pod may use it.
 	// +optional
 	// +k8s:optional
 	ScaledAfterSeconds *int32 `json:"scaledAfterSeconds,omitempty" protobuf:"varint,3,opt,name=scaledAfterSeconds"`
 }
 
-// DeletesScaled reports whether objects of removed members are deleted, and how long after that.
+// DeletesScaled reports whether objects of removed members, and of the template when it is removed, are
+// deleted, and how long after that.
 func (t *ObjectTemplate) DeletesScaled() (after time.Duration, deletes bool) {
-	if t.Retention == nil || t.Retention.WhenScaled != DeleteObjectRetentionPolicyType {
+	return t.Retention.DeletesScaled()
+}
+
+// DeletesScaled is that of the templates that have the retention, which may be nil.
+func (r *ObjectRetention) DeletesScaled() (after time.Duration, deletes bool) {
+	if r == nil || r.WhenScaled != DeleteObjectRetentionPolicyType {
 		return 0, false
 	}
-	if seconds := t.Retention.ScaledAfterSeconds; seconds != nil {
-		after = time.Duration(*seconds) * time.Second
+	if r.ScaledAfterSeconds != nil {
+		after = time.Duration(*r.ScaledAfterSeconds) * time.Second
 	}
 	return after, true
 }

@@ -258,6 +258,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: dev.statefulset.apps.v1.ObjectTemplateStatus
   map:
     fields:
+    - name: apiVersion
+      type:
+        scalar: string
     - name: dueTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
@@ -280,6 +283,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: present
       type:
         scalar: numeric
+    - name: removedAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: retention
+      type:
+        namedType: dev.statefulset.apps.v1.ObjectRetention
     - name: retired
       type:
         scalar: numeric

@@ -207,6 +207,7 @@ func supported() state {
 		{Name: "peers", Kind: "Service", ObjectName: "$(SET)", Wanted: 1, Present: 1, Updated: 1},
 		{Name: "outside", Kind: "Service", ObjectName: "$(IDENTITY)-outside", Wanted: 2, Present: 2, Updated: 2, Retired: 3, DueTime: new(metav1.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC))},
 		{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 2, Foreign: 1, Message: "ConfigMap web-1-conf does not exist"},
+		{Name: "old", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-old", RemovedAt: new(metav1.Date(2026, 11, 24, 11, 0, 0, 0, time.UTC)), Present: 2, Retired: 1, DueTime: new(metav1.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)), Message: "ConfigMap web-1-old is kept as long as pod web-1 has another revision than web-2"},
 	}
 	s.set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "outside", Outputs: []v1.ObjectOutput{{Name: "ADDRESS"}, {Name: "NAME"}}}}
 	for i, pod := range s.pods {

@@ -130,7 +130,11 @@ func describe(action plan.Action) v1.PlanAction { //nolint:gocyclo // a case for
 	case plan.SetObjectOwners:
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanSetObjectOwners, ordinal(a.Ordinal), "whether it is deleted with the set rests on that"
 	case plan.DeleteObject:
-		shown.Type, shown.Ordinal, shown.Message = v1.PlanDeleteObject, ordinal(a.Ordinal), "its member was removed long enough ago: it is due since "+a.Due.UTC().Format(time.RFC3339)
+		why := "its member was removed long enough ago"
+		if a.Unused != "" {
+			why = "its template was removed, and nothing has needed it for long enough"
+		}
+		shown.Type, shown.Ordinal, shown.Message = v1.PlanDeleteObject, memberOrdinal(a.Ordinal), why+": it is due since "+a.Due.UTC().Format(time.RFC3339)
 	case plan.RepairPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
 	case plan.PatchPod:

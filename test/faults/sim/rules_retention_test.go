@@ -33,7 +33,10 @@ func datesObjects(_ *judge, i *intent, s scene) string {
 		return fmt.Sprintf("it writes %s", i.Body)
 	}
 	_, goes := scenarios.GoesWithMember(s.set, i.target)
+	removed, _, left := scenarios.GoesWithTemplate(s.set, i.target)
 	switch {
+	case left:
+		return datesWithTemplate(i, s, note, removed)
 	case note == nil && goes && s.pods[i.member()] == nil && tellsOf(s.set, i.target):
 		return "its member is not wanted"
 	case note == nil:
@@ -43,10 +46,36 @@ func datesObjects(_ *judge, i *intent, s scene) string {
 	case s.pods[i.member()] != nil:
 		return fmt.Sprintf("there is a pod %s", i.member())
 	}
-	if since, err := time.Parse(time.RFC3339, *note); err != nil || since.Before(i.by.now().Add(-time.Minute)) {
-		return fmt.Sprintf("it is dated %s, and it is %s", *note, i.by.now())
+	return i.isDatedNow(*note)
+}
+
+// isDatedNow says what is wrong with a date that is put on an object.
+func (i *intent) isDatedNow(note string) string {
+	earliest := i.by.now()
+	if now := i.by.clock.Now(); now.Before(earliest) { // it was set back
+		earliest = now
+	}
+	if since, err := time.Parse(time.RFC3339, note); err != nil || since.Before(earliest.Add(-time.Minute)) {
+		return fmt.Sprintf("it is dated %s, and it is %s", note, i.by.now())
 	}
 	return ""
+}
+
+// datesWithTemplate: an object whose template was removed is dated when nothing needs it any more, and the
+// date is taken off if something does, or if it is of before.
+func datesWithTemplate(i *intent, s scene, note *string, removed time.Time) string {
+	needed := scenarios.NeededStill(s.set, s.pods[i.member()])
+	since, err := time.Parse(time.RFC3339, i.target.GetAnnotations()[v1.RetiredAtAnnotation])
+	switch {
+	case note != nil && needed != "":
+		return needed
+	case note != nil:
+		return i.isDatedNow(*note)
+	case needed == "" && err == nil && !since.Before(removed):
+		return "nothing needs it"
+	default:
+		return ""
+	}
 }
 
 // setsOwners reports whether a note is one of what an object belongs to, and nothing else.
@@ -79,19 +108,30 @@ func (i *intent) member() string {
 	return scenarios.Name + "-" + i.target.GetLabels()[v1.ObjectOrdinalLabel]
 }
 
-// deletesDueObjects: the set asks for it, does not want the member, which has no pod, and the object
-// tells that all this has been so for long enough.
+// deletesDueObjects: the set asks for it, does not want the member, which has no pod, or has no template
+// for it, and nothing needs it; and the object tells that all this has been so for long enough.
 func deletesDueObjects(_ *judge, i *intent, s scene) string {
 	if i.Resource != model.ConfigMaps || i.Verb != "delete" || i.target == nil || s.set == nil {
 		return ""
 	}
 	after, goes := scenarios.GoesWithMember(s.set, i.target)
+	removed, afterRemoval, left := scenarios.GoesWithTemplate(s.set, i.target)
+	if left {
+		after = afterRemoval
+	}
 	since, err := time.Parse(time.RFC3339, i.target.GetAnnotations()[v1.RetiredAtAnnotation])
 	switch {
+	case left && scenarios.NeededStill(s.set, s.pods[i.member()]) != "":
+		return scenarios.NeededStill(s.set, s.pods[i.member()])
+	case left && since.Before(removed):
+		return fmt.Sprintf("it is dated %s, and its template was removed at %s", since, removed)
+	case left:
 	case !goes:
 		return "the set does not ask for it"
 	case s.pods[i.member()] != nil:
 		return fmt.Sprintf("there is a pod %s", i.member())
+	}
+	switch {
 	case err != nil:
 		return fmt.Sprintf("its annotations are %v", i.target.GetAnnotations())
 	case i.by.now().Sub(since) < after:
@@ -115,6 +155,12 @@ func (j *judge) wentWithSet(object *corev1.ConfigMap) bool {
 // objectGoes judges that an object is gone, whoever told it.
 func (j *judge) objectGoes(object *corev1.ConfigMap) {
 	if j.given[object.Name] || j.wentWithSet(object) {
+		return
+	}
+	if slices.ContainsFunc(j.sets, func(set *v1.StatefulSet) bool {
+		_, _, left := scenarios.GoesWithTemplate(set, object)
+		return left
+	}) {
 		return
 	}
 	if pod := scenarios.Name + "-" + object.Labels[v1.ObjectOrdinalLabel]; j.world.present().pods[pod] != nil {

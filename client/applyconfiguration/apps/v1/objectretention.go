@@ -15,16 +15,17 @@ import (
 // ObjectRetention says how long objects are kept. Without it, for ever.
 type ObjectRetentionApplyConfiguration struct {
 	// whenScaled says what becomes of the object of a member that is not wanted any more and has no
-	// pod. Without it, Retain. Delete needs a right of whoever asks for it, and one of the controller.
+	// pod, and of any object when its template is removed, and no pod is left that may use it. Without
+	// it, Retain. Delete needs a right of whoever asks for it, and one of the controller.
 	WhenScaled *appsv1.ObjectRetentionPolicyType `json:"whenScaled,omitempty"`
 	// whenDeleted says what becomes of the objects when the set is deleted, those of removed members
 	// included. Without it, Retain. Delete has the host's garbage collector delete them, soon after the
 	// set is gone and whether or not its pods have ended; it needs a right of whoever asks for it. Where
 	// the set is deleted with the option to orphan what belongs to it, they stay.
 	WhenDeleted *appsv1.ObjectRetentionPolicyType `json:"whenDeleted,omitempty"`
-	// scaledAfterSeconds is how long the object of a removed member is kept before it is deleted. It
-	// is used as it is if the member comes back before. Only with whenScaled Delete. Without it, the
-	// object is deleted as soon as the member has no pod.
+	// scaledAfterSeconds is how long such an object is kept before it is deleted. It is used as it is
+	// if the member, or the template, comes back before. Only with whenScaled Delete. Without it, the
+	// object is deleted as soon as no pod may use it.
 	ScaledAfterSeconds *int32 `json:"scaledAfterSeconds,omitempty"`
 }
 

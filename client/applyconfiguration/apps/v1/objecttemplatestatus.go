@@ -12,7 +12,6 @@ import (
 // ObjectTemplateStatusApplyConfiguration represents a declarative configuration of the ObjectTemplateStatus type for use
 // with apply.
 //
-// The protobuf numbers 9 to 11 of ObjectTemplateStatus are reserved for templates that are removed.
 // ObjectTemplateStatus says how far the objects of a template are as it describes.
 type ObjectTemplateStatusApplyConfiguration struct {
 	// name is that of the template.
@@ -30,8 +29,15 @@ type ObjectTemplateStatusApplyConfiguration struct {
 	Updated *int32 `json:"updated,omitempty"`
 	// foreign is how many of the wanted objects are somebody else's, and are used as they are.
 	Foreign *int32 `json:"foreign,omitempty"`
-	// retired is how many objects of removed members are to be deleted.
+	// retired is how many objects of removed members, or of a removed template, are to be deleted.
 	Retired *int32 `json:"retired,omitempty"`
+	// removedAt is when the template was removed from the spec, unset as long as it is there. The
+	// entry is kept while there are objects of it to be deleted, as retention said then.
+	RemovedAt *metav1.Time `json:"removedAt,omitempty"`
+	// apiVersion is that of the objects of a removed template.
+	APIVersion *string `json:"apiVersion,omitempty"`
+	// retention is what a removed template said of its objects last.
+	Retention *ObjectRetentionApplyConfiguration `json:"retention,omitempty"`
 	// message says what keeps the first object from being as it is to be, empty if nothing does.
 	Message *string `json:"message,omitempty"`
 	// dueTime is when the first of the retired objects is deleted.
@@ -105,6 +111,30 @@ func (b *ObjectTemplateStatusApplyConfiguration) WithForeign(value int32) *Objec
 // If called multiple times, the Retired field is set to the value of the last call.
 func (b *ObjectTemplateStatusApplyConfiguration) WithRetired(value int32) *ObjectTemplateStatusApplyConfiguration {
 	b.Retired = &value
+	return b
+}
+
+// WithRemovedAt sets the RemovedAt field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RemovedAt field is set to the value of the last call.
+func (b *ObjectTemplateStatusApplyConfiguration) WithRemovedAt(value metav1.Time) *ObjectTemplateStatusApplyConfiguration {
+	b.RemovedAt = &value
+	return b
+}
+
+// WithAPIVersion sets the APIVersion field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the APIVersion field is set to the value of the last call.
+func (b *ObjectTemplateStatusApplyConfiguration) WithAPIVersion(value string) *ObjectTemplateStatusApplyConfiguration {
+	b.APIVersion = &value
+	return b
+}
+
+// WithRetention sets the Retention field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Retention field is set to the value of the last call.
+func (b *ObjectTemplateStatusApplyConfiguration) WithRetention(value *ObjectRetentionApplyConfiguration) *ObjectTemplateStatusApplyConfiguration {
+	b.Retention = value
 	return b
 }
 

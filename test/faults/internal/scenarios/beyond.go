@@ -59,6 +59,8 @@ func Beyond() []Scenario {
 			scale(2), describesAs("renamed", 4, v1.UseExistingObject), Settled, scale(3), Settled)},
 		{"members are removed and come back, before their objects are deleted and while they are", ordered(0), steps(
 			retains(1, 1), scale(3), Settled, scale(1), Settled, scale(3), Settled, scale(2), Settled, scale(3), scale(1), Settled, retains(2, 2), scale(3), Settled)},
+		{"a template of objects is removed in the middle of an update, comes back, and is removed for good", ordered(0), steps(
+			retains(1, 1), scale(3), Settled, image(2), updated(1), retainsOne(1), Settled, retains(2, 2), Settled, scale(2), retainsOne(2), retains(2, 2), Settled, scale(3), image(1), retainsOne(3), Settled)},
 		{"objects go with their set, which comes again at once, and stay with one that is left", ordered(0), steps(
 			ends(1, v1.DeleteObjectRetentionPolicyType), scale(3), Settled, scale(2), Settled, Delete(metav1.DeletePropagationBackground), Create{}, ends(2, v1.DeleteObjectRetentionPolicyType), scale(2), Settled,
 			Delete(metav1.DeletePropagationOrphan), Orphaned, Create{}, ends(3, v1.DeleteObjectRetentionPolicyType), scale(2), Settled, ends(3, v1.RetainObjectRetentionPolicyType), Settled, ends(3, v1.DeleteObjectRetentionPolicyType), scale(1), Settled)},
@@ -104,10 +106,11 @@ func overrides(ordinal, size string) Patch {
 	return Patch(fmt.Sprintf(`{"spec":{"overrides":[{"name":"odd","ordinals":[{"first":%s}],"labels":{%q:%q}}]}}`, ordinal, sizeLabel, size))
 }
 
-// notPaused waits for what the status has to keep, and for all members to be there.
+// notPaused waits for what the status has to keep, and for all members to be there. An update that was
+// complete before the controller heard of it is not paused.
 func notPaused(o Observed) string {
 	switch {
-	case o.Set == nil || o.Set.Status.Rollout == nil || o.Set.Status.Rollout.Step == 0:
+	case o.Set == nil || !isSettled(o.Set) && (o.Set.Status.Rollout == nil || o.Set.Status.Rollout.Step == 0):
 		return "the status does not say whom the update has reached"
 	case o.Set.Status.ReadyReplicas != *o.Set.Spec.Replicas:
 		return fmt.Sprintf("%d members are ready", o.Set.Status.ReadyReplicas)
@@ -141,13 +144,20 @@ func IsReached(set *v1.StatefulSet, ordinal int) bool {
 		return true
 	case GoesBack(set), rolling.Partition != nil && slices.Index(Wanted(set), ordinal) < int(*rolling.Partition):
 		return false
-	case !rolling.IsPaused() && !isAtStep(set):
+	case !rolling.IsPaused() && (!isAtStep(set) || isSettled(set)):
 		return true
 	}
 	rollout := set.Status.Rollout
 	return rollout != nil && slices.ContainsFunc(slices.Concat(rollout.Released, rollout.Superseded), func(r v1.OrdinalRange) bool {
 		return int(r.First) <= ordinal && ordinal <= int(r.End())
 	})
+}
+
+// isSettled reports whether the status says that no update is under way, as of a set whose first status was
+// lost: a member that is otherwise is brought to the present template.
+func isSettled(set *v1.StatefulSet) bool {
+	status := set.Status
+	return status.Rollout == nil && status.ObservedGeneration == set.Generation && status.CurrentRevision == status.UpdateRevision
 }
 
 // isAtStep reports whether an update of the set goes by steps, and has not done them all.
@@ -177,9 +187,20 @@ func MountsOtherwise(set *v1.StatefulSet, pod *corev1.Pod) bool {
 }
 
 // IsOtherwise reports whether a pod is otherwise than one of the same revision that its set would
-// create for the member now: it mounts other claims, or has another override.
+// create for the member now, or one of the same image: it mounts other claims, has another override, or
+// is told other parameters.
 func IsOtherwise(set *v1.StatefulSet, pod *corev1.Pod) bool {
-	return MountsOtherwise(set, pod) || pod.Labels[sizeLabel] != size(set, pod.Name)
+	return MountsOtherwise(set, pod) || pod.Labels[sizeLabel] != size(set, pod.Name) || isToldOtherwise(set, pod)
+}
+
+// isToldOtherwise reports whether a pod has parameters that its set does not give now, or lacks some.
+func isToldOtherwise(set *v1.StatefulSet, pod *corev1.Pod) bool {
+	told := func(parameter string) bool {
+		return slices.ContainsFunc(pod.Spec.Containers[0].Env, func(v corev1.EnvVar) bool { return v.Name == parameter })
+	}
+	given := set.Spec.Identity != nil
+	names := slices.Contains(set.Spec.Template.Spec.Containers[0].Args, "$(IDENTITY)")
+	return told("IDENTITY") != (given && names) || told("ORDINAL") != (given && slices.Contains(set.Spec.Identity.Env, "ORDINAL"))
 }
 
 // size is what the overrides of a set say of a member.

@@ -74,8 +74,11 @@ func (o Observed) objectsLeft() string {
 	for i := range o.Objects {
 		object := &o.Objects[i]
 		_, goes := GoesWithMember(o.Set, object)
+		_, _, left := GoesWithTemplate(o.Set, object)
 		_, dated := object.Annotations[v1.RetiredAtAnnotation]
 		switch {
+		case left:
+			return fmt.Sprintf("%s has not gone with its template", object.Name)
 		case goes:
 			return fmt.Sprintf("%s has not gone with its member", object.Name)
 		case dated && IsOf(o.Set.Name, object):

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // Object is what a server stores. A stored object is never changed, only replaced.
@@ -45,7 +46,7 @@ type kind struct {
 	// create prepares a new object, update one that replaces another through a
 	// subresource, which is empty for the object itself.
 	create func(object Object, now time.Time)
-	update func(object, old Object, subresource string)
+	update func(object, old Object, subresource string, now time.Time)
 	// grace is for how many seconds an object goes on after it was told to go, with
 	// what the user has asked for; nil if it never does.
 	grace func(object Object, asked *int64) int64
@@ -123,7 +124,7 @@ func createPod(object Object, _ time.Time) {
 	}
 }
 
-func updatePod(object, old Object, subresource string) {
+func updatePod(object, old Object, subresource string, _ time.Time) {
 	pod, before := object.(*corev1.Pod), old.(*corev1.Pod)
 	if subresource == "status" {
 		pod.Spec, pod.OwnerReferences = before.Spec, before.OwnerReferences
@@ -156,7 +157,7 @@ func createClaim(object Object, _ time.Time) {
 	claim.Finalizers = append(claim.Finalizers, ProtectsClaim)
 }
 
-func updateClaim(object, old Object, subresource string) {
+func updateClaim(object, old Object, subresource string, _ time.Time) {
 	claim, before := object.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim)
 	if subresource == "status" {
 		claim.Spec = before.Spec
@@ -177,7 +178,7 @@ func createSet(object Object, now time.Time) {
 	}}}
 }
 
-func updateSet(object, old Object, subresource string) {
+func updateSet(object, old Object, subresource string, now time.Time) {
 	set, before := object.(*v1.StatefulSet), old.(*v1.StatefulSet)
 	if subresource == "status" {
 		set.ObjectMeta, set.Spec = before.ObjectMeta, before.Spec
@@ -187,5 +188,6 @@ func updateSet(object, old Object, subresource string) {
 	set.Status = before.Status
 	if !equality.Semantic.DeepEqual(before.Spec, set.Spec) {
 		set.Generation = before.Generation + 1
+		identity.NoteRemovedTemplates(set, before, metav1.NewTime(now))
 	}
 }

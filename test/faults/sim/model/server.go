@@ -162,7 +162,7 @@ func (s *Server) change(resource schema.GroupVersionResource, namespace, name, s
 	}
 	keepSystemFields(object, old)
 	if kind.update != nil {
-		kind.update(object, old, subresource)
+		kind.update(object, old, subresource, s.now().Time)
 	}
 	if equality.Semantic.DeepEqual(object, old) {
 		return old, nil

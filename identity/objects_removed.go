@@ -1,0 +1,141 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/render"
+)
+
+// MostRemovedTemplates is of how many removed templates the objects are deleted. Those of more stay.
+const MostRemovedTemplates = 16
+
+// IsRemoved reports whether a part of a status is about a template that the spec has no more.
+func IsRemoved(status v1.ObjectTemplateStatus) bool { return status.RemovedAt != nil }
+
+// RemovedTemplates are the parts of a status about templates that the spec has no more, and whose objects
+// are to be deleted.
+func RemovedTemplates(status *v1.StatefulSetStatus) (removed []v1.ObjectTemplateStatus) {
+	for _, s := range status.ObjectTemplates {
+		if IsRemoved(s) {
+			removed = append(removed, s)
+		}
+	}
+	return removed
+}
+
+// RemovedObjects are removed templates as far as is known of them: what their objects are called.
+func RemovedObjects(set *v1.StatefulSet) ([]Object, *render.Error) {
+	named := *set
+	named.Spec.ObjectTemplates = nil
+	for _, removed := range RemovedTemplates(&set.Status) {
+		kind := RemovedKind(removed)
+		about := metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: removed.APIVersion, Kind: kind.Kind}, ObjectMeta: metav1.ObjectMeta{Name: removed.ObjectName}}
+		text, err := json.Marshal(about)
+		if err != nil {
+			continue // it was read from there
+		}
+		template := v1.ObjectTemplate{Name: removed.Name, Object: runtime.RawExtension{Raw: text}}
+		if !strings.Contains(removed.ObjectName, "$(IDENTITY)") {
+			template.Scope = v1.SetObjectScope
+		}
+		named.Spec.ObjectTemplates = append(named.Spec.ObjectTemplates, template)
+	}
+	return OverridesOf(&named).Objects()
+}
+
+// RemovedKind is the kind of the objects of a removed template.
+func RemovedKind(removed v1.ObjectTemplateStatus) schema.GroupVersionKind {
+	group := schema.ParseGroupKind(removed.Kind)
+	return schema.FromAPIVersionAndKind(removed.APIVersion, group.Kind)
+}
+
+// NoteRemovedTemplates writes into the status of a set, which is that of the old one, which templates
+// its spec has no more whose objects are to be deleted then: the last that was said of that is known to
+// nobody but who changes the spec. A template with another kind, or another name of its objects, is
+// another template. What is said of a name once more holds for all that had it.
+func NoteRemovedTemplates(set, old *v1.StatefulSet, now metav1.Time) {
+	before, after := describedBy(old), describedBy(set)
+	noted := slices.DeleteFunc(slices.Clone(set.Status.ObjectTemplates), func(s v1.ObjectTemplateStatus) bool {
+		return IsRemoved(s) && slices.ContainsFunc(after, func(d described) bool { return d.keeps(s) || d.is(s) })
+	})
+	for _, was := range before {
+		if slices.ContainsFunc(after, was.same) {
+			continue
+		}
+		retention := was.retention
+		if at := slices.IndexFunc(after, func(d described) bool { return d.name == was.name }); at >= 0 {
+			retention = after[at].retention
+		}
+		present := int32(0)
+		noted = slices.DeleteFunc(noted, func(s v1.ObjectTemplateStatus) bool {
+			if !IsRemoved(s) && was.is(s) {
+				present = s.Present
+			}
+			return was.isOf(s)
+		})
+		if _, deletes := retention.DeletesScaled(); deletes && removedOf(noted) < MostRemovedTemplates {
+			noted = append(noted, v1.ObjectTemplateStatus{
+				Name: was.name, Kind: was.kind.GroupKind().String(), ObjectName: was.pattern, Present: present,
+				RemovedAt: new(now.Rfc3339Copy()), APIVersion: was.kind.GroupVersion().String(), Retention: retention.DeepCopy(),
+			})
+		}
+	}
+	set.Status.ObjectTemplates = noted
+}
+
+func removedOf(all []v1.ObjectTemplateStatus) (n int) {
+	for _, s := range all {
+		if IsRemoved(s) {
+			n++
+		}
+	}
+	return n
+}
+
+// described is what tells a template from others, and what it says of its objects when it is removed.
+type described struct {
+	name, pattern string
+	kind          schema.GroupVersionKind
+	retention     *v1.ObjectRetention
+}
+
+func describedBy(set *v1.StatefulSet) (all []described) {
+	for i := range set.Spec.ObjectTemplates {
+		template := &set.Spec.ObjectTemplates[i]
+		var about metav1.PartialObjectMetadata
+		if err := json.Unmarshal(template.Object.Raw, &about); err != nil {
+			continue // refused where it is written
+		}
+		all = append(all, described{template.Name, about.Name, about.GroupVersionKind(), template.Retention})
+	}
+	return all
+}
+
+// same reports whether another template has the same objects, whatever is in them.
+func (d described) same(other described) bool {
+	return d.name == other.name && d.pattern == other.pattern && d.kind.GroupKind() == other.kind.GroupKind()
+}
+
+// isOf reports whether a part of a status is about a template of the same name and kind.
+func (d described) isOf(s v1.ObjectTemplateStatus) bool {
+	return d.name == s.Name && d.kind.GroupKind().String() == s.Kind
+}
+
+// is reports whether a part of a status is about this template.
+func (d described) is(s v1.ObjectTemplateStatus) bool { return d.isOf(s) && d.pattern == s.ObjectName }
+
+// keeps reports whether the template has the name of one that was removed, and keeps its objects.
+func (d described) keeps(s v1.ObjectTemplateStatus) bool {
+	_, deletes := d.retention.DeletesScaled()
+	return d.name == s.Name && !deletes
+}

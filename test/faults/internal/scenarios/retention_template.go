@@ -1,0 +1,50 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// retainsOne is what retains describes, without the ConfigMap that goes.
+func retainsOne(version int) Patch {
+	return Patch(fmt.Sprintf(`{"spec":{"objectTemplates":[
+		{"name":"kept","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-kept"},"data":{"version":"%d"}}}]}}`, version))
+}
+
+// GoesWithTemplate reports whether an object of the set's own is to be deleted, some time after its
+// template was removed, and when that was.
+func GoesWithTemplate(set *v1.StatefulSet, object metav1.Object) (removed time.Time, after time.Duration, goes bool) {
+	name := object.GetLabels()[v1.ObjectTemplateLabel]
+	described := slices.ContainsFunc(set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.Name == name })
+	at := slices.IndexFunc(set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool { return s.RemovedAt != nil && s.Name == name })
+	if described || at < 0 || object.GetAnnotations()[v1.OwnerAnnotation] != set.Name+"/"+string(set.UID) {
+		return time.Time{}, 0, false
+	}
+	told := set.Status.ObjectTemplates[at]
+	if seconds := told.Retention.ScaledAfterSeconds; seconds != nil {
+		after = time.Duration(*seconds) * time.Second
+	}
+	return told.RemovedAt.Time, after, true
+}
+
+// NeededStill says why an object of a removed template is to stay for now, empty if it may go: an update
+// is under way, or the pod of its member, nil if there is none, is not up to date.
+func NeededStill(set *v1.StatefulSet, pod *corev1.Pod) string {
+	switch status := set.Status; {
+	case status.CurrentRevision != status.UpdateRevision:
+		return fmt.Sprintf("an update is under way, from %s to %s", status.CurrentRevision, status.UpdateRevision)
+	case pod != nil && pod.Labels["controller-revision-hash"] != status.UpdateRevision:
+		return fmt.Sprintf("pod %s has revision %s, not %s", pod.Name, pod.Labels["controller-revision-hash"], status.UpdateRevision)
+	default:
+		return ""
+	}
+}
