@@ -13,7 +13,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -199,11 +198,7 @@ func adopts(action plan.Action) bool {
 // confirm makes sure that the set is still there, past all caches, before anything
 // is adopted: what a set adopts that is being deleted is deleted with it.
 func (t *term) confirm(ctx context.Context, set *v1.StatefulSet) error {
-	var live *v1.StatefulSet
-	err := t.readAgain(ctx, func(ctx context.Context) (err error) {
-		live, err = t.Sets.AppsV1().StatefulSets(set.Namespace).Get(ctx, set.Name, metav1.GetOptions{})
-		return err //nolint:wrapcheck // it is, below
-	})
+	live, err := t.liveSet(ctx, set)
 	switch {
 	case apierrors.IsNotFound(err):
 		return &staleRead{err}

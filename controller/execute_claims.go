@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -83,27 +82,29 @@ func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
 	if err := e.confirmUnchanged(ctx); err != nil {
 		return err
 	}
-	pod := identity.PodName(e.set.Name, ordinal)
-	err := e.readAgain(ctx, func(ctx context.Context) error {
-		_, err := e.Host.CoreV1().Pods(e.set.Namespace).Get(ctx, pod, metav1.GetOptions{})
-		return err //nolint:wrapcheck // it is, below
-	})
-	switch {
-	case err == nil:
-		return &staleRead{fmt.Errorf("pod %s exists", pod)}
-	case !apierrors.IsNotFound(err):
-		return fmt.Errorf("reading pod %s before deleting what its member had: %w", pod, err)
+	switch pod, err := e.podOf(ctx, ordinal); {
+	case err != nil:
+		return fmt.Errorf("reading pod %s before deleting what its member had: %w", identity.PodName(e.set.Name, ordinal), err)
+	case pod != nil:
+		return &staleRead{fmt.Errorf("pod %s exists", pod.Name)}
 	}
 	return nil
 }
 
+// podOf is the pod of a member's name, whoever's, past the caches; nil if there is none.
+func (e *execution) podOf(ctx context.Context, ordinal int) (*corev1.Pod, error) {
+	pod, err := readAgain(ctx, e.term, func(ctx context.Context) (*corev1.Pod, error) {
+		return e.Host.CoreV1().Pods(e.set.Namespace).Get(ctx, identity.PodName(e.set.Name, ordinal), metav1.GetOptions{})
+	})
+	if apierrors.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // no pod is an answer
+	}
+	return pod, err
+}
+
 // confirmUnchanged makes sure that the set is what was decided on, past the caches.
 func (e *execution) confirmUnchanged(ctx context.Context) error {
-	var live *v1.StatefulSet
-	err := e.readAgain(ctx, func(ctx context.Context) (err error) {
-		live, err = e.Sets.AppsV1().StatefulSets(e.set.Namespace).Get(ctx, e.set.Name, metav1.GetOptions{})
-		return err //nolint:wrapcheck // it is, below
-	})
+	live, err := e.liveSet(ctx, e.set)
 	switch {
 	case apierrors.IsNotFound(err):
 		return &staleRead{err}

@@ -99,13 +99,11 @@ func (e *execution) takeOver(ctx context.Context, kind *objectKind, action plan.
 	}
 	what, patch := objectSubject(action.Object), []byte(nil)
 	err = e.do(ctx, update, what, func(ctx context.Context) error {
-		var live *metav1.PartialObjectMetadata
-		err := e.readAgain(ctx, func(ctx context.Context) (err error) {
-			live, err = about.Get(ctx, action.At.Name, metav1.GetOptions{})
-			return err //nolint:wrapcheck // do says what was tried
+		live, err := readAgain(ctx, e.term, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
+			return about.Get(ctx, action.At.Name, metav1.GetOptions{})
 		})
 		if err != nil {
-			return err
+			return err // do says what was tried
 		}
 		if live.UID != action.At.UID || live.ResourceVersion != action.At.ResourceVersion {
 			return apierrors.NewConflict(schema.GroupResource{Group: kind.kind.Group, Resource: kind.kind.Kind}, action.At.Name, errors.New("it has changed"))

@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,7 +16,6 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
-	"statefulset.dev/identity"
 )
 
 // markObject notes what concerns nobody but the set: there is no event for it.
@@ -90,11 +88,7 @@ func (e *execution) confirmUnused(ctx context.Context, action plan.DeleteObject)
 	if err := e.confirmUnchanged(ctx); err != nil {
 		return err
 	}
-	var pods []corev1.Pod
-	err := e.readAgain(ctx, func(ctx context.Context) (err error) {
-		pods, err = e.podsThatMayUse(ctx, action)
-		return err
-	})
+	pods, err := e.podsThatMayUse(ctx, action)
 	if err != nil {
 		return fmt.Errorf("reading pods before deleting an object that they may use: %w", err)
 	}
@@ -108,22 +102,20 @@ func (e *execution) confirmUnused(ctx context.Context, action plan.DeleteObject)
 
 // podsThatMayUse are, of an object of the set, all that it selects, and otherwise the one of the member.
 func (e *execution) podsThatMayUse(ctx context.Context, action plan.DeleteObject) ([]corev1.Pod, error) {
-	pods := e.Host.CoreV1().Pods(e.set.Namespace)
-	if action.Ordinal < 0 {
-		list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(e.set.Spec.Selector)})
-		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller does
+	if action.Ordinal >= 0 {
+		pod, err := e.podOf(ctx, action.Ordinal)
+		if pod == nil || err != nil {
+			return nil, err
 		}
-		return list.Items, nil
+		return []corev1.Pod{*pod}, nil
 	}
-	pod, err := pods.Get(ctx, identity.PodName(e.set.Name, action.Ordinal), metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, err //nolint:wrapcheck // the caller does
+	list, err := readAgain(ctx, e.term, func(ctx context.Context) (*corev1.PodList, error) {
+		return e.Host.CoreV1().Pods(e.set.Namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(e.set.Spec.Selector)})
+	})
+	if err != nil {
+		return nil, err
 	}
-	return []corev1.Pod{*pod}, nil
+	return list.Items, nil
 }
 
 // metadataOf reaches the metadata of objects of a kind.

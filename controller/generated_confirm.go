@@ -62,11 +62,10 @@ type givenPager func(context.Context, metav1.ListOptions) (page []metav1.Object,
 func (e *execution) confirmNoneGiven(ctx context.Context, noun string, action plan.CreateObject, options metav1.ListOptions, read givenPager) error {
 	options.Limit = givenPage
 	for {
-		var page []metav1.Object
 		var next string
-		err := e.readAgain(ctx, func(ctx context.Context) (err error) {
+		page, err := readAgain(ctx, e.term, func(ctx context.Context) (page []metav1.Object, err error) {
 			page, next, err = read(ctx, options)
-			return err
+			return page, err
 		})
 		if err != nil {
 			return fmt.Errorf("reading %ss before drawing Secret %s: %w", noun, action.Object.GetName(), err)

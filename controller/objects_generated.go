@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
@@ -103,6 +102,6 @@ func (m *memo) seekLost(lost []identity.ObjectKey, now time.Time) {
 		m.objects.taken = map[takenName]takenObject{}
 	}
 	for _, key := range lost[:min(len(lost), mostSought)] {
-		m.objects.taken[takenName{schema.GroupKind{Group: key.Group, Kind: key.Kind}, key.Name}] = takenObject{}
+		m.objects.taken[takenName{key.GroupKind(), key.Name}] = takenObject{}
 	}
 }

@@ -90,14 +90,12 @@ func (t *term) readObject(ctx context.Context, known *memo, object *plan.Object,
 	if !ok {
 		return readOutputs{}, errors.New("the kind is not known any more")
 	}
-	var live *unstructured.Unstructured
-	err := t.readAgain(discreet(ctx, template.Kind()), func(ctx context.Context) (err error) {
-		live, err = t.Objects.Dynamic.Resource(at).Namespace(known.key.Namespace).Get(ctx, object.Name, metav1.GetOptions{})
-		return err //nolint:wrapcheck // it is told with the object
+	live, err := readAgain(discreet(ctx, template.Kind()), t, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return t.Objects.Dynamic.Resource(at).Namespace(known.key.Namespace).Get(ctx, object.Name, metav1.GetOptions{})
 	})
 	switch {
 	case err != nil:
-		return readOutputs{}, err //nolint:wrapcheck // it is told with the object
+		return readOutputs{}, err // it is told with the object
 	case live.GetDeletionTimestamp() != nil:
 		return readOutputs{}, errors.New("it is terminating")
 	case live.GetUID() != object.UID:

@@ -199,10 +199,8 @@ func (t *term) lookAtTaken(ctx context.Context, known *memo, kind *objectKind, n
 	if !ok {
 		return nil
 	}
-	var live *metav1.PartialObjectMetadata
-	err := t.readAgain(ctx, func(ctx context.Context) (err error) {
-		live, err = objects.Get(ctx, name.name, metav1.GetOptions{})
-		return err //nolint:wrapcheck // it is, below
+	live, err := readAgain(ctx, t, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
+		return objects.Get(ctx, name.name, metav1.GetOptions{})
 	})
 	switch {
 	case apierrors.IsNotFound(err):

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // rereads are the pauses before something is read again.
@@ -20,18 +23,25 @@ func rereads() wait.Backoff {
 // readAgain reads something past the caches, and again after pauses if that fails in a way that may pass.
 // Several reads come before some writes, and if each of their failures put the write off, a host that
 // fails half of the requests would have it put off for as long as there is patience.
-func (t *term) readAgain(ctx context.Context, read func(context.Context) error) error {
+func readAgain[T any](ctx context.Context, t *term, read func(context.Context) (T, error)) (T, error) {
 	for pauses := rereads(); ; {
-		err := read(ctx)
+		found, err := read(ctx)
 		if err == nil || pauses.Steps == 0 || !mayPass(err) {
-			return err
+			return found, err
 		}
 		select {
 		case <-t.Clock.After(pauses.Step()):
 		case <-ctx.Done():
-			return err
+			return found, err
 		}
 	}
+}
+
+// liveSet reads a set past the caches.
+func (t *term) liveSet(ctx context.Context, set *v1.StatefulSet) (*v1.StatefulSet, error) {
+	return readAgain(ctx, t, func(ctx context.Context) (*v1.StatefulSet, error) {
+		return t.Sets.AppsV1().StatefulSets(set.Namespace).Get(ctx, set.Name, metav1.GetOptions{})
+	})
 }
 
 // mayPass reports whether a read failed on the way, or in the host. One that the host has no time for

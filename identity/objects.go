@@ -25,6 +25,11 @@ const ObjectManager = "statefulset-apiserver"
 // ObjectKey is what an object in the namespace of a set is known by, whatever its version.
 type ObjectKey struct{ Group, Kind, Name string }
 
+// GroupKind is the kind of the object.
+func (k ObjectKey) GroupKind() schema.GroupKind {
+	return schema.GroupKind{Group: k.Group, Kind: k.Kind}
+}
+
 // String is how people are told of it.
 func (k ObjectKey) String() string { return k.Kind + " " + k.Name }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -64,11 +65,14 @@ func RemovedKind(removed v1.ObjectTemplateStatus) schema.GroupVersionKind {
 // nobody but who changes the spec. A template with another kind, or another name of its objects, is
 // another template. What is said of a name once more holds for all that had it.
 func NoteRemovedTemplates(set, old *v1.StatefulSet, now metav1.Time) {
-	before, after := describedBy(old), describedBy(set)
-	noted := slices.DeleteFunc(slices.Clone(set.Status.ObjectTemplates), func(s v1.ObjectTemplateStatus) bool {
+	if equality.Semantic.DeepEqual(set.Spec.ObjectTemplates, old.Spec.ObjectTemplates) {
+		return
+	}
+	status, after := &set.Status, describedBy(set)
+	status.ObjectTemplates = slices.DeleteFunc(slices.Clone(status.ObjectTemplates), func(s v1.ObjectTemplateStatus) bool {
 		return IsRemoved(s) && slices.ContainsFunc(after, func(d described) bool { return d.keeps(s) || d.is(s) })
 	})
-	for _, was := range before {
+	for _, was := range describedBy(old) {
 		if slices.ContainsFunc(after, was.same) {
 			continue
 		}
@@ -77,29 +81,19 @@ func NoteRemovedTemplates(set, old *v1.StatefulSet, now metav1.Time) {
 			retention = after[at].retention
 		}
 		present := int32(0)
-		noted = slices.DeleteFunc(noted, func(s v1.ObjectTemplateStatus) bool {
+		status.ObjectTemplates = slices.DeleteFunc(status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
 			if !IsRemoved(s) && was.is(s) {
 				present = s.Present
 			}
 			return was.isOf(s)
 		})
-		if _, deletes := retention.DeletesScaled(); deletes && removedOf(noted) < MostRemovedTemplates {
-			noted = append(noted, v1.ObjectTemplateStatus{
+		if _, deletes := retention.DeletesScaled(); deletes && len(RemovedTemplates(status)) < MostRemovedTemplates {
+			status.ObjectTemplates = append(status.ObjectTemplates, v1.ObjectTemplateStatus{
 				Name: was.name, Kind: was.kind.GroupKind().String(), ObjectName: was.pattern, Present: present,
 				RemovedAt: new(now.Rfc3339Copy()), APIVersion: was.kind.GroupVersion().String(), Retention: retention.DeepCopy(),
 			})
 		}
 	}
-	set.Status.ObjectTemplates = noted
-}
-
-func removedOf(all []v1.ObjectTemplateStatus) (n int) {
-	for _, s := range all {
-		if IsRemoved(s) {
-			n++
-		}
-	}
-	return n
 }
 
 // described is what tells a template from others, and what it says of its objects when it is removed.

@@ -48,12 +48,13 @@ func (h *host) templateSetting(key, value string) bool {
 	case "identity":
 		h.set.Spec.Identity = h.identity(value)
 	case "args":
-		template.Spec.Containers[0].Args = nil
-		if value != "none" {
-			template.Spec.Containers[0].Args = []string{"--is=$(" + value + ")"}
-		}
-		if value == "conf" {
+		switch value {
+		case "none":
+			template.Spec.Containers[0].Args = nil
+		case "conf":
 			template.Spec.Containers[0].Args = []string{"--is=$(IDENTITY)-conf"}
+		default:
+			template.Spec.Containers[0].Args = []string{"--is=$(" + value + ")"}
 		}
 	case "objects":
 		h.set.Spec.ObjectTemplates = h.objectTemplates(value)

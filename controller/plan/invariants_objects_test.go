@@ -221,13 +221,17 @@ func (f evidence) lacksObjects() (lacks []string) {
 	return lacks
 }
 
+// isOthers reports whether an object is controlled by somebody else, or goes with an owner of before.
+func (f evidence) isOthers(object *Object) bool {
+	return slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool {
+		return f.former(ref) || !f.ours(ref) && ref.Controller != nil && *ref.Controller
+	})
+}
+
 // isReturning reports whether an object that is wanted says that it is to be deleted.
 func (f evidence) isReturning(object *Object) bool {
 	_, dated := object.Annotations[retiredNote]
-	others := slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool {
-		return f.former(ref) || !f.ours(ref) && ref.Controller != nil && *ref.Controller
-	})
-	return dated && !others && strings.HasPrefix(object.Annotations[ownerNote], f.Set.Name+"/")
+	return dated && !f.isOthers(object) && strings.HasPrefix(object.Annotations[ownerNote], f.Set.Name+"/")
 }
 
 // objectLooks are when objects may be corrected that somebody keeps changing.

@@ -4,12 +4,11 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
@@ -44,10 +43,7 @@ func (f evidence) leftOf(key identity.ObjectKey, object *Object) *v1.ObjectTempl
 // with its member.
 func (j *judged) becomes(key identity.ObjectKey, object *Object) (fateOf, time.Time) {
 	removed := j.leftOf(key, object)
-	others := slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool {
-		return j.former(ref) || !j.ours(ref) && ref.Controller != nil && *ref.Controller
-	})
-	if removed == nil || !j.knows(key) || object.DeletionTimestamp != nil || others {
+	if removed == nil || !j.knows(key) || object.DeletionTimestamp != nil || j.isOthers(object) {
 		return j.objectFate(key, object)
 	}
 	note, dated := object.Annotations[retiredNote]
@@ -100,10 +96,7 @@ func (j *judged) toldRemoved() {
 		}
 	}
 	for key, object := range j.Objects {
-		others := slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool {
-			return j.former(ref) || !j.ours(ref) && ref.Controller != nil && *ref.Controller
-		})
-		if removed := j.leftOf(key, object); removed != nil && !others && j.knows(key) {
+		if removed := j.leftOf(key, object); removed != nil && !j.isOthers(object) && j.knows(key) {
 			want[removed.Name+" "+removed.Kind]++
 		}
 	}
@@ -112,13 +105,7 @@ func (j *judged) toldRemoved() {
 			got[s.Name+" "+s.Kind] = int(s.Present)
 		}
 	}
-	if len(got) != len(want) {
+	if !maps.Equal(got, want) {
 		j.broke("told removed", "the status tells of the removed templates %v, want %v", got, want)
-		return
-	}
-	for name, n := range want {
-		if count, told := got[name]; !told || count != n {
-			j.broke("told removed", "the status tells of the removed templates %v, want %v", got, want)
-		}
 	}
 }

@@ -23,10 +23,7 @@ func (f evidence) objectFate(key identity.ObjectKey, object *Object) (fate fateO
 	note, dated := object.Annotations[retiredNote]
 	owner, _, _ := strings.Cut(object.Annotations[ownerNote], "/")
 	own := object.Annotations[ownerNote] == "web/"+string(f.Set.UID)
-	others := slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool {
-		return f.former(ref) || !f.ours(ref) && ref.Controller != nil && *ref.Controller
-	})
-	if !f.knows(key) || object.DeletionTimestamp != nil || owner != "web" || others {
+	if !f.knows(key) || object.DeletionTimestamp != nil || owner != "web" || f.isOthers(object) {
 		return noFate, due
 	}
 	wanted := slices.ContainsFunc(f.everyObject(), func(d dueObject) bool { return d.key == key })
@@ -79,7 +76,7 @@ func (f evidence) describes(key identity.ObjectKey) bool {
 	return slices.ContainsFunc(f.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool {
 		var written metav1.TypeMeta
 		_ = json.Unmarshal(t.Object.Raw, &written)
-		return schema.FromAPIVersionAndKind(written.APIVersion, written.Kind).GroupKind() == schema.GroupKind{Group: key.Group, Kind: key.Kind}
+		return schema.FromAPIVersionAndKind(written.APIVersion, written.Kind).GroupKind() == key.GroupKind()
 	})
 }
 

@@ -28,6 +28,17 @@ type member struct {
 	place, class int
 }
 
+// podNamed is the pod of a name, whoever's, nil if there is none.
+func (f *facts) podNamed(name string) *corev1.Pod {
+	if f.podNames == nil {
+		f.podNames = make(map[string]*corev1.Pod, len(f.Pods))
+		for _, pod := range f.Pods {
+			f.podNames[pod.Name] = pod
+		}
+	}
+	return f.podNames[name]
+}
+
 func (f *facts) podName(m member) string { return identity.PodName(f.Set.Name, m.ordinal) }
 
 // unavailable reports whether the member serves nobody: it has no pod, or one that

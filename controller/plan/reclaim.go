@@ -49,16 +49,12 @@ func (f *facts) findLeftovers() {
 		name := f.Set.Spec.VolumeClaimTemplates[i].Name
 		templates[name+"-"+f.Set.Name] = name
 	}
-	present := make(map[string]bool, len(f.Pods))
-	for _, pod := range f.Pods {
-		present[pod.Name] = true
-	}
 	for _, claim := range f.Claims {
 		base, ordinal, _ := identity.ParsePodName(claim.Name)
 		template, ours := templates[base]
 		switch left := (leftover{claim, ordinal, retiredAt(claim)}); {
 		case !ours:
-		case !reclaims, f.roster.Contains(ordinal), present[identity.PodName(f.Set.Name, ordinal)]: // whoever controls it
+		case !reclaims, f.roster.Contains(ordinal), f.podNamed(identity.PodName(f.Set.Name, ordinal)) != nil: // whoever controls it
 			if isRetired(claim) {
 				f.returned = append(f.returned, left)
 			}

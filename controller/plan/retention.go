@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -44,15 +43,11 @@ func (r retiredObject) compare(other retiredObject) int {
 // those that are dated for it and are to stay.
 func (f *facts) findRetired() {
 	f.findRemoved()
-	if len(f.Objects) == 0 {
-		return
-	}
-	pods := f.podsByName()
 	for key, object := range f.Objects {
 		if !f.isJudged(key, object) {
 			continue
 		}
-		switch r, retires := f.retiring(key, object, pods); {
+		switch r, retires := f.retiring(key, object); {
 		case retires && r.unlisted && isDated(object):
 			// Nobody knows what has become of the member since it was dated.
 			f.returningObjects = append(f.returningObjects, r)
@@ -67,27 +62,19 @@ func (f *facts) findRetired() {
 	slices.SortFunc(f.returningObjects, retiredObject.compare)
 }
 
-func (f *facts) podsByName() map[string]*corev1.Pod {
-	pods := make(map[string]*corev1.Pod, len(f.Pods))
-	for _, pod := range f.Pods {
-		pods[pod.Name] = pod
-	}
-	return pods
-}
-
 // isJudged reports whether it can be said of an object that it goes or stays: all of its kind are known,
 // so that what is seen of it is not old, and it is the set's, or was that of an earlier one, and nobody
 // else's.
 func (f *facts) isJudged(key identity.ObjectKey, object *Object) bool {
-	known := f.Kinds[schema.GroupKind{Group: key.Group, Kind: key.Kind}].Known && f.versionOf(key).Kind != ""
+	known := f.Kinds[key.GroupKind()].Known && f.versionOf(key).Kind != ""
 	return known && (f.isOwn(object) || f.isInherited(object)) && object.DeletionTimestamp == nil && !f.isTakenOver(object)
 }
 
 // retiring is an object as one that is deleted at some time, and false if it is none: of this very set,
 // of a template that asks for it now, and of a member that is not wanted and has no pod, whoever's.
-func (f *facts) retiring(key identity.ObjectKey, object *Object, pods map[string]*corev1.Pod) (r retiredObject, retires bool) {
+func (f *facts) retiring(key identity.ObjectKey, object *Object) (r retiredObject, retires bool) {
 	if removed := f.removedOf(key, object); removed != nil {
-		return f.retiringWithTemplate(key, object, *removed, pods)
+		return f.retiringWithTemplate(key, object, *removed)
 	}
 	of := f.templateOf(key, object)
 	if of == nil || !f.isOwn(object) {
@@ -95,7 +82,7 @@ func (f *facts) retiring(key identity.ObjectKey, object *Object, pods map[string
 	}
 	ordinal := ordinalOf(object)
 	delay, deletes := of.Template().DeletesScaled()
-	if !deletes || f.roster.Contains(ordinal) || pods[identity.PodName(f.Set.Name, ordinal)] != nil || f.needsObject(key) {
+	if !deletes || f.roster.Contains(ordinal) || f.podNamed(identity.PodName(f.Set.Name, ordinal)) != nil || f.needsObject(key) {
 		return r, false
 	}
 	r = retiredObject{template: of.Template().Name, kind: of.Kind(), ordinal: ordinal, found: object, since: datedSince(object), unlisted: !f.listed(*of)}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
@@ -25,7 +24,7 @@ func (f *facts) removedOf(key identity.ObjectKey, object *Object) *v1.ObjectTemp
 	if f.badObjects != nil || ofMember != (ordinal != setOrdinal) {
 		return nil
 	}
-	kind := schema.GroupKind{Group: key.Group, Kind: key.Kind}.String()
+	kind := key.GroupKind().String()
 	at := slices.IndexFunc(f.removed, func(s v1.ObjectTemplateStatus) bool {
 		return s.Name == object.Labels[v1.ObjectTemplateLabel] && s.Kind == kind
 	})
@@ -39,15 +38,15 @@ func (f *facts) removedOf(key identity.ObjectKey, object *Object) *v1.ObjectTemp
 // the set.
 func (f *facts) describesFor(key identity.ObjectKey, ordinal int) bool {
 	return slices.ContainsFunc(f.objects, func(o identity.Object) bool {
-		return (o.ForSet() || ordinal != setOrdinal) && o.Kind().GroupKind() == schema.GroupKind{Group: key.Group, Kind: key.Kind} && o.Key(ordinal) == key
+		return (o.ForSet() || ordinal != setOrdinal) && o.Kind().GroupKind() == key.GroupKind() && o.Key(ordinal) == key
 	})
 }
 
 // retiringWithTemplate is an object of a removed template as one that is deleted at some time, and false
 // if something may use it, or come back to it. A date of before the removal does not count.
-func (f *facts) retiringWithTemplate(key identity.ObjectKey, object *Object, removed v1.ObjectTemplateStatus, pods map[string]*corev1.Pod) (r retiredObject, retires bool) {
+func (f *facts) retiringWithTemplate(key identity.ObjectKey, object *Object, removed v1.ObjectTemplateStatus) (r retiredObject, retires bool) {
 	delay, deletes := removed.Retention.DeletesScaled()
-	if !deletes || !f.isOwn(object) || f.keptFor(object, removed, pods) != "" {
+	if !deletes || !f.isOwn(object) || f.keptFor(object, removed) != "" {
 		return r, false
 	}
 	r = retiredObject{template: removed.Name, removed: removed.RemovedAt.Time, revision: f.update.name, kind: f.versionOf(key), ordinal: ordinalOf(object), found: object, since: datedSince(object)}
@@ -61,13 +60,13 @@ func (f *facts) retiringWithTemplate(key identity.ObjectKey, object *Object, rem
 // keptFor says what an object of a removed template is kept for as yet, empty if for nothing: pods that
 // are not of the present revision may use it, that may name it, and claims may hold what was written with
 // its keys.
-func (f *facts) keptFor(object *Object, removed v1.ObjectTemplateStatus, pods map[string]*corev1.Pod) string {
-	switch claim, pod := f.claimGiven(object), f.outdatedUser(object, pods); {
+func (f *facts) keptFor(object *Object, removed v1.ObjectTemplateStatus) string {
+	switch claim, pod := f.knowing[object.Name], f.outdatedUser(object); {
 	case f.current.name != f.update.name:
 		return "until all members have revision " + f.update.name
 	case pod != "":
 		return "as long as pod " + pod + " has another revision than " + f.update.name
-	case claim != "":
+	case claim != "" && object.Annotations[v1.GeneratedAnnotation] != "":
 		return "as long as claim " + claim + " is there"
 	case f.names(removed.ObjectName):
 		return "as long as spec.template names " + removed.ObjectName
@@ -85,26 +84,13 @@ func (f *facts) awaitsCompletion(status *v1.StatefulSetStatus) bool {
 		})
 }
 
-// claimGiven is a claim for whose data a Secret was drawn, empty if there is none.
-func (f *facts) claimGiven(object *Object) (first string) {
-	if object.Annotations[v1.GeneratedAnnotation] == "" {
-		return ""
-	}
-	for _, claim := range f.Claims {
-		if slices.Contains(identity.GeneratedOf(claim), object.Name) && (first == "" || claim.Name < first) {
-			first = claim.Name
-		}
-	}
-	return first
-}
-
 // outdatedUser is a pod that may use an object, the one of its member, or any if it is the set's, and that
 // has not the present revision; empty if there is none.
-func (f *facts) outdatedUser(object *Object, pods map[string]*corev1.Pod) (first string) {
+func (f *facts) outdatedUser(object *Object) (first string) {
 	users := f.Pods
 	if ordinal := ordinalOf(object); ordinal != setOrdinal {
 		users = nil
-		if pod := pods[identity.PodName(f.Set.Name, ordinal)]; pod != nil {
+		if pod := f.podNamed(identity.PodName(f.Set.Name, ordinal)); pod != nil {
 			users = []*corev1.Pod{pod}
 		}
 	}
@@ -118,9 +104,17 @@ func (f *facts) outdatedUser(object *Object, pods map[string]*corev1.Pod) (first
 
 // findRemoved reads what the status tells of removed templates.
 func (f *facts) findRemoved() {
-	if f.removed = identity.RemovedTemplates(&f.Set.Status); len(f.removed) > 0 {
-		text, _ := json.Marshal(f.Set.Spec.Template) // which was read from there
-		f.templateText = string(text)
+	if f.removed = identity.RemovedTemplates(&f.Set.Status); len(f.removed) == 0 {
+		return
+	}
+	text, _ := json.Marshal(f.Set.Spec.Template) // which was read from there
+	f.templateText, f.knowing = string(text), map[string]string{}
+	for _, claim := range f.Claims {
+		for _, secret := range identity.GeneratedOf(claim) {
+			if first := f.knowing[secret]; first == "" || claim.Name < first {
+				f.knowing[secret] = claim.Name
+			}
+		}
 	}
 }
 
@@ -144,10 +138,6 @@ func (f *facts) names(pattern string) bool {
 // removedTemplates tell, by removed template, how many objects of it are left, and what of them is to be
 // deleted when; nothing of those without any. Of a kind that is not known they are what they were.
 func (f *facts) removedTemplates() (all []v1.ObjectTemplateStatus) {
-	if len(f.removed) == 0 {
-		return nil
-	}
-	pods := f.podsByName()
 	for _, status := range f.removed {
 		kind := identity.RemovedKind(status)
 		if known := f.Kinds[kind.GroupKind()]; !known.Known {
@@ -165,7 +155,7 @@ func (f *facts) removedTemplates() (all []v1.ObjectTemplateStatus) {
 				continue
 			}
 			status.Present++
-			if why := f.keptFor(object, status, pods); why != "" {
+			if why := f.keptFor(object, status); why != "" {
 				kept = append(kept, fmt.Sprintf("%s is kept %s", key, why))
 			}
 		}

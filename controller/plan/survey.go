@@ -33,6 +33,8 @@ type facts struct {
 	roster    identity.Ordinals
 	members   []member
 	condemned []member
+	// podNames are all pods by their names, nil until one is asked for.
+	podNames map[string]*corev1.Pod
 	// line are the wanted members in the order in which an update takes them, nil if that is
 	// the one of apps/v1.
 	line []member
@@ -66,10 +68,12 @@ type facts struct {
 	anchors      bool
 	anchor       *appsv1.ControllerRevision
 	anchorOwners []metav1.OwnerReference
-	// removed is what the status tells of templates of objects that the set has no more.
-	// templateText is the pod template, if there is any of these.
+	// removed is what the status tells of templates of objects that the set has no more. If there is
+	// any of these, templateText is the pod template, and knowing are claims by the Secrets that they
+	// know.
 	removed      []v1.ObjectTemplateStatus
 	templateText string
+	knowing      map[string]string
 	// retired are the objects of removed members and templates that are deleted some time after that,
 	// and returningObjects those that are dated for it and are to stay.
 	retired, returningObjects []retiredObject

@@ -27,6 +27,20 @@ func mayDelete(t *testing.T, resource string, may bool) {
 	mayDo(t, "delete", resource, "../../artifacts/objects-delete/"+resource, may)
 }
 
+// takeRightsAwayAgain has a test end without the rights that it gives the controller.
+func takeRightsAwayAgain(t *testing.T, resources ...string) {
+	t.Helper()
+	t.Cleanup(func() {
+		for _, resource := range resources {
+			for _, folder := range []string{"objects/", "objects-delete/"} {
+				if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", "delete", "--ignore-not-found", "-k", "../../artifacts/"+folder+resource); err != nil {
+					t.Errorf("taking the right away again: %v: %s", err, said)
+				}
+			}
+		}
+	})
+}
+
 // TestLifeOfTheExampleWithRetention scales the example in and out within the delay, and in again; deletes
 // the objects of one member by hand, and has those of another deleted, at first without the right. It is not
 // parallel, because it gives the controller rights, and takes them away again.
@@ -39,15 +53,7 @@ func TestLifeOfTheExampleWithRetention(t *testing.T) {
 		t.Fatalf("reading the example: %v", err)
 	}
 	resources := []string{"services", "configmaps"}
-	t.Cleanup(func() {
-		for _, resource := range resources {
-			for _, folder := range []string{"objects/", "objects-delete/"} {
-				if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", "delete", "--ignore-not-found", "-k", "../../artifacts/"+folder+resource); err != nil {
-					t.Errorf("taking the right away again: %v: %s", err, said)
-				}
-			}
-		}
-	})
+	takeRightsAwayAgain(t, resources...)
 	for _, resource := range resources {
 		mayMake(t, resource, true)
 	}

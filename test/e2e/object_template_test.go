@@ -6,7 +6,7 @@
 package e2e
 
 import (
-	"context"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -27,13 +27,7 @@ func TestLifeOfTheExampleWithAConfigurationInTurn(t *testing.T) {
 	if err != nil {
 		t.Fatalf("reading the example: %v", err)
 	}
-	t.Cleanup(func() {
-		for _, folder := range []string{"objects/", "objects-delete/"} {
-			if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", "delete", "--ignore-not-found", "-k", "../../artifacts/"+folder+"configmaps"); err != nil {
-				t.Errorf("taking the right away again: %v: %s", err, said)
-			}
-		}
-	})
+	takeRightsAwayAgain(t, "configmaps")
 	mayMake(t, "configmaps", true)
 	mayDelete(t, "configmaps", true)
 	first := strings.ReplaceAll(string(content), "conf-v2", "conf-v1")
@@ -51,7 +45,7 @@ func TestLifeOfTheExampleWithAConfigurationInTurn(t *testing.T) {
 	}
 	waitStatus(t, ns, "the old configuration is gone", func(set *v1.StatefulSet) string {
 		if all := set.Status.ObjectTemplates; len(all) != 1 || all[0].RemovedAt != nil || set.Status.UpdatedReplicas != 2 || set.Status.CurrentRevision != set.Status.UpdateRevision {
-			return "status says " + kubectl(t, "get", kind, "db", "-n", ns, "-o", "jsonpath={.status}")
+			return fmt.Sprintf("status says %+v", set.Status)
 		}
 		return ""
 	})
@@ -63,7 +57,7 @@ func TestLifeOfTheExampleWithAConfigurationInTurn(t *testing.T) {
 	const kept = "ConfigMap db-0-conf-v2 is kept as long as spec.template names $(IDENTITY)-conf-v2"
 	waitStatus(t, ns, "the objects that the pods mount are kept", func(set *v1.StatefulSet) string {
 		if all := set.Status.ObjectTemplates; len(all) != 1 || all[0].RemovedAt == nil || all[0].Message != kept || all[0].Present != 2 {
-			return "status says " + kubectl(t, "get", kind, "db", "-n", ns, "-o", "jsonpath={.status}")
+			return fmt.Sprintf("status says %+v", set.Status)
 		}
 		return ""
 	})
@@ -73,7 +67,7 @@ func TestLifeOfTheExampleWithAConfigurationInTurn(t *testing.T) {
 	kubectlApply(t, string(content), "-n", ns)
 	waitStatus(t, ns, "the template is back", func(set *v1.StatefulSet) string {
 		if all := set.Status.ObjectTemplates; len(all) != 1 || all[0].RemovedAt != nil || all[0].Updated != 2 {
-			return "status says " + kubectl(t, "get", kind, "db", "-n", ns, "-o", "jsonpath={.status}")
+			return fmt.Sprintf("status says %+v", set.Status)
 		}
 		return ""
 	})

@@ -23,17 +23,7 @@ const mostOutputs = 5
 // others, how many are deleted from when on, and what they have given to pods.
 func (s state) objects() (lines []string) {
 	for _, o := range s.set.Status.ObjectTemplates {
-		if identity.IsRemoved(o) {
-			lines = append(lines, removedLine(o))
-			continue
-		}
-		line := fmt.Sprintf("%s  %s, %d of %d there", o.Name, strings.TrimSpace(o.Kind+" "+o.ObjectName), o.Present+o.Foreign, o.Wanted)
-		if o.Foreign > 0 {
-			line += fmt.Sprintf(", %d of others", o.Foreign)
-		}
-		if o.Retired > 0 {
-			line += fmt.Sprintf(", %d of removed members", o.Retired)
-		}
+		line := countLine(o)
 		if o.DueTime != nil {
 			line += ", deleted from " + o.DueTime.UTC().Format(time.RFC3339) + " on"
 		}
@@ -41,19 +31,24 @@ func (s state) objects() (lines []string) {
 			line += ": " + o.Message
 		}
 		lines = append(lines, line)
-		lines = append(lines, s.outputs(o.Name)...)
+		if !identity.IsRemoved(o) {
+			lines = append(lines, s.outputs(o.Name)...)
+		}
 	}
 	return lines
 }
 
-// removedLine says what becomes of the objects of a template that was removed.
-func removedLine(o v1.ObjectTemplateStatus) string {
-	line := fmt.Sprintf("%s  %s %s, template removed at %s, %d there", o.Name, o.Kind, o.ObjectName, o.RemovedAt.UTC().Format(time.RFC3339), o.Present)
-	if o.DueTime != nil {
-		line += ", deleted from " + o.DueTime.UTC().Format(time.RFC3339) + " on"
+// countLine says how many objects there are, of a template that the set has or had.
+func countLine(o v1.ObjectTemplateStatus) string {
+	if identity.IsRemoved(o) {
+		return fmt.Sprintf("%s  %s %s, template removed at %s, %d there", o.Name, o.Kind, o.ObjectName, o.RemovedAt.UTC().Format(time.RFC3339), o.Present)
 	}
-	if o.Message != "" {
-		line += ": " + o.Message
+	line := fmt.Sprintf("%s  %s, %d of %d there", o.Name, strings.TrimSpace(o.Kind+" "+o.ObjectName), o.Present+o.Foreign, o.Wanted)
+	if o.Foreign > 0 {
+		line += fmt.Sprintf(", %d of others", o.Foreign)
+	}
+	if o.Retired > 0 {
+		line += fmt.Sprintf(", %d of removed members", o.Retired)
 	}
 	return line
 }
