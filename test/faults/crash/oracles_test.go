@@ -69,7 +69,7 @@ func (r *run) judge(requests []entry) []violation {
 		found = append(found, oracle(j)...)
 	}
 	if r.unmet != "" {
-		found = append(found, violation{converged, r.unmet})
+		found = append(found, violation{converged, r.unmet + r.lately()})
 	}
 	return found
 }

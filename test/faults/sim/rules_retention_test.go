@@ -62,7 +62,8 @@ func (i *intent) isDatedNow(note string) string {
 }
 
 // datesWithTemplate: an object whose template was removed is dated when nothing needs it any more, and the
-// date is taken off if something does, or if it is of before.
+// date is taken off if something does, or if it is of before. Whoever has read of an update that the
+// status does not tell of knows of something that needs it.
 func datesWithTemplate(i *intent, s scene, note *string, removed time.Time) string {
 	needed := scenarios.NeededStill(s.set, s.pods[i.member()])
 	since, err := time.Parse(time.RFC3339, i.target.GetAnnotations()[v1.RetiredAtAnnotation])
@@ -71,7 +72,7 @@ func datesWithTemplate(i *intent, s scene, note *string, removed time.Time) stri
 		return needed
 	case note != nil:
 		return i.isDatedNow(*note)
-	case needed == "" && err == nil && !since.Before(removed):
+	case needed == "" && s.set.Status.ObservedGeneration == s.set.Generation && err == nil && !since.Before(removed):
 		return "nothing needs it"
 	default:
 		return ""

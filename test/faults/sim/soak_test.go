@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -37,24 +36,11 @@ func soaking(scenario scenarios.Scenario, seed int) trial {
 	rng := newRand(uint64(seed))
 	tr := trial{
 		name: fmt.Sprintf("seed %d", seed), scenario: scenario, seed: uint64(seed), random: true,
-		replicas: 1 + rng.IntN(2), noWatchLists: rng.IntN(2) == 0, hasty: rng.IntN(3) == 0 && !mayGetStuck(scenario),
+		replicas: 1 + rng.IntN(2), noWatchLists: rng.IntN(2) == 0, hasty: rng.IntN(3) == 0 && !scenario.MayGetStuck(),
 	}
 	tr.free, tr.leaderElect = tr.hasty, tr.replicas > 1
 	tr.fault = func() fault { return newSoak(rand.New(rand.NewPCG(uint64(seed), 1))).fault() }
 	return tr
-}
-
-// mayGetStuck reports whether members may be created with an image with which they do not become ready
-// if nobody waits, and then stay as they are, as those of apps/v1 do: the set does not ask for another
-// way.
-func mayGetStuck(scenario scenarios.Scenario) bool {
-	says := func(text string) bool {
-		return slices.ContainsFunc(scenario.Steps, func(step scenarios.Step) bool {
-			patch, is := step.(scenarios.Patch)
-			return is && strings.Contains(string(patch), text)
-		})
-	}
-	return says(scenarios.Unlucky) && !says("replaceUnreadyAfterSeconds")
 }
 
 // troubled is for how long things go wrong.

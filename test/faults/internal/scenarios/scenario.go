@@ -5,6 +5,8 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +21,19 @@ type Scenario struct {
 	Set *appsv1.StatefulSet
 	// Steps follow each other; the first is always Create.
 	Steps []Step
+}
+
+// MayGetStuck reports whether members may be created with an image with which they do not become ready
+// if nobody waits or one is lost, and then stay as they are, as those of apps/v1 do: the set does not ask
+// for another way.
+func (s Scenario) MayGetStuck() bool {
+	says := func(text string) bool {
+		return slices.ContainsFunc(s.Steps, func(step Step) bool {
+			patch, is := step.(Patch)
+			return is && strings.Contains(string(patch), text)
+		})
+	}
+	return says(Unlucky) && !says("replaceUnreadyAfterSeconds")
 }
 
 // Step is one of Create, Patch, Delete, EndPod, PutObject, PatchObject, DeleteObject and Wait.

@@ -1,0 +1,39 @@
+//go:build faults
+
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// recent is how many of the last records a run is told with that did not converge.
+const recent = 80
+
+// lately tells what happened last, one line a record.
+func (r *run) lately() string {
+	var b strings.Builder
+	b.WriteString("\nwhat happened last:")
+	all := r.all()
+	for _, record := range all[max(0, len(all)-recent):] {
+		fmt.Fprintf(&b, "\n  %s %s %s %s at %d", record.at.Format("04:05.000"), record.verb, record.kind, record.object.GetName(), record.version)
+		switch object := record.object.(type) {
+		case *corev1.Pod:
+			ready := slices.ContainsFunc(object.Status.Conditions, func(c corev1.PodCondition) bool {
+				return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+			})
+			fmt.Fprintf(&b, ", %s, %s, generation %d, %s, ready %t, notes %v", object.Labels["controller-revision-hash"], imageOf(&object.Spec), object.Generation, object.Status.Phase, ready, object.Annotations)
+		case *v1.StatefulSet:
+			fmt.Fprintf(&b, ", generation %d of %d, from %s to %s", object.Status.ObservedGeneration, object.Generation, object.Status.CurrentRevision, object.Status.UpdateRevision)
+		}
+	}
+	return b.String()
+}
