@@ -6,7 +6,6 @@
 package e2e
 
 import (
-	"context"
 	"os"
 	"strings"
 	"testing"
@@ -22,11 +21,7 @@ import (
 //nolint:paralleltest // see above
 func TestExamplesOfOthersPassAndArePlanned(t *testing.T) {
 	mayMake(t, "services", true)
-	t.Cleanup(func() {
-		if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", "delete", "-k", "../../artifacts/objects/services"); err != nil {
-			t.Errorf("taking the right away again: %v: %s", err, said)
-		}
-	})
+	takeAwayAgain(t, "objects/services")
 	for file, c := range map[string]struct {
 		// document is where in the file the set is.
 		document int

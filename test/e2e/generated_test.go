@@ -7,7 +7,6 @@ package e2e
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -33,11 +32,7 @@ func TestLifeOfTheExampleWithGeneratedSecrets(t *testing.T) {
 		t.Fatalf("reading the example: %v", err)
 	}
 	mayMake(t, "secrets", true)
-	t.Cleanup(func() {
-		if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", "delete", "-k", "../../artifacts/objects/secrets"); err != nil {
-			t.Errorf("taking the right away again: %v: %s", err, said)
-		}
-	})
+	takeAwayAgain(t, "objects/secrets")
 	kubectlApply(t, string(content), "-n", ns)
 	waitReady(t, ns, "db", 2)
 	password, token := secretText(t, ns, "db-sst", "password"), secretText(t, ns, "db-0-token", "token")

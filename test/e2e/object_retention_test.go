@@ -27,18 +27,13 @@ func mayDelete(t *testing.T, resource string, may bool) {
 	mayDo(t, "delete", resource, "../../artifacts/objects-delete/"+resource, may)
 }
 
-// takeRightsAwayAgain has a test end without the rights that it gives the controller.
+// takeRightsAwayAgain has a test end without the rights that it gives the controller, and may have taken away.
 func takeRightsAwayAgain(t *testing.T, resources ...string) {
 	t.Helper()
-	t.Cleanup(func() {
-		for _, resource := range resources {
-			for _, folder := range []string{"objects/", "objects-delete/"} {
-				if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", "delete", "--ignore-not-found", "-k", "../../artifacts/"+folder+resource); err != nil {
-					t.Errorf("taking the right away again: %v: %s", err, said)
-				}
-			}
-		}
-	})
+	for _, resource := range resources {
+		takeAwayAgain(t, "objects/"+resource, "--ignore-not-found")
+		takeAwayAgain(t, "objects-delete/"+resource, "--ignore-not-found")
+	}
 }
 
 // TestLifeOfTheExampleWithRetention scales the example in and out within the delay, and in again; deletes

@@ -6,7 +6,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -32,11 +31,7 @@ func TestInvalidObjectsAreRefused(t *testing.T) {
 	t.Parallel()
 	ns := readyNamespace(t)
 	mayMake(t, "jobs", true)
-	t.Cleanup(func() {
-		if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", "delete", "-k", "../../artifacts/objects/jobs"); err != nil {
-			t.Errorf("taking the right away again: %v: %s", err, said)
-		}
-	})
+	takeAwayAgain(t, "objects/jobs")
 	_, stderr, err := suite.Kubectl(t.Context(), jobs("Sometimes", "example.test/prime:1"), "apply", "-n", ns, "-f", "-")
 	if want := `spec.objectTemplates[0].object.spec.template.spec.restartPolicy: Unsupported value: "Sometimes"`; err == nil || !strings.Contains(stderr, want) {
 		t.Errorf("a Job with a policy that does not exist: got %v and %q, want a refusal with %q", err, stderr, want)

@@ -42,6 +42,16 @@ func mayDo(t *testing.T, right, resource, role string, may bool) {
 	})
 }
 
+// takeAwayAgain has a test end without the right that a role below artifacts gives the controller.
+func takeAwayAgain(t *testing.T, role string, flags ...string) {
+	t.Helper()
+	t.Cleanup(func() {
+		if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", append([]string{"delete", "-k", "../../artifacts/" + role}, flags...)...); err != nil {
+			t.Errorf("taking the right away again: %v: %s", err, said)
+		}
+	})
+}
+
 // TestLifeOfTheExampleWithObjects writes the example before the controller may make its objects,
 // and while a ConfigMap of somebody else has the name of one; changes a template, and what the set
 // has made; scales the set, also while the right is gone, and deletes it.
@@ -64,13 +74,8 @@ func TestLifeOfTheExampleWithObjects(t *testing.T) {
 	mayMake(t, "services", true)
 	refused("configmaps")
 	mayMake(t, "configmaps", true)
-	t.Cleanup(func() {
-		for _, resource := range []string{"services", "configmaps"} {
-			if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", "delete", "-k", "../../artifacts/objects/"+resource); err != nil {
-				t.Errorf("taking the right away again: %v: %s", err, said)
-			}
-		}
-	})
+	takeAwayAgain(t, "objects/services")
+	takeAwayAgain(t, "objects/configmaps")
 	kubectlApply(t, string(content), "-n", ns)
 	set := waitReady(t, ns, "db", 3)
 	if got, want := countsOf(set), "peers 1+0, address 3+0, conf-v1 2+1, size 1+0"; got != want {

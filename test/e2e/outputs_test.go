@@ -30,11 +30,7 @@ func TestLifeOfTheExampleWithOutputs(t *testing.T) {
 		t.Fatalf("reading the example: %v", err)
 	}
 	mayMake(t, "services", true)
-	t.Cleanup(func() {
-		if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", "delete", "-k", "../../artifacts/objects/services"); err != nil {
-			t.Errorf("taking the right away again: %v: %s", err, said)
-		}
-	})
+	takeAwayAgain(t, "objects/services")
 	pods := watchPods(t, ns)
 	mark := pods.mark()
 	kubectlApply(t, string(content), "-n", ns)

@@ -51,11 +51,7 @@ func TestLifeOfTheExampleThatReclaims(t *testing.T) {
 		t.Errorf("without the right the claims are %v, want all of %v", got, before)
 	}
 	kubectl(t, "apply", "-k", "../../artifacts/reclaim")
-	t.Cleanup(func() {
-		if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", "delete", "-k", "../../artifacts/reclaim"); err != nil {
-			t.Errorf("taking the right away again: %v: %s", err, said)
-		}
-	})
+	takeAwayAgain(t, "reclaim")
 	harness.Eventually(t, "the claims of removed members are deleted", func(context.Context) error {
 		if got := claimUIDs(t, ns); len(got) != 1 || got["data-db-0"] != before["data-db-0"] {
 			return fmt.Errorf("the claims are %v", got)

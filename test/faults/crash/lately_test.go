@@ -7,9 +7,9 @@ package crash
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -27,10 +27,7 @@ func (r *run) lately() string {
 		fmt.Fprintf(&b, "\n  %s %s %s %s at %d", record.at.Format("04:05.000"), record.verb, record.kind, record.object.GetName(), record.version)
 		switch object := record.object.(type) {
 		case *corev1.Pod:
-			ready := slices.ContainsFunc(object.Status.Conditions, func(c corev1.PodCondition) bool {
-				return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-			})
-			fmt.Fprintf(&b, ", %s, %s, generation %d, %s, ready %t, notes %v", object.Labels["controller-revision-hash"], imageOf(&object.Spec), object.Generation, object.Status.Phase, ready, object.Annotations)
+			fmt.Fprintf(&b, ", %s, %s, generation %d, %s, ready %t, notes %v", object.Labels[appsv1.ControllerRevisionHashLabelKey], imageOf(&object.Spec), object.Generation, object.Status.Phase, isReady(object), object.Annotations)
 		case *v1.StatefulSet:
 			fmt.Fprintf(&b, ", generation %d of %d, from %s to %s", object.Status.ObservedGeneration, object.Generation, object.Status.CurrentRevision, object.Status.UpdateRevision)
 		}

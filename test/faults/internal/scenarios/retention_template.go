@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -42,8 +43,8 @@ func NeededStill(set *v1.StatefulSet, pod *corev1.Pod) string {
 	switch status := set.Status; {
 	case status.CurrentRevision != status.UpdateRevision:
 		return fmt.Sprintf("an update is under way, from %s to %s", status.CurrentRevision, status.UpdateRevision)
-	case pod != nil && pod.Labels["controller-revision-hash"] != status.UpdateRevision:
-		return fmt.Sprintf("pod %s has revision %s, not %s", pod.Name, pod.Labels["controller-revision-hash"], status.UpdateRevision)
+	case pod != nil && pod.Labels[appsv1.ControllerRevisionHashLabelKey] != status.UpdateRevision:
+		return fmt.Sprintf("pod %s has revision %s, not %s", pod.Name, pod.Labels[appsv1.ControllerRevisionHashLabelKey], status.UpdateRevision)
 	default:
 		return ""
 	}
