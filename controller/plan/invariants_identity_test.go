@@ -118,7 +118,7 @@ func (f evidence) lacksParameters(pod *corev1.Pod, ordinal int) bool {
 // isUnrenderable reports whether the template of the set cannot be rendered for a member, or an
 // object is lacking that it needs.
 func (f evidence) isUnrenderable(ordinal int) bool {
-	lacks := slices.ContainsFunc(f.dueObjects(ordinal), func(due dueObject) bool { return !f.isUsable(due) })
+	lacks := slices.ContainsFunc(f.dueObjects(ordinal), func(due dueObject) bool { return !f.isUsable(due) || !f.hasPassword(due) })
 	return isBad(f.Set.Spec.Identity) && ordinal > 2 || lacks || f.doubles() || f.lacksOutput(ordinal, &f.Set.Spec.Template, f.Set.Spec.Identity)
 }
 
