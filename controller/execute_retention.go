@@ -25,7 +25,7 @@ func (e *execution) markObject(ctx context.Context, action plan.MarkObject) erro
 
 // setObjectOwners is as quiet.
 func (e *execution) setObjectOwners(ctx context.Context, action plan.SetObjectOwners) error {
-	return e.changeObject(ctx, "owners of ", action.Kind, action.At, change{owners: ownerList(action.Owners)})
+	return e.changeObject(ctx, "owners of ", action.Kind, action.At, change{owners: ownerList(action.Owners), annotations: map[string]*string{v1.ObjectInputsAnnotation: &action.Digest}})
 }
 
 // changeObject changes part of the metadata of an object, by a plain merge patch: not all kinds know

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,7 +66,13 @@ func (o Object) Key(ordinal int) ObjectKey {
 // Digest is one of all that the object of a member is made from, and of whether it belongs to the
 // set's anchor.
 func (o Object) Digest(ordinal int) string {
-	inputs := o.Inputs(o.overrides.member(ordinal))
+	return o.WithOwner(o.Inputs(o.overrides.member(ordinal)))
+}
+
+// WithOwner is a digest that tells whether the object belongs to the set's anchor as its template says
+// now, whatever it told before.
+func (o Object) WithOwner(digest string) string {
+	inputs := strings.TrimSuffix(digest, "."+anchored)
 	if o.Template().DeletesWithSet() {
 		inputs += "." + anchored
 	}

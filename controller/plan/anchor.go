@@ -96,7 +96,8 @@ func (f *facts) disowned(key identity.ObjectKey, object *Object) (a SetObjectOwn
 	if !known || sameOwners(owners, object.OwnerReferences) || f.isDealtWith(object) {
 		return a, false
 	}
-	return SetObjectOwners{Ordinal: ordinal, Template: of.Template().Name, Kind: of.Kind(), At: exact(object), Owners: owners}, true
+	return SetObjectOwners{Ordinal: ordinal, Template: of.Template().Name, Kind: of.Kind(), At: exact(object), Owners: owners,
+		Digest: of.WithOwner(object.Annotations[v1.ObjectInputsAnnotation])}, true
 }
 
 // isDealtWith reports whether something is noted on an object now, or it is deleted.

@@ -57,6 +57,12 @@ func anchorMutants() map[string]scripted {
 		"has the history count its anchor":   {"with-set", mutant{"anchor", anchor(func(a CreateAnchor) { a.Anchor.Labels["app"] = "nginx" })}},
 		"leaves an anchor that was let go":   {"with-set-orphaned", mutant{"anchor", each(func(OwnAnchor) []Action { return nil })}},
 		"forgets objects of removed members": {"with-set-changed", mutant{"object released", each(func(SetObjectOwners) []Action { return nil })}},
+		"forgets to whom it gave an object": {"with-set-returned", mutant{"ready", func(w World, p Plan) Plan {
+			return each(func(a SetObjectOwners) []Action {
+				a.Digest = w.Objects[identity.ObjectKey{Group: a.Kind.Group, Kind: a.Kind.Kind, Name: a.At.Name}].Annotations[v1.ObjectInputsAnnotation]
+				return []Action{a}
+			})(w, p)
+		}}},
 		"takes other owners from objects": {"with-set-strangers", mutant{"object released", func(w World, p Plan) Plan {
 			return each(func(a SetObjectOwners) []Action {
 				a.Owners = slices.DeleteFunc(slices.Clone(a.Owners), func(ref metav1.OwnerReference) bool { return !identity.IsAnchor(ref, w.Set.Name) })

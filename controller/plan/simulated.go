@@ -69,7 +69,7 @@ func (s *Simulated) Do(action Action) error { //nolint:gocyclo // a case for eac
 	case MarkObject:
 		return s.markObject(a)
 	case SetObjectOwners:
-		return s.changeObject(a.Kind, a.At, func(object *Object) { object.OwnerReferences = a.Owners })
+		return s.changeObject(a.Kind, a.At, a.apply)
 	case DeleteObject:
 		return s.deleteObject(a)
 	case RepairPod:
