@@ -53,13 +53,6 @@ func (f evidence) lacksOutput(ordinal int, template *corev1.PodTemplateSpec, wit
 	})
 }
 
-// lacksOutputToReturn reports whether a member could not be created again at the revision that it is
-// to have, because an output has no value.
-func (j *judged) lacksOutputToReturn(ordinal int) bool {
-	template, with, ok := j.recordedWith(j.goal(ordinal))
-	return ok && j.lacksOutput(ordinal, template, with)
-}
-
 // outputs: a pod is created when what it names has values, and with these.
 func (j *judged) outputs() {
 	for _, action := range planned[CreateMember](j) {
