@@ -37,6 +37,8 @@ func goOnInPlace(f *facts, d *draft) verdict {
 			f.finishInPlace(d, m, note)
 		case note.mayChange(m.pod) && f.isOutdated(m) && !isHeld(f, d, m):
 			d.each(replaceMember(f, d, m)...)
+		case f.isMended(m):
+			d.each(removeUnready(f, d, m)...)
 		case overdue && isOutOfService(m.pod): // it is not clear when it goes
 			d.each(f.serve(m))
 		case overdue:
@@ -45,7 +47,7 @@ func goOnInPlace(f *facts, d *draft) verdict {
 		case len(note.ungiven(m.pod)) > 0:
 			left[m.ordinal] = true
 		}
-		if f.roster.Contains(m.ordinal) {
+		if f.roster.Contains(m.ordinal) && !f.isStranded(m) { // of which more is said later
 			d.wait("%s: %s", m.pod.Name, note.tell(m.pod))
 		}
 	}
@@ -87,6 +89,22 @@ func (f *facts) settlingFor(pod *corev1.Pod, note inPlaceNote) time.Duration {
 		return 0
 	}
 	return max(last.Add(time.Duration(f.Set.Spec.MinReadySeconds)*time.Second).Sub(f.Now), 0)
+}
+
+// goesOnInPlace reports whether containers of a broken pod are being restarted or resized, and that
+// comes to an end without others: by what their node does, by time, or because the update is to bring
+// the pod to another revision.
+func (f *facts) goesOnInPlace(m member) bool {
+	return isRestarting(m.pod) && (!noteOf(m.pod).hangs(m.pod) || f.isDue(m))
+}
+
+// isMended reports whether a wanted member is to be brought back from a revision at which it hangs.
+func (f *facts) isMended(m member) bool {
+	if !f.roster.Contains(m.ordinal) {
+		return false
+	}
+	_, how := f.target(m)
+	return how == mend
 }
 
 // isOutdated reports whether a wanted member is to be brought to another revision.

@@ -131,6 +131,12 @@ func (n inPlaceNote) mayChange(pod *corev1.Pod) bool {
 	})
 }
 
+// hangs reports whether containers have yet to be restarted, and their node has ended those of before, or
+// never started them, and waits for what may not come, such as an image.
+func (n inPlaceNote) hangs(pod *corev1.Pod) bool {
+	return len(n.awaited(pod)) > 0 && n.mayChange(pod)
+}
+
 // isObserved reports whether the status of a pod is about its present spec, as far as the
 // host tells: those before Kubernetes 1.34 do not.
 func isObserved(pod *corev1.Pod) bool {

@@ -144,6 +144,13 @@ func (f evidence) hasActed(pod *corev1.Pod, before map[string]string) bool {
 	return pod.Status.ObservedGeneration == 0 || pod.Status.ObservedGeneration >= pod.Generation
 }
 
+// hangs reports whether a node has ended containers that are to be restarted, or never started them, and has
+// yet to start others.
+func (f evidence) hangs(pod *corev1.Pod, before map[string]string) bool {
+	now := ids(pod)
+	return f.hasActed(pod, before) && slices.ContainsFunc(slices.Collect(maps.Keys(before)), func(name string) bool { return now[name] == "" || now[name] == before[name] })
+}
+
 // endsInPlace: what was noted goes when each container has another ID, and the node has
 // seen the change.
 func (j *judged) endsInPlace() {

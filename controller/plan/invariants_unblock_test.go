@@ -86,7 +86,8 @@ func (j *judged) strandedSince(pod *corev1.Pod, ordinal int) (time.Time, bool) {
 	const revision = "controller-revision-hash"
 	updated := j.plan.Status.UpdateRevision
 	since, unready := unreadySince(pod)
-	if _, restarts := noted(pod); restarts || !unready || j.rests() || pod.Labels[revision] == j.goal(ordinal) && !j.isMisshapen(ordinal) {
+	before, restarts := noted(pod)
+	if restarts && (!j.hangs(pod, before) || j.mayTake(pod, ordinal)) || !unready || j.rests() || pod.Labels[revision] == j.goal(ordinal) && !j.isMisshapen(ordinal) {
 		return time.Time{}, false
 	}
 	for _, other := range j.ordinals {

@@ -71,7 +71,12 @@ func scriptedMutants() map[string]scripted {
 				return []Action{a}
 			})(w, p)
 		}}},
-		"updates all in place to what one is":  {"identity-in-place", mutant{"parameters in place", each(updatesAsOne)}},
+		"updates all in place to what one is":     {"identity-in-place", mutant{"parameters in place", each(updatesAsOne)}},
+		"leaves members that hang in place alone": {"inplace-hangs-parallel", mutant{"converge", ofHanging(func(_ World, _ UpdateInPlace) []Action { return nil })}},
+		"brings those that hang to the update": {"inplace-hangs-parallel", mutant{"what a label says", ofHanging(func(_ World, a UpdateInPlace) []Action {
+			a.Revision = "web-other"
+			return []Action{a}
+		})}},
 		"grows claims from the highest":        {"order-claims", mutant{"growth order", inOrder(func(o *v1.UpdateOrder) { *o = v1.UpdateOrder{} })}},
 		"goes on updating what is rolled back": {"steps-aborted", mutant{"reason to delete", goesOn}},
 		"does not go back":                     {"steps-aborted", mutant{"rolls back", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForRollback) })}},
@@ -169,4 +174,16 @@ func complaintAbout(test func(*complaint)) (text string) {
 	}()
 	test(c)
 	return ""
+}
+
+// ofHanging corrupts what is done in place to pods whose containers are being restarted already.
+func ofHanging(corrupt func(World, UpdateInPlace) []Action) func(World, Plan) Plan {
+	return func(w World, p Plan) Plan {
+		return each(func(a UpdateInPlace) []Action {
+			if isRestarting(gather(w).pods[a.Pod.Name]) {
+				return corrupt(w, a)
+			}
+			return []Action{a}
+		})(w, p)
+	}
 }

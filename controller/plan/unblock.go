@@ -117,7 +117,7 @@ func (f *facts) standingOf(m member) string {
 // at the current revision may still come back, and is not taken to an update that has already
 // broken another.
 func (f *facts) isStranded(m member) bool {
-	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.rests() || m.pod == nil || !isBroken(m.pod) || isRestarting(m.pod) {
+	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.rests() || m.pod == nil || !isBroken(m.pod) || f.goesOnInPlace(m) {
 		return false
 	}
 	at := revisionOf(m.pod)
