@@ -168,7 +168,7 @@ func keepInPlace(kept, pod *corev1.Pod) {
 	kept.Status.InitContainerStatuses = keepStarts(kept.Status.InitContainerStatuses, pod.Status.InitContainerStatuses)
 	kept.Status.ContainerStatuses = keepStarts(kept.Status.ContainerStatuses, pod.Status.ContainerStatuses)
 	kept.Spec.InitContainers, kept.Spec.Containers = onlyResources(pod.Spec.InitContainers), onlyResources(pod.Spec.Containers)
-	kept.Spec.TerminationGracePeriodSeconds = pod.Spec.TerminationGracePeriodSeconds
+	kept.Spec.TerminationGracePeriodSeconds, kept.Spec.NodeName = pod.Spec.TerminationGracePeriodSeconds, pod.Spec.NodeName
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodResizePending || condition.Type == corev1.PodResizeInProgress {
 			condition.LastProbeTime = metav1.Time{}

@@ -89,8 +89,12 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 		"its node has resized a pod": func(w *plan.World) { resizing(w, "2", "2") },
 		"its node has not seen it": func(w *plan.World) {
 			w.Pods[2].Annotations[v1.InPlaceAnnotation] = `{"since":"2026-01-02T03:04:05Z","containers":{"main":"a://1"}}`
-			w.Pods[2].Generation, w.Pods[2].Status.ObservedGeneration = 3, 2
+			w.Pods[2].Generation, w.Pods[2].Status.ObservedGeneration, w.Pods[2].Spec.NodeName = 3, 2, "node-1"
 			w.Pods[2].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "a://3"}}
+		},
+		"a pod that is changed in place has no node": func(w *plan.World) {
+			w.Pods[2].Annotations[v1.InPlaceAnnotation] = `{"since":"2026-01-02T03:04:05Z","containers":{"main":""}}`
+			w.Pods[2].Generation, w.Pods[2].Status = 3, corev1.PodStatus{Phase: corev1.PodPending, ObservedGeneration: 2}
 		},
 		"the pod is not ready because a gate is asked": func(w *plan.World) {
 			w.Set.Spec.Disruption = &v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{ConditionType: "example.com/handed-over", TimeoutSeconds: new(int32(30))}}}

@@ -138,9 +138,9 @@ func (n inPlaceNote) hangs(pod *corev1.Pod) bool {
 }
 
 // isObserved reports whether the status of a pod is about its present spec, as far as the
-// host tells: those before Kubernetes 1.34 do not.
+// host tells: those before Kubernetes 1.34 do not. Of a pod that has no node nobody has to.
 func isObserved(pod *corev1.Pod) bool {
-	return pod.Status.ObservedGeneration == 0 || pod.Status.ObservedGeneration >= pod.Generation
+	return pod.Spec.NodeName == "" || pod.Status.ObservedGeneration == 0 || pod.Status.ObservedGeneration >= pod.Generation
 }
 
 // containerOf is what the status of a pod says of a container or an init container, the

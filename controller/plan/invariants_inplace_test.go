@@ -141,7 +141,7 @@ func (f evidence) hasActed(pod *corev1.Pod, before map[string]string) bool {
 			return false
 		}
 	}
-	return pod.Status.ObservedGeneration == 0 || pod.Status.ObservedGeneration >= pod.Generation
+	return pod.Spec.NodeName == "" || pod.Status.ObservedGeneration == 0 || pod.Status.ObservedGeneration >= pod.Generation
 }
 
 // hangs reports whether a node has ended containers that are to be restarted, or never started them, and has
