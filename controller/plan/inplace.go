@@ -36,9 +36,7 @@ func goOnInPlace(f *facts, d *draft) verdict {
 		case note.isDone(m.pod):
 			f.finishInPlace(d, m, note)
 		case note.mayChange(m.pod) && f.isOutdated(m) && !isHeld(f, d, m):
-			d.each(replaceMember(f, d, m)...)
-		case f.isMended(m):
-			d.each(removeUnready(f, d, m)...)
+			d.each(f.bringOn(d, m)...)
 		case overdue && isOutOfService(m.pod): // it is not clear when it goes
 			d.each(f.serve(m))
 		case overdue:
@@ -98,22 +96,22 @@ func (f *facts) goesOnInPlace(m member) bool {
 	return isRestarting(m.pod) && (!noteOf(m.pod).hangs(m.pod) || f.isDue(m))
 }
 
-// isMended reports whether a wanted member is to be brought back from a revision at which it hangs.
-func (f *facts) isMended(m member) bool {
-	if !f.roster.Contains(m.ordinal) {
-		return false
-	}
-	_, how := f.target(m)
-	return how == mend
-}
-
 // isOutdated reports whether a wanted member is to be brought to another revision.
 func (f *facts) isOutdated(m member) bool {
 	if !f.roster.Contains(m.ordinal) {
 		return false
 	}
 	_, how := f.target(m)
-	return how == recreate
+	return how == recreate || how == mend
+}
+
+// bringOn is what brings a member to the revision that it is to have whose containers are being restarted
+// for another one.
+func (f *facts) bringOn(d *draft, m member) []Action {
+	if _, how := f.target(m); how == mend {
+		return removeUnready(f, d, m)
+	}
+	return replaceMember(f, d, m)
 }
 
 // inPlacePolicy is how the set asks for updates in place, empty if it does not.
