@@ -37,6 +37,9 @@ func Beyond() []Scenario {
 		{"members are updated in place, with an image that is corrected, and back", ordered(3), steps(
 			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible"}}}}}`), image(2), updated(1),
 			image(0), Wait{"a member does not become ready", notBroken}, image(2), Settled, image(1), updated(1), image(2), Settled)},
+		{"a member hangs in place, and the next update leaves it alone", ordered(3), steps(
+			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"replaceUnreadyAfterSeconds":0,"inPlace":{"policy":"IfPossible"}}}}}`), image(0), Wait{"a member does not become ready", notBroken},
+			with(image(2), `"updateStrategy":{"rollingUpdate":{"partition":3}}`), Settled, Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`), Settled)},
 		{"members are resized in place with another image, and back in the middle", ordered(3), steps(
 			sized(2, "100m"), Settled, Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible"}}}}}`),
 			sized(3, "200m"), updated(1), sized(2, "100m"), Settled, sized(1, "300m"), Settled)},
@@ -64,6 +67,10 @@ func Beyond() []Scenario {
 		{"objects go with their set, which comes again at once, and stay with one that is left", ordered(0), steps(
 			ends(1, v1.DeleteObjectRetentionPolicyType), scale(3), Settled, scale(2), Settled, Delete(metav1.DeletePropagationBackground), Create{}, ends(2, v1.DeleteObjectRetentionPolicyType), scale(2), Settled,
 			Delete(metav1.DeletePropagationOrphan), Orphaned, Create{}, ends(3, v1.DeleteObjectRetentionPolicyType), scale(2), Settled, ends(3, v1.RetainObjectRetentionPolicyType), Settled, ends(3, v1.DeleteObjectRetentionPolicyType), scale(1), Settled)},
+		{"a member comes back as its set changes its mind about what goes with it", ordered(0), steps(
+			ends(1, v1.RetainObjectRetentionPolicyType), scale(2), Settled, scale(1), Settled, ends(1, v1.DeleteObjectRetentionPolicyType), Settled,
+			with(ends(1, v1.RetainObjectRetentionPolicyType), `"replicas":2`), Settled, scale(1), Settled, ends(1, v1.DeleteObjectRetentionPolicyType), Settled,
+			ends(1, v1.RetainObjectRetentionPolicyType), Settled, with(ends(1, v1.DeleteObjectRetentionPolicyType), `"replicas":2`), Settled)},
 		{"Secrets are drawn, and stay while members and their set go and come again", ordered(0), steps(
 			draws, scale(3), Settled, EndPod{Ordinal: 1}, scale(1), Settled, scale(2), Settled, Delete(metav1.DeletePropagationBackground), Create{}, draws, scale(3), Settled)},
 		{"objects are lost and changed by hand", ordered(0), steps(
@@ -71,6 +78,11 @@ func Beyond() []Scenario {
 			DeleteObject(Name+"-0-conf"), PatchObject{Name + "-2-conf", `{"data":{"member":"nobody"}}`}, Settled,
 			describes(2, v1.UseExistingObject), Settled)},
 	}
+}
+
+// with is a patch of the spec that changes another field of it, too.
+func with(patch Patch, field string) Patch {
+	return Patch(strings.Replace(string(patch), `{"spec":{`, `{"spec":{`+field+`,`, 1))
 }
 
 func pause(paused bool) Patch {

@@ -12,7 +12,7 @@ import (
 
 func TestEveryScenarioBeginsWithASetAndEndsWithAState(t *testing.T) {
 	all := append(scenarios.All(), scenarios.Beyond()...)
-	if got, want := len(all), 15+20; got != want {
+	if got, want := len(all), 15+22; got != want {
 		t.Errorf("there are %d scenarios, want %d", got, want)
 	}
 	for _, s := range all {
