@@ -6,11 +6,13 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/test/faults/internal/scenarios"
@@ -79,12 +81,14 @@ func datesWithTemplate(i *intent, s scene, note *string, removed time.Time) stri
 	}
 }
 
-// setsOwners reports whether a note is one of what an object belongs to, and nothing else.
+// setsOwners reports whether a note is one of what an object belongs to, and of that alone.
 func (i *intent) setsOwners() bool {
-	return i.isNote() && i.patch.Metadata.OwnerReferences != nil && len(i.patch.Metadata.Annotations)+len(i.patch.Metadata.Labels) == 0
+	_, told := i.patch.Metadata.Annotations[v1.ObjectInputsAnnotation]
+	return i.isNote() && i.patch.Metadata.OwnerReferences != nil && told && len(i.patch.Metadata.Annotations)+len(i.patch.Metadata.Labels) == 1
 }
 
-// ownsObjects: what an object belongs to follows what the set says of its end.
+// ownsObjects: what an object belongs to follows what the set says of its end, and its digest tells that,
+// and is otherwise what it was.
 func ownsObjects(_ *judge, i *intent, s scene) string {
 	if !i.setsOwners() || s.set == nil || i.target == nil {
 		return ""
@@ -92,6 +96,15 @@ func ownsObjects(_ *judge, i *intent, s scene) string {
 	goes := scenarios.GoesWithSet(s.set, i.target)
 	if owned := len(i.patch.Metadata.OwnerReferences) > 0; owned != goes {
 		return fmt.Sprintf("it gets the owners %v, and goes with the set: %t", i.patch.Metadata.OwnerReferences, goes)
+	}
+	const owned = ".objects"
+	was := i.target.GetAnnotations()[v1.ObjectInputsAnnotation]
+	want := strings.TrimSuffix(was, owned)
+	if goes {
+		want += owned
+	}
+	if now := i.patch.Metadata.Annotations[v1.ObjectInputsAnnotation]; now == nil || *now != want {
+		return fmt.Sprintf("its digest was %q, and becomes %q, want %q", was, ptr.Deref(now, "none"), want)
 	}
 	return ""
 }
