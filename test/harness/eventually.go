@@ -31,8 +31,11 @@ func EventuallyWithin(t testing.TB, limit time.Duration, what string, check func
 	t.Helper()
 	var last error
 	err := wait.PollUntilContextTimeout(t.Context(), poll, limit, true, func(ctx context.Context) (bool, error) {
-		last = check(ctx)
-		return last == nil, nil
+		said := check(ctx)
+		if ctx.Err() == nil || last == nil { // a check that was cut short says nothing of what it waits for
+			last = said
+		}
+		return said == nil, nil
 	})
 	if err != nil {
 		t.Fatalf("waiting until %s: %v; last seen: %v", what, err, last)
