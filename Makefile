@@ -134,6 +134,10 @@ test-planner: ## Play SEQUENCES (100000) random sequences of events to the plann
 	@SEED=$(SEED) SEQUENCES=$(SEQUENCES) go test -v -count=1 -timeout=180m -run='^TestRandomSequences$$' ./controller/plan
 	@go test -count=1 -timeout=60m -run='^TestMutantsAreFound' ./controller/plan
 
+.PHONY: test-planner-themes
+test-planner-themes: ## Play half as many, each of which is about a few features that meet: updates in place and partitions, objects and what they go with
+	@SEED=$(SEED) SEQUENCES=$(SEQUENCES) go test -v -count=1 -timeout=180m -run='^TestRandomSequencesOfThemes$$' ./controller/plan
+
 .PHONY: test-differential
 test-differential: build ## Play the same scenarios on the built-in StatefulSet and on ours, and compare
 	@hack/test-on-cluster.sh differential

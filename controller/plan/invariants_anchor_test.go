@@ -146,7 +146,7 @@ func (j *judged) dueOwner(key identity.ObjectKey, object *Object) (uid types.UID
 	of := err == nil && slices.ContainsFunc(j.dueObjects(ordinal), func(d dueObject) bool { return d.key == key && d.template == template && !d.set })
 	others := slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.Controller != nil && *ref.Controller || j.former(ref) })
 	wanted := slices.ContainsFunc(j.everyObject(), func(d dueObject) bool { return d.key == key })
-	if !of || others || wanted || j.wanted(ordinal) || (fate != noFate && fate != waits && fate != begins) || !j.knows(key) || object.DeletionTimestamp != nil ||
+	if !of || others || wanted || j.wanted(ordinal) || (fate != noFate && fate != waits) || !j.knows(key) || object.DeletionTimestamp != nil ||
 		j.isLoose(object) || object.Annotations[ownerNote] != "web/"+string(j.Set.UID) {
 		return "", false
 	}

@@ -74,11 +74,11 @@ var number = rapid.IntRange(0, 1<<24)
 
 // drawEvents draws the events of a sequence. Besides what always happens, only a few kinds happen
 // in most sequences: what some features do together is rare among all that can happen.
-func drawEvents() *rapid.Generator[[]event] {
+func drawEvents(about theme) *rapid.Generator[[]event] {
 	return rapid.Custom(func(t *rapid.T) []event {
-		menu := kinds
+		menu := slices.Concat(kinds, about.events)
 		if few := choice([]int{6, 12, 0}, number.Draw(t, "kinds besides those that always happen")); few > 0 {
-			menu = slices.Clone(always)
+			menu = slices.Concat(always, about.events)
 			for range few {
 				menu = append(menu, choice(kinds, number.Draw(t, "kind of the sequence")), "look")
 			}
@@ -90,14 +90,15 @@ func drawEvents() *rapid.Generator[[]event] {
 }
 
 // drawSet draws the fields that a set begins with, as the arguments of "set". In one set
-// half of them are left out and in another most are, because what some do hides others.
-func drawSet() *rapid.Generator[[]string] {
+// half of them are left out and in another most are, because what some do hides others; those that the
+// sequence is about are not.
+func drawSet(about theme) *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		every := choice([]int{2, 4, 8}, number.Draw(t, "one field of"))
 		// The strategy comes before the partition, because it resets it.
 		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "scaledAfterSeconds", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy", "inPlace", "drain", "cpu", "memory", "gates", "method", "readinessGate", "identity", "args", "objects", "retention"} {
-			if n := number.Draw(t, field); n%every == 1 {
+			if n := number.Draw(t, field); n%every == 1 || slices.Contains(about.fields, field) {
 				args = append(args, field+"="+choice(settings[field], n/every))
 			}
 		}

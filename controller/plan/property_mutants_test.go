@@ -105,7 +105,7 @@ func TestMutantsAreFound(t *testing.T) {
 					}
 				}()
 				rapid.Check(found, func(t *rapid.T) {
-					playDrawn(t, func(world World) Plan { return m.corrupt(world, Compute(world)) }, m.rule+"]")
+					playDrawn(t, func(world World) Plan { return m.corrupt(world, Compute(world)) }, m.rule+"]", theme{})
 				})
 			}()
 			if !found.failed {

@@ -42,11 +42,24 @@ const enoughSequences = 5000
 func TestRandomSequences(t *testing.T) {
 	drawing(t, (sequences(t)+shards-1)/shards)
 	seen := make([]coverage, shards)
+	for i := range seen {
+		seen[i] = coverage{}
+	}
+	inShards(t, shards, strconv.Itoa, func(t *rapid.T, i int) { playDrawn(t, seen[i].of(Compute), "", theme{}) })
+	for _, more := range seen[1:] {
+		seen[0].add(more)
+	}
+	if sequences(t) >= enoughSequences {
+		seen[0].expect(t)
+	}
+}
+
+// inShards checks parts of a test at the same time, each with a seed of its own.
+func inShards(t *testing.T, parts int, name func(part int) string, play func(t *rapid.T, part int)) {
 	t.Run("shards", func(t *testing.T) {
 		var beginning sync.Mutex
-		for i := range shards {
-			seen[i] = coverage{}
-			t.Run(strconv.Itoa(i), func(t *testing.T) {
+		for i := range parts {
+			t.Run(name(i), func(t *testing.T) {
 				t.Parallel()
 				beginning.Lock() // rapid reads its seed before it draws
 				if err := flag.Lookup("rapid.seed").Value.Set(seedOf(t, i)); err != nil {
@@ -55,17 +68,11 @@ func TestRandomSequences(t *testing.T) {
 				begun := sync.OnceFunc(beginning.Unlock)
 				rapid.Check(t, func(t *rapid.T) {
 					begun()
-					playDrawn(t, seen[i].of(Compute), "")
+					play(t, i)
 				})
 			})
 		}
 	})
-	for _, more := range seen[1:] {
-		seen[0].add(more)
-	}
-	if sequences(t) >= enoughSequences {
-		seen[0].expect(t)
-	}
 }
 
 // sequences is how many sequences to try.
@@ -130,8 +137,8 @@ func setFlag(t *testing.T, name, value string) {
 
 // playDrawn draws a sequence and plays it with the given planner. If a rule is
 // given, only what breaks it fails the test; what breaks others ends the sequence.
-func playDrawn(t *rapid.T, compute func(World) Plan, rule string) {
-	fields, inPeace, events := drawSet().Draw(t, "set"), rapid.Bool().Draw(t, "comes up in peace"), drawEvents().Draw(t, "events")
+func playDrawn(t *rapid.T, compute func(World) Plan, rule string, about theme) {
+	fields, inPeace, events := drawSet(about).Draw(t, "set"), rapid.Bool().Draw(t, "comes up in peace"), drawEvents(about).Draw(t, "events")
 	w := &witness{T: t, rule: rule}
 	defer func() {
 		if stopped := recover(); stopped != nil && stopped != w {

@@ -30,7 +30,7 @@ func TestSeedsThatOnceFailed(t *testing.T) {
 		played++
 		t.Run(seed, func(t *testing.T) {
 			setFlag(t, "rapid.seed", seed)
-			rapid.Check(t, func(t *rapid.T) { playDrawn(t, Compute, "") })
+			rapid.Check(t, func(t *rapid.T) { playDrawn(t, Compute, "", theme{}) })
 		})
 	}
 	if played == 0 {

@@ -50,6 +50,6 @@ func TestRulesAndStatusChangeNoFacts(t *testing.T) {
 				t.Fatalf("facts after the rules: got\n%+v\nwant what they were before:\n%+v", f, before)
 			}
 			return Compute(world)
-		}, "")
+		}, "", theme{})
 	})
 }
