@@ -78,7 +78,7 @@ func (f *facts) keptFor(object *Object, removed v1.ObjectTemplateStatus) string 
 // awaitsCompletion reports whether objects of removed templates were kept for an update that the status says
 // now is complete, so that the next look goes on with them.
 func (f *facts) awaitsCompletion(status *v1.StatefulSetStatus) bool {
-	return f.current.name != f.update.name && status.CurrentRevision == status.UpdateRevision &&
+	return f.Set.DeletionTimestamp == nil && f.current.name != f.update.name && status.CurrentRevision == status.UpdateRevision &&
 		slices.ContainsFunc(identity.RemovedTemplates(status), func(s v1.ObjectTemplateStatus) bool {
 			return s.Present > 0 && f.Kinds[identity.RemovedKind(s).GroupKind()].Known
 		})
