@@ -146,9 +146,21 @@ func (f evidence) hasActed(pod *corev1.Pod, before map[string]string) bool {
 
 // hangs reports whether a node has ended containers that are to be restarted, or never started them, and has
 // yet to start others.
-func (f evidence) hangs(pod *corev1.Pod, before map[string]string) bool {
+func (f evidence) hangs(pod *corev1.Pod) bool {
+	before, _ := noted(pod)
+	return f.hasActed(pod, before) && len(yetToRestart(pod)) > 0
+}
+
+// yetToRestart are the containers of a pod that are to be restarted and have no other ID than before.
+func yetToRestart(pod *corev1.Pod) (names []string) {
+	before, _ := noted(pod)
 	now := ids(pod)
-	return f.hasActed(pod, before) && slices.ContainsFunc(slices.Collect(maps.Keys(before)), func(name string) bool { return now[name] == "" || now[name] == before[name] })
+	for name, id := range before {
+		if now[name] == "" || now[name] == id {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // endsInPlace: what was noted goes when each container has another ID, and the node has
@@ -160,11 +172,8 @@ func (j *judged) endsInPlace() {
 			continue
 		}
 		before, restarts := noted(pod)
-		now := ids(pod)
-		for name, id := range before {
-			if now[name] == "" || now[name] == id {
-				j.broke("end of a restart", "%s, whose container %s has ID %q, and had %q", action, name, now[name], id)
-			}
+		for _, name := range yetToRestart(pod) {
+			j.broke("end of a restart", "%s, whose container %s has ID %q, and had %q", action, name, ids(pod)[name], before[name])
 		}
 		if left := j.settling(pod); left > 0 {
 			j.broke("end of a restart", "%s, which has to be ready for %s more", action, left)
@@ -205,13 +214,8 @@ func (j *judged) settlingLooks() (all []time.Duration) {
 		return nil
 	}
 	for _, pod := range j.Pods {
-		before, restarts := noted(pod)
-		done := restarts && j.mine(pod) && (pod.Status.ObservedGeneration == 0 || pod.Status.ObservedGeneration >= pod.Generation)
-		for name, id := range ids(pod) {
-			if was, awaited := before[name]; awaited && (id == "" || id == was) {
-				done = false
-			}
-		}
+		_, restarts := noted(pod)
+		done := restarts && j.mine(pod) && (pod.Status.ObservedGeneration == 0 || pod.Status.ObservedGeneration >= pod.Generation) && len(yetToRestart(pod)) == 0
 		if done && pod.DeletionTimestamp == nil && j.settling(pod) > 0 {
 			all = append(all, j.settling(pod))
 		}

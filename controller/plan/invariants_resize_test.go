@@ -44,14 +44,8 @@ func (f evidence) waitsForResize(pod *corev1.Pod) (waits, cannot bool) {
 // awaitsResize reports whether nothing is waited for but that the host is told to resize a pod,
 // and takes it.
 func (f evidence) awaitsResize(pod *corev1.Pod) bool {
-	before, _ := noted(pod)
-	for name, id := range ids(pod) {
-		if was, awaited := before[name]; awaited && (id == "" || id == was) {
-			return false
-		}
-	}
 	wanted, resizes := notedResources(pod)[pod.Spec.Containers[0].Name]
-	return resizes && !includes(pod.Spec.Containers[0].Resources, wanted)
+	return len(yetToRestart(pod)) == 0 && resizes && !includes(pod.Spec.Containers[0].Resources, wanted)
 }
 
 // includes reports whether resources are others, as far as these say something.

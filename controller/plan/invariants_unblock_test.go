@@ -86,8 +86,7 @@ func (j *judged) strandedSince(pod *corev1.Pod, ordinal int) (time.Time, bool) {
 	const revision = "controller-revision-hash"
 	updated := j.plan.Status.UpdateRevision
 	since, unready := unreadySince(pod)
-	before, restarts := noted(pod)
-	if restarts && (!j.hangs(pod, before) || j.mayTake(pod, ordinal)) || !unready || j.rests() || pod.Labels[revision] == j.goal(ordinal) && !j.isMisshapen(ordinal) {
+	if _, restarts := noted(pod); restarts && (!j.hangs(pod) || j.mayTake(pod, ordinal)) || !unready || j.rests() || pod.Labels[revision] == j.goal(ordinal) && !j.isMisshapen(ordinal) {
 		return time.Time{}, false
 	}
 	for _, other := range j.ordinals {

@@ -72,8 +72,8 @@ func scriptedMutants() map[string]scripted {
 			})(w, p)
 		}}},
 		"updates all in place to what one is":     {"identity-in-place", mutant{"parameters in place", each(updatesAsOne)}},
-		"leaves members that hang in place alone": {"inplace-hangs-parallel", mutant{"converge", ofHanging(func(_ World, _ UpdateInPlace) []Action { return nil })}},
-		"brings those that hang to the update": {"inplace-hangs-parallel", mutant{"what a label says", ofHanging(func(_ World, a UpdateInPlace) []Action {
+		"leaves members that hang in place alone": {"inplace-hangs-parallel", mutant{"converge", ofHanging(func(UpdateInPlace) []Action { return nil })}},
+		"brings those that hang to the update": {"inplace-hangs-parallel", mutant{"what a label says", ofHanging(func(a UpdateInPlace) []Action {
 			a.Revision = "web-other"
 			return []Action{a}
 		})}},
@@ -177,11 +177,11 @@ func complaintAbout(test func(*complaint)) (text string) {
 }
 
 // ofHanging corrupts what is done in place to pods whose containers are being restarted already.
-func ofHanging(corrupt func(World, UpdateInPlace) []Action) func(World, Plan) Plan {
+func ofHanging(corrupt func(UpdateInPlace) []Action) func(World, Plan) Plan {
 	return func(w World, p Plan) Plan {
 		return each(func(a UpdateInPlace) []Action {
 			if isRestarting(gather(w).pods[a.Pod.Name]) {
-				return corrupt(w, a)
+				return corrupt(a)
 			}
 			return []Action{a}
 		})(w, p)

@@ -43,8 +43,8 @@ spec:
 //nolint:paralleltest // see above
 func TestObjectsOfAMemberThatReturnsGoWithTheSetAsItSaysThen(t *testing.T) {
 	ns := namespace(t)
-	takeRightsAwayAgain(t, "configmaps")
 	mayMake(t, "configmaps", true)
+	takeAwayAgain(t, "objects/configmaps")
 	kubectlApply(t, setWithConfiguration, "-n", ns)
 	waitReady(t, ns, "db", 2)
 	before := objectUIDs(t, ns)

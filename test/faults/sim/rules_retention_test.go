@@ -97,11 +97,11 @@ func ownsObjects(_ *judge, i *intent, s scene) string {
 	if owned := len(i.patch.Metadata.OwnerReferences) > 0; owned != goes {
 		return fmt.Sprintf("it gets the owners %v, and goes with the set: %t", i.patch.Metadata.OwnerReferences, goes)
 	}
-	const owned = ".objects"
+	const anchored = ".objects"
 	was := i.target.GetAnnotations()[v1.ObjectInputsAnnotation]
-	want := strings.TrimSuffix(was, owned)
+	want := strings.TrimSuffix(was, anchored)
 	if goes {
-		want += owned
+		want += anchored
 	}
 	if now := i.patch.Metadata.Annotations[v1.ObjectInputsAnnotation]; now == nil || *now != want {
 		return fmt.Sprintf("its digest was %q, and becomes %q, want %q", was, ptr.Deref(now, "none"), want)
