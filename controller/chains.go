@@ -162,7 +162,7 @@ func (w *walk) tell() bool {
 		case errors.Is(stop.err, errTurnOver):
 			w.done.unfinished = true
 		case !isFailure(stop.err):
-			w.done.stopped = stop.err
+			w.done.stopped, w.done.stoppedAt = stop.err, stop.action
 		default:
 			w.done.failures = append(w.done.failures, plan.Failure{Action: stop.action, Err: stop.err})
 			w.retryLater(stop.action)

@@ -63,8 +63,10 @@ type report struct {
 	events   []event
 	// retryAfter is how long it takes until the first failure may be tried again.
 	retryAfter time.Duration
-	// stopped is why the plan was given up although nothing was refused.
-	stopped error
+	// stopped is why the plan was given up although nothing was refused, and stoppedAt the
+	// action at which it was.
+	stopped   error
+	stoppedAt plan.Action
 	// unfinished is true if the turn was over before everything was begun.
 	unfinished bool
 }

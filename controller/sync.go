@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
@@ -20,6 +21,10 @@ import (
 // staleViewInterval is how often a set that waits for the caches to show its own
 // writes is looked at although no event woke it: a bookmark does not.
 const staleViewInterval = 30 * time.Second
+
+// looksInVain is how many looks in a row at which the host answers that an object is not as it
+// was seen are told. With their back-off it takes five seconds.
+const looksInVain = 10
 
 // syncAndRequeue syncs a set and sees to it that it is looked at again when it
 // needs to. A set that failed, even by a panic, waits longer each time.
@@ -84,8 +89,8 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	known.addEvents(decided.Warnings, done.events)
 
 	status := decided.Status
-	if len(done.failures) > 0 {
-		status = plan.WithFailures(set.Status, status, done.failures, world.Now)
+	if failures := slices.Concat(done.failures, t.inVain(key, done)); len(failures) > 0 {
+		status = plan.WithFailures(set.Status, status, failures, world.Now)
 	}
 	statusAfter, err := t.bringStatus(ctx, set, status)
 	if err != nil {
@@ -101,6 +106,18 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 		t.queue.Add(key)
 	}
 	return soonest(decided.RequeueAfter, done.retryAfter, statusAfter, known.nextLookAtUnlabeledPods(), known.nextLookAtObjects()), nil
+}
+
+// inVain is the action at which the plans of a set were given up time and again because the
+// host answered that the object is not as it was seen. Once is nothing to tell: the next look
+// sees it as it is. A host that goes on answering so, or shows what it has no more, is in
+// trouble.
+func (t *term) inVain(key cache.ObjectName, done report) []plan.Failure {
+	var answer apierrors.APIStatus
+	if t.queue.NumRequeues(key) < looksInVain || !saysLookAgain(done.stopped) || !errors.As(done.stopped, &answer) {
+		return nil
+	}
+	return []plan.Failure{{Action: done.stoppedAt, Err: done.stopped}}
 }
 
 // soonest is the shortest of the delays that are not zero, and zero if all are.
