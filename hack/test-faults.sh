@@ -15,7 +15,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 export FAULTS_TABLE=$PWD/.faults-table.jsonl
-SIMULATED=(simulator seeds)
+SIMULATED=(sim seeds)
 ALONE=(store hostile)
 REAL=(ha guard crash certificates model)
 ALL=("${SIMULATED[@]}" "${ALONE[@]}" "${REAL[@]}")
@@ -36,7 +36,7 @@ run() {
   local suite=$1 begun=$SECONDS code=0
   echo "=== $suite"
   case $suite in
-    simulator) SIM=full nice -n 19 go test -count=1 -timeout=90m ./test/faults/sim || code=$? ;;
+    sim) SIM=full nice -n 19 go test -count=1 -timeout=90m ./test/faults/sim || code=$? ;;
     seeds) SEEDED_BUGS=all nice -n 19 go test -v -count=1 -timeout=90m ./test/faults/seeds || code=$? ;;
     model) SUITE_TIMEOUT=20m hack/test-on-cluster.sh faults/sim/conformance || code=$? ;;
     *) SUITE_TIMEOUT=70m hack/test-on-cluster.sh "faults/$suite" || code=$? ;;
