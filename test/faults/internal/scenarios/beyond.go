@@ -42,7 +42,7 @@ func Beyond() []Scenario {
 			with(image(2), `"updateStrategy":{"rollingUpdate":{"partition":3}}`), Settled, Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`), Settled)},
 		{"members are resized in place with another image, and back in the middle", ordered(3), steps(
 			sized(2, "100m"), Settled, Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible"}}}}}`),
-			sized(3, "200m"), updated(1), sized(2, "100m"), Settled, sized(1, "300m"), Settled)},
+			sized(3, "200m"), updated(1), sized(2, "100m"), Settled, sized(4, "300m"), Settled)},
 		{"members are drained before they are updated in place, and an update is taken back meanwhile", ordered(3), steps(
 			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible","drainSeconds":1}}}}}`), image(2), Settled,
 			image(3), updated(1), image(2), Settled, image(0), Wait{"a member does not become ready", notBroken}, image(3), Settled)},
@@ -56,7 +56,7 @@ func Beyond() []Scenario {
 		{"overrides come, change in the middle of an update, and go", ordered(3), steps(
 			overrides("0", "big"), Settled, image(2), updated(1), overrides("2", "small"), Settled, overrides("2", "big"), overrides("1", "big"), Settled)},
 		{"members are given parameters, are told of others in the middle of an update, and lose them", ordered(3), steps(
-			named(2, `{}`), Settled, scale(4), named(3, `{"env":["ORDINAL"]}`), updated(1), scale(2), Settled, named(2, "null"), updated(1), scale(3), Settled)},
+			named(2, `{}`), Settled, scale(4), named(3, `{"env":["ORDINAL"]}`), updated(1), scale(2), Settled, named(4, "null"), updated(1), scale(3), Settled)},
 		{"members have objects, which are described otherwise in the middle of an update", ordered(0), steps(
 			describes(1, v1.UseExistingObject), scale(3), Settled, describes(2, v1.UseExistingObject), image(2), updated(1), describes(3, v1.UseExistingObject), scale(4), Settled,
 			scale(2), describesAs("renamed", 4, v1.UseExistingObject), Settled, scale(3), Settled)},
