@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/faults/internal/scenarios"
 )
 
 // TestJudgesOfHolesAndTurns gives the judges histories that nobody need have caused.
@@ -115,13 +116,43 @@ func TestJudgesOfHolesAndTurns(t *testing.T) {
 			p.change(func(*v1.StatefulSet) {})
 			p.creates("web-1", "web")
 		}, []string{calledFor}},
+		"two members are down at once": {func(p *past) {
+			p.update("new")
+			p.removes("web-2", "old", true)
+			p.removes("web-1", "old", true)
+		}, []string{available}},
+		"two members are down at once, one for an earlier generation": {func(p *past) {
+			p.update("new")
+			p.removes("web-2", "old", true)
+			p.change(func(*v1.StatefulSet) {})
+			p.removes("web-1", "old", true)
+		}, []string{available}},
+		"two controllers take two members down for one generation": {func(p *past) {
+			p.shared = true
+			p.update("new")
+			p.removes("web-2", "old", true)
+			p.removes("web-1", "old", true)
+		}, []string{available}},
+		"two controllers take a member down each, of which one has yet to hear of a change": {func(p *past) {
+			p.shared = true
+			p.update("new")
+			p.removes("web-2", "old", true)
+			p.change(func(*v1.StatefulSet) {})
+			p.removes("web-1", "old", true)
+		}, nil},
+		"two controllers take a member down each, just after a change": {func(p *past) {
+			p.shared, p.pace = true, time.Second
+			p.update("new")
+			p.removes("web-2", "old", true)
+			p.removes("web-1", "old", true)
+		}, nil},
 		"a member is created in a service that no set has": {func(p *past) { p.creates("web-1", "other") }, []string{calledFor}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			p := newPast()
 			tc.play(p)
 			var got []string
-			for _, judge := range []func(judged) []violation{unjustified, outOfTurn, twice, uncalled} {
+			for _, judge := range []func(judged) []violation{unjustified, unavailable, outOfTurn, twice, uncalled} {
 				for _, v := range judge(p.judged) {
 					got = append(got, v.promise)
 				}
@@ -133,18 +164,19 @@ func TestJudgesOfHolesAndTurns(t *testing.T) {
 	}
 }
 
-// past is a history in the making. A minute passes between any two things.
+// past is a history in the making. By default a minute passes between any two things.
 type past struct {
 	judged
-	set *v1.StatefulSet
-	now time.Time
-	n   int
+	set  *v1.StatefulSet
+	now  time.Time
+	pace time.Duration
+	n    int
 	// marks are the annotations of pods from now on.
 	marks map[string]string
 }
 
 func newPast() *past {
-	p := &past{judged: judged{run: &run{}}, now: time.Unix(0, 0), set: &v1.StatefulSet{
+	p := &past{judged: judged{run: &run{scenario: scenarios.Scenario{Set: &appsv1.StatefulSet{}}}}, now: time.Unix(0, 0), pace: time.Minute, set: &v1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Name: setName, UID: "set"},
 		Spec: v1.StatefulSetSpec{Replicas: new(int32(3)), ServiceName: "web", PodManagementPolicy: v1.OrderedReadyPodManagement,
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: "old"}}}}},
@@ -154,7 +186,7 @@ func newPast() *past {
 }
 
 func (p *past) happens(kind, verb string, object metav1.Object) {
-	p.now, p.n = p.now.Add(time.Minute), p.n+1
+	p.now, p.n = p.now.Add(p.pace), p.n+1
 	p.records = append(p.records, record{p.now, kind, verb, int64(p.n), object})
 }
 
@@ -200,7 +232,7 @@ func (p *past) removes(name, revision string, ready bool) {
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	}
 	p.happens(pods, changed, pod)
-	p.requests = append(p.requests, entry{verb: "delete", resource: pods, name: name, code: 200, body: fmt.Appendf(nil, `{"preconditions":{"uid":%q}}`, pod.UID)})
+	p.requests = append(p.requests, entry{verb: "delete", resource: pods, name: name, code: 200, at: p.now, body: fmt.Appendf(nil, `{"preconditions":{"uid":%q}}`, pod.UID)})
 	pod = pod.DeepCopy()
 	pod.DeletionTimestamp = &metav1.Time{Time: p.now}
 	p.happens(pods, deleting, pod)

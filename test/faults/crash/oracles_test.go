@@ -110,7 +110,7 @@ func unjustified(j judged) []violation {
 			continue
 		}
 		pod := r.object.(*corev1.Pod)
-		if !j.requestedEnd(pod) {
+		if j.requestedEnd(pod) == nil {
 			continue
 		}
 		var wanted []string
@@ -185,10 +185,10 @@ func recordedImage(revision *appsv1.ControllerRevision) string {
 	return imageOf(&recorded.Spec.Template.Spec)
 }
 
-// requestedEnd reports whether the controller has asked for the end of the pod. One
-// that does not say which pod it means has meant any of the name.
-func (j judged) requestedEnd(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(j.requests, func(e entry) bool {
+// requestedEnd is the request by which the controller has ended the pod, nil if there is none.
+// One that does not say which pod it means has meant any of the name.
+func (j judged) requestedEnd(pod *corev1.Pod) *entry {
+	i := slices.IndexFunc(j.requests, func(e entry) bool {
 		if e.verb != "delete" || e.resource != pods || e.name != pod.Name || !e.succeeded() {
 			return false
 		}
@@ -196,6 +196,10 @@ func (j judged) requestedEnd(pod *corev1.Pod) bool {
 		_ = json.Unmarshal(e.body, &body)
 		return body.Preconditions == nil || body.Preconditions.UID == nil || *body.Preconditions.UID == pod.UID
 	})
+	if i < 0 {
+		return nil
+	}
+	return &j.requests[i]
 }
 
 // setsAround are the two newest generations of the set at a time, and what was seen

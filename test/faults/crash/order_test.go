@@ -77,32 +77,6 @@ func readyOnes(ready map[int]bool) []int {
 	return ones
 }
 
-// unavailable finds updates that took more ready members down at once than the set
-// allows. A member is down from when it is deleted until its successor is ready.
-func unavailable(j judged) []violation {
-	var found []violation
-	down := map[int]bool{}
-	wasReady := map[string]bool{}
-	for _, r := range j.records {
-		if r.kind != pods {
-			continue
-		}
-		pod := r.object.(*corev1.Pod)
-		ordinal := ordinalOf(pod.Name)
-		switch {
-		case r.verb == deleting && wasReady[pod.Name] && j.wantedAround(r.at, pod) && j.requestedEnd(pod):
-			down[ordinal] = true
-			if limit := j.maxUnavailable(); len(down) > limit {
-				found = append(found, violation{available, fmt.Sprintf("at version %d, got members %v down, want at most %d", r.version, readyOnes(down), limit)})
-			}
-		case isReady(pod) && r.verb != gone:
-			delete(down, ordinal)
-		}
-		wasReady[pod.Name] = isReady(pod)
-	}
-	return found
-}
-
 // wantedAround reports whether the ordinal of the pod is one of its set's, around a time.
 func (j judged) wantedAround(t time.Time, pod *corev1.Pod) bool {
 	around := j.setsAround(t)
@@ -119,14 +93,6 @@ func (j judged) setGoneBy(t time.Time) bool {
 		}
 	}
 	return gone
-}
-
-func (j judged) maxUnavailable() int {
-	rolling := j.scenario.Set.Spec.UpdateStrategy.RollingUpdate
-	if rolling == nil || rolling.MaxUnavailable == nil {
-		return 1
-	}
-	return rolling.MaxUnavailable.IntValue()
 }
 
 // claimsLost finds claims that went, or were given an owner, although neither the policy of the scenario

@@ -44,6 +44,8 @@ type run struct {
 	agent     *agent
 	// unmet is what the run was still waiting for when it was given up.
 	unmet string
+	// shared is true if several controllers are active at the same time.
+	shared bool
 	// before is called before each step, after when there is none left.
 	before func(step int)
 	after  func()

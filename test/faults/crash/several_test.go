@@ -56,6 +56,9 @@ func severalControllers(t *testing.T, s side) {
 		for range min(together, seeds-seed) {
 			runs = append(runs, b.newRuns(t, s, chosen(t, s))...)
 		}
+		for _, r := range runs {
+			r.shared = true
+		}
 		playAll(t, runs)
 		v.runs += len(runs)
 		b.judgeAll(t, v, runs, reference)

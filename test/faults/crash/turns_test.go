@@ -28,7 +28,7 @@ func outOfTurn(j judged) []violation {
 			continue
 		}
 		pod := r.object.(*corev1.Pod)
-		if r.verb == deleting && !wasReady[pod.Name] && j.requestedEnd(pod) && j.isUpdated(r.at, pod) && !j.namedBefore(r.at, pod) {
+		if r.verb == deleting && !wasReady[pod.Name] && j.requestedEnd(pod) != nil && j.isUpdated(r.at, pod) && !j.namedBefore(r.at, pod) {
 			found = append(found, violation{inTurn, fmt.Sprintf("pod %s, UID %s, was not ready at revision %s, and removed at version %d, want it in status.rollout.unblocking before",
 				pod.Name, pod.UID, pod.Labels[appsv1.ControllerRevisionHashLabelKey], r.version)})
 		}
@@ -90,7 +90,7 @@ func twice(j judged) []violation {
 			continue
 		}
 		pod := r.object.(*corev1.Pod)
-		if !j.requestedEnd(pod) {
+		if j.requestedEnd(pod) == nil {
 			continue
 		}
 		updates := j.updatesOf(pod, j.setsAround(r.at))

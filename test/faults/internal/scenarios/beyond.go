@@ -130,13 +130,20 @@ func notPaused(o Observed) string {
 	return ""
 }
 
-// notRolledBack waits for the record of a roll-back, and for all members to be as before.
+// notRolledBack waits for the record of a roll-back, and for all members to be as before. It asks
+// the pods: a controller that has yet to hear of a removal counts a member that is not there.
 func notRolledBack(o Observed) string {
-	switch {
-	case o.Set == nil || !GoesBack(o.Set):
+	if o.Set == nil || !GoesBack(o.Set) {
 		return "the status does not say that the update is rolled back"
-	case o.Set.Status.ReadyReplicas != *o.Set.Spec.Replicas || o.Set.Status.UpdatedReplicas > 0:
-		return fmt.Sprintf("%d members are ready, and %d are updated", o.Set.Status.ReadyReplicas, o.Set.Status.UpdatedReplicas)
+	}
+	asBefore := int32(0)
+	for i := range o.Pods {
+		if pod := &o.Pods[i]; pod.DeletionTimestamp == nil && isReady(pod) && !o.runsTemplate(pod) {
+			asBefore++
+		}
+	}
+	if asBefore != *o.Set.Spec.Replicas {
+		return fmt.Sprintf("%d members are ready as before", asBefore)
 	}
 	return ""
 }
