@@ -64,7 +64,7 @@ func (f evidence) fate(claim *corev1.PersistentVolumeClaim) (fate fateOf, due ti
 	case template == "":
 		return noFate, due
 	case !asked || f.wanted(ordinal) || hasPod:
-		if noted {
+		if noted && claim.DeletionTimestamp == nil {
 			return returns, due
 		}
 		return noFate, due

@@ -53,6 +53,14 @@ func reclaimMutants() map[string]scripted {
 		"deletes claims without a version":   {"reclaim-scaled", mutant{"exact", each(func(a DeleteClaim) []Action { a.Claim.ResourceVersion = ""; return []Action{a} })}},
 		"forgets to note the set on claims":  {"reclaim-scaled", mutant{"converge", marked(ownerNote)}},
 		"forgets to date and to keep claims": {"reclaim-scaled", mutant{"retires", marked(retiredNote)}},
+		"takes the date off claims that are being deleted": {"reclaim-returns-late", mutant{"returns", func(w World, p Plan) Plan {
+			w.Claims = copies(w.Claims)
+			for _, claim := range w.Claims {
+				claim.DeletionTimestamp = nil
+			}
+			p.Aside = Compute(w).Aside
+			return p
+		}}},
 		"creates members whose claims are dated": {"reclaim-returns-first", mutant{"returns first", func(w World, p Plan) Plan {
 			w.Claims = copies(w.Claims)
 			for _, claim := range w.Claims {

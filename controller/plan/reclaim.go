@@ -55,7 +55,7 @@ func (f *facts) findLeftovers() {
 		switch left := (leftover{claim, ordinal, retiredAt(claim)}); {
 		case !ours:
 		case !reclaims, f.roster.Contains(ordinal), f.podNamed(identity.PodName(f.Set.Name, ordinal)) != nil: // whoever controls it
-			if isRetired(claim) {
+			if isRetired(claim) && claim.DeletionTimestamp == nil {
 				f.returned = append(f.returned, left)
 			}
 		case f.Rivals[template] == "" && f.isReclaimable(left):
