@@ -61,14 +61,14 @@ func (f evidence) fate(claim *corev1.PersistentVolumeClaim) (fate fateOf, due ti
 		return f.former(ref) || !f.ours(ref) && *ref.Controller
 	})
 	switch {
-	case template == "":
+	case template == "", claim.DeletionTimestamp != nil:
 		return noFate, due
 	case !asked || f.wanted(ordinal) || hasPod:
-		if noted && claim.DeletionTimestamp == nil {
+		if noted {
 			return returns, due
 		}
 		return noFate, due
-	case claim.DeletionTimestamp != nil || others || f.Rivals[template] != "" || claim.Annotations[ownerNote] != "web/"+string(f.Set.UID):
+	case others || f.Rivals[template] != "" || claim.Annotations[ownerNote] != "web/"+string(f.Set.UID):
 		return noFate, due
 	}
 	since, err := time.Parse(time.RFC3339, note)

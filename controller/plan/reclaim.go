@@ -53,9 +53,9 @@ func (f *facts) findLeftovers() {
 		base, ordinal, _ := identity.ParsePodName(claim.Name)
 		template, ours := templates[base]
 		switch left := (leftover{claim, ordinal, retiredAt(claim)}); {
-		case !ours:
+		case !ours, claim.DeletionTimestamp != nil:
 		case !reclaims, f.roster.Contains(ordinal), f.podNamed(identity.PodName(f.Set.Name, ordinal)) != nil: // whoever controls it
-			if isRetired(claim) && claim.DeletionTimestamp == nil {
+			if isRetired(claim) {
 				f.returned = append(f.returned, left)
 			}
 		case f.Rivals[template] == "" && f.isReclaimable(left):
@@ -70,10 +70,10 @@ func (f *facts) findLeftovers() {
 }
 
 // isReclaimable reports whether a claim is the set's to delete: a pod of this very set has
-// mounted it last, and nobody else controls or deletes it.
+// mounted it last, and nobody else controls it.
 func (f *facts) isReclaimable(left leftover) bool {
 	m := member{ordinal: left.ordinal}
-	return left.claim.DeletionTimestamp == nil && left.claim.Annotations[v1.OwnerAnnotation] == identity.OwnerMark(f.Set) &&
+	return left.claim.Annotations[v1.OwnerAnnotation] == identity.OwnerMark(f.Set) &&
 		!f.ofFormerOwner(left.claim, m) && !f.hasOtherController(left.claim, m)
 }
 
