@@ -104,7 +104,7 @@ func TestASyncThatPanicsLeavesTheOthersAlone(t *testing.T) {
 		eventually(t, "the other set has its pod", func() bool { return podCount(t, host) == 1 })
 		eventually(t, "the broken one says so", func() bool {
 			set, err := sets.AppsV1().StatefulSets("shop").Get(t.Context(), "broken", metav1.GetOptions{})
-			return err == nil && conditionOf(set, v1.StatefulSetReady) == corev1.ConditionFalse
+			return err == nil && conditionOf(set, v1.StatefulSetReady).Status == corev1.ConditionFalse
 		})
 	})
 }
@@ -173,11 +173,11 @@ func beReady(t *testing.T, host *fake.Clientset) {
 	}
 }
 
-func conditionOf(set *v1.StatefulSet, kind v1.StatefulSetConditionType) corev1.ConditionStatus {
+func conditionOf(set *v1.StatefulSet, kind v1.StatefulSetConditionType) v1.StatefulSetCondition {
 	for _, condition := range set.Status.Conditions {
 		if condition.Type == kind {
-			return condition.Status
+			return condition
 		}
 	}
-	return ""
+	return v1.StatefulSetCondition{}
 }

@@ -41,12 +41,7 @@ func TestAHostThatGoesOnSayingThatAnObjectHasChangedIsTold(t *testing.T) {
 					t.Fatalf("getting set: %v", err)
 				}
 				holding(t, term, after)
-				for _, c := range after.Status.Conditions {
-					if c.Type == v1.StatefulSetReady {
-						return c
-					}
-				}
-				return v1.StatefulSetCondition{}
+				return conditionOf(after, v1.StatefulSetReady)
 			}
 			for look := range looksInVain {
 				if got := ready(); got.Reason != "CreatingMembers" {

@@ -33,9 +33,9 @@ func unavailable(j judged) []violation {
 		pod := r.object.(*corev1.Pod)
 		ordinal := ordinalOf(pod.Name)
 		switch {
-		case r.verb == deleting && wasReady[pod.Name] && j.wantedAround(r.at, pod) && j.requestedEnd(pod) != nil:
-			generation, known := j.generationKnown(j.requestedEnd(pod).at)
-			if !known {
+		case r.verb == deleting && wasReady[pod.Name] && j.wantedAround(r.at, pod):
+			generation, counts := j.takenDownFor(pod)
+			if !counts {
 				break
 			}
 			down[ordinal] = generation
@@ -61,15 +61,16 @@ func of(generation int64, down map[int]int64) (members []int) {
 	return members
 }
 
-// generationKnown is the generation of the set by which a controller asked for something. It is
-// false if several controllers are active and the set had changed just before. One controller
-// alone has to count what it did for any generation, and all are the same.
-func (j judged) generationKnown(at time.Time) (generation int64, known bool) {
-	if !j.shared {
-		return 0, true
+// takenDownFor is the generation of the set for which a controller has ended a pod. It counts
+// not if none has, or if several are active and the set had changed just before. One
+// controller alone has to count what it did for any generation, and all are the same.
+func (j judged) takenDownFor(pod *corev1.Pod) (generation int64, counts bool) {
+	end := j.requestedEnd(pod)
+	if end == nil || !j.shared {
+		return 0, end != nil
 	}
-	newest := j.generationAt(at)
-	return newest, newest == j.generationAt(at.Add(-hearing))
+	newest := j.generationAt(end.at)
+	return newest, newest == j.generationAt(end.at.Add(-hearing))
 }
 
 func (j judged) generationAt(at time.Time) (generation int64) {

@@ -136,14 +136,8 @@ func notRolledBack(o Observed) string {
 	if o.Set == nil || !GoesBack(o.Set) {
 		return "the status does not say that the update is rolled back"
 	}
-	asBefore := int32(0)
-	for i := range o.Pods {
-		if pod := &o.Pods[i]; pod.DeletionTimestamp == nil && isReady(pod) && !o.runsTemplate(pod) {
-			asBefore++
-		}
-	}
-	if asBefore != *o.Set.Spec.Replicas {
-		return fmt.Sprintf("%d members are ready as before", asBefore)
+	if n := o.readyWith(false); n != int(*o.Set.Spec.Replicas) {
+		return fmt.Sprintf("%d members are ready as before", n)
 	}
 	return ""
 }

@@ -42,17 +42,21 @@ func updated(members int) Wait {
 		if o.Set == nil {
 			return "there is no set"
 		}
-		n := 0
-		for i := range o.Pods {
-			if o.runsTemplate(&o.Pods[i]) && isReady(&o.Pods[i]) {
-				n++
-			}
-		}
-		if n < members {
+		if n := o.readyWith(true); n < members {
 			return fmt.Sprintf("%d members are updated", n)
 		}
 		return ""
 	}}
+}
+
+// readyWith counts the members that are ready and run what the template says, or something else.
+func (o Observed) readyWith(template bool) (n int) {
+	for i := range o.Pods {
+		if isReady(&o.Pods[i]) && o.runsTemplate(&o.Pods[i]) == template {
+			n++
+		}
+	}
+	return n
 }
 
 func unsettled(o Observed) string {
