@@ -4,10 +4,7 @@
 package main
 
 import (
-	"net"
-	"path/filepath"
 	"slices"
-	"strconv"
 )
 
 // Components, by the names of their binaries.
@@ -44,68 +41,6 @@ type component struct {
 	group controlGroup
 	// retries is how often it is started again if it ends by itself before it is healthy.
 	retries int
-}
-
-// layout knows where everything of a cluster directory is.
-type layout struct {
-	dir        string
-	ports      map[string]int
-	kubernetes release
-	// auditPolicy is a file in the place of the usual policy, if not empty.
-	auditPolicy string
-	// net is where real nodes live, nil for a cluster of fake nodes.
-	net *network
-}
-
-// fakeNodes reports whether there are nodes that run nothing.
-func (l layout) fakeNodes() bool { return l.net == nil || l.net.Mixed }
-
-// host is the address that the control plane listens at.
-func (l layout) host() string {
-	if l.net == nil {
-		return loopback
-	}
-	return l.net.controlPlane().address
-}
-
-// netns is the network namespace of the control plane, empty for that of this program.
-func (l layout) netns() string {
-	if l.net == nil {
-		return ""
-	}
-	return l.net.controlPlane().name
-}
-
-// nodes are the real nodes.
-func (l layout) nodes() []node {
-	if l.net == nil {
-		return nil
-	}
-	return l.net.nodes()
-}
-
-// address is where a listener of the control plane is.
-func (l layout) address(port int) string { return net.JoinHostPort(l.host(), strconv.Itoa(port)) }
-
-func (l layout) path(elem ...string) string {
-	return filepath.Join(append([]string{l.dir}, elem...)...)
-}
-func (l layout) pki(file string) string  { return l.path("pki", file) }
-func (l layout) crt(name string) string  { return l.pki(name + ".crt") }
-func (l layout) key(name string) string  { return l.pki(name + ".key") }
-func (l layout) log(name string) string  { return l.path("logs", name+".log") }
-func (l layout) url(name string) string  { return "https://" + l.address(l.ports[name]) }
-func (l layout) port(name string) string { return strconv.Itoa(l.ports[name]) }
-
-// clientConfig is the kubeconfig of a component that authenticates with the certificate of the given name.
-func (l layout) clientConfig(name string) string { return l.path("kubeconfigs", name) }
-
-func (l layout) adminConfig() string { return l.path("kubeconfig") }
-func (l layout) kubectl() string     { return l.path("kubectl") }
-
-// apiserverProbe asks kube-apiserver for a path as administrator.
-func (l layout) apiserverProbe(path string) probe {
-	return probe{url: l.url(apiserverName) + path, caFile: l.crt(clusterCA), certBase: l.pki(adminClient)}
 }
 
 // components describes all that `up` runs, in starting order, without saying where its programs are.

@@ -1,0 +1,74 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tree
+
+import (
+	"encoding/json"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// isDraining reports whether a pod is out of service because its containers are about to be restarted.
+func isDraining(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == v1.PodInService && c.Status != corev1.ConditionTrue
+	})
+}
+
+// inPlaceWord says what the note of an update in place is about.
+func inPlaceWord(note string) string {
+	var about struct {
+		Containers, Resources map[string]any
+	}
+	if json.Unmarshal([]byte(note), &about) == nil && len(about.Containers) == 0 && len(about.Resources) > 0 {
+		return "resizing"
+	}
+	return "restarting"
+}
+
+// phaseOf is the phase of a pod, or what keeps it from running.
+func phaseOf(pod *corev1.Pod) string {
+	if pod.DeletionTimestamp != nil {
+		return "Terminating"
+	}
+	if reason := waitingReason(pod); reason != "" {
+		return reason
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Reason != "" {
+			return condition.Reason
+		}
+	}
+	if pod.Status.Phase == "" {
+		return string(corev1.PodPending)
+	}
+	return string(pod.Status.Phase)
+}
+
+// waitingReason is why a container of the pod does not run, empty if all do or are about
+// to.
+func waitingReason(pod *corev1.Pod) string {
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if waiting := status.State.Waiting; waiting != nil && waiting.Reason != "" && waiting.Reason != "PodInitializing" {
+			return waiting.Reason
+		}
+	}
+	return ""
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// isBroken reports whether somebody may have to act before the pod gets ready.
+func isBroken(pod *corev1.Pod) bool {
+	reason := waitingReason(pod)
+	return pod.Status.Phase == corev1.PodFailed || phaseOf(pod) == corev1.PodReasonUnschedulable ||
+		reason != "" && reason != "ContainerCreating"
+}
