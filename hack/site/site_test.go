@@ -25,7 +25,7 @@ func TestTheSiteIsComplete(t *testing.T) {
 	}
 	for page, wants := range map[string][]string{
 		"index.md":                      {"](./rollouts.md)", "](./adr/index.md)", "](/files/artifacts/examples/web.yaml)"},
-		"claims.md":                     {"](./rollouts.md#which-members-first-and-which-last)", "](/files/artifacts/examples/claims.yaml)"},
+		"claims.md":                     {"](./update-order.md)", "](/files/artifacts/examples/claims.yaml)"},
 		"policy/planner-rule.md":        {"](../architecture.md#the-life-of-a-sync)", "](/files/controller/plan/rate.go.txt)"},
 		"reference/api.md":              {"## StatefulSetSpec\n", "| `scaleStrategy` | [StatefulSetScaleStrategy](#statefulsetscalestrategy) | ", "`/apis/apps.statefulset.dev/v1/namespaces/{namespace}/statefulsets/{name}/plan` | get, post |"},
 		"reference/metrics.md":          {"| `statefulset_controller_statefulset_unavailable_replicas` | gauge | `statefulset_namespace`, ", "| `statefulset_apiserver_backups_total` | counter | `result` |"},
