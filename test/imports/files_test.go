@@ -9,15 +9,22 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const (
 	root     = "../.."
-	maxLines = 400
-	header   = "// Copyright The statefulset-apiserver Authors.\n// SPDX-License-Identifier: Apache-2.0\n"
+	maxLines = 300
+	// maxColumns are those of prose.
+	maxColumns = 100
+	header     = "// Copyright The statefulset-apiserver Authors.\n// SPDX-License-Identifier: Apache-2.0\n"
 )
+
+// notOurs are directories of what is built or installed.
+var notOurs = []string{"bin", "dist", "node_modules"}
 
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
@@ -53,17 +60,43 @@ func TestOnlyTheServersSchemeKnowsTheInternalVersion(t *testing.T) {
 	})
 }
 
+// TestProseIsWrapped leaves out what cannot be broken: blocks of code, tables, and a line that is one piece of code.
+func TestProseIsWrapped(t *testing.T) {
+	code := regexp.MustCompile("^ *`[^`]*`[.,;:]?$")
+	eachFile(t, ".md", func(path string, content []byte) {
+		var fenced bool
+		for i, line := range strings.Split(string(content), "\n") {
+			start := strings.TrimLeft(line, " ")
+			if strings.HasPrefix(start, "```") {
+				fenced = !fenced
+			}
+			if fenced || strings.HasPrefix(start, "|") || code.MatchString(line) {
+				continue
+			}
+			if columns := utf8.RuneCountInString(line); columns > maxColumns {
+				t.Errorf("%s:%d has %d columns, want at most %d: %s", path, i+1, columns, maxColumns, line)
+			}
+		}
+	})
+}
+
 // eachGoFile calls visit with each Go file of the work tree, nested modules included.
 func eachGoFile(t *testing.T, visit func(path string, content []byte)) {
+	t.Helper()
+	eachFile(t, ".go", visit)
+}
+
+// eachFile calls visit with each file of the work tree whose name ends so.
+func eachFile(t *testing.T, extension string, visit func(path string, content []byte)) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && path != root && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "bin") {
+		if entry.IsDir() && path != root && (strings.HasPrefix(entry.Name(), ".") || slices.Contains(notOurs, entry.Name())) {
 			return filepath.SkipDir
 		}
-		if entry.IsDir() || filepath.Ext(path) != ".go" {
+		if entry.IsDir() || filepath.Ext(path) != extension {
 			return nil
 		}
 		content, err := os.ReadFile(path)
