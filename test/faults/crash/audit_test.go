@@ -9,8 +9,10 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -130,11 +132,37 @@ func (a *auditLog) add(line string) error {
 	if event.RequestObject != nil {
 		e.body = event.RequestObject.Raw
 	}
-	if strings.Contains(event.RequestURI, "dryRun=") {
+	if strings.Contains(event.RequestURI, "dryRun=") || e.unread() {
 		return nil
 	}
 	a.entries = append(a.entries, e)
 	return nil
 }
 
+// unread reports whether the connection broke before the host had read a write: it did nothing, and what was
+// sent is not known.
+func (e entry) unread() bool {
+	return slices.Contains([]string{"create", "update", "patch", "delete"}, e.verb) && e.body == nil && !e.succeeded()
+}
+
 func (e entry) succeeded() bool { return e.code >= 200 && e.code < 300 }
+
+func TestWritesThatTheHostHasReadAreJudged(t *testing.T) {
+	const line = `{"verb":%q,"objectRef":{"resource":"pods","namespace":"fault-x","name":"web-0"},"responseStatus":{"code":%d}%s}`
+	for sentence, c := range map[string]struct {
+		verb, body string
+		code, want int
+	}{
+		"a delete that broke off before its body came": {verb: "delete", code: 500, want: 0},
+		"a delete without a body that did something":   {verb: "delete", code: 200, want: 1},
+		"a delete that was refused":                    {verb: "delete", body: `,"requestObject":{"kind":"DeleteOptions"}`, code: 409, want: 1},
+		"a get that failed":                            {verb: "get", code: 500, want: 1},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			a := &auditLog{}
+			if err := a.add(fmt.Sprintf(line, c.verb, c.code, c.body)); err != nil || len(a.entries) != c.want {
+				t.Errorf("requests: got %+v, %v, want %d", a.entries, err, c.want)
+			}
+		})
+	}
+}
