@@ -168,16 +168,20 @@ func toldAs(name string, removed bool) string {
 	return name
 }
 
-// retiredLooks is how long it takes until objects are due.
+// retiredLooks is how long it takes until objects are due. Those that an update has kept are looked at
+// after it, which may end while a revision is adopted.
 func (j *judged) retiredLooks() (all []time.Duration) {
-	if !j.undisturbed() {
-		return nil
-	}
 	status := j.plan.Status
+	completes := j.Set.DeletionTimestamp == nil && status.CurrentRevision == status.UpdateRevision && j.currentRevision(status.UpdateRevision) != status.UpdateRevision
 	for key, object := range j.Objects {
-		if j.leftOf(key, object) != nil && status.CurrentRevision == status.UpdateRevision && j.currentRevision(status.UpdateRevision) != status.UpdateRevision {
+		if completes && j.leftOf(key, object) != nil {
 			all = append(all, time.Second)
 		}
+	}
+	if !j.undisturbed() {
+		return all
+	}
+	for key, object := range j.Objects {
 		switch fate, due := j.becomes(key, object); fate {
 		case waits:
 			all = append(all, due.Sub(j.Now))

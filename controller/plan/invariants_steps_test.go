@@ -174,7 +174,7 @@ func (j *judged) stepLooks() (all []time.Duration) {
 }
 
 // rollsBack: members at an update that is rolled back are taken as soon as there is room, and
-// no gate is to agree first.
+// no gate is to agree first. Where they may only go in place and cannot, the set says so.
 func (j *judged) rollsBack() {
 	if !j.goesBack() || j.rests() || j.undecided() || j.Set.DeletionTimestamp != nil || j.changesMembership() || len(j.surplus()) > 0 || len(j.actions()) > 0 {
 		return
@@ -189,7 +189,8 @@ func (j *judged) rollsBack() {
 		gate, _ := j.disagrees(j.member(ordinal))
 		return gate != ""
 	}
-	if len(left) > 0 && !slices.ContainsFunc(left, isHeldUp) {
+	isForbidden := j.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType && j.says(v1.StatefulSetStalled).Reason == v1.ReasonInPlaceImpossible
+	if len(left) > 0 && !isForbidden && !slices.ContainsFunc(left, isHeldUp) {
 		j.broke("rolls back", "the members %v stay at an update that is rolled back", left)
 	}
 }
