@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes/fake"
 
 	appsv1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/servertest"
@@ -20,14 +19,7 @@ func TestLostOverridesAreTold(t *testing.T) {
 	objects := traces(t, set, latest, "web-a")
 	pod := nth[*corev1.Pod](objects, 1)
 	pod.Annotations = map[string]string{appsv1.OverrideAnnotation: "1-0"}
-	found, err := findLeftovers(t.Context(), fake.NewClientset(objects...))
-	if err != nil {
-		t.Fatalf("looking for remains: %v", err)
-	}
-	rebuilt, err := found[0].rebuild()
-	if err != nil {
-		t.Fatalf("rebuilding: %v", err)
-	}
+	rebuilt := rebuiltFrom(t, objects)
 	if want := "spec.overrides are lost, and pod " + pod.Name + " was created with one"; !strings.Contains(fmt.Sprint(rebuilt.guesses), want) {
 		t.Errorf("guesses: got %v, want one that begins with %q", rebuilt.guesses, want)
 	}
@@ -56,14 +48,7 @@ func TestLostTemplatesOfObjectsAreTold(t *testing.T) {
 				}
 			}
 			test.change(first[*corev1.Pod](objects), first[*corev1.PersistentVolumeClaim](objects))
-			found, err := findLeftovers(t.Context(), fake.NewClientset(objects...))
-			if err != nil {
-				t.Fatalf("looking for remains: %v", err)
-			}
-			rebuilt, err := found[0].rebuild()
-			if err != nil {
-				t.Fatalf("rebuilding: %v", err)
-			}
+			rebuilt := rebuiltFrom(t, objects)
 			told := fmt.Sprint(rebuilt.guesses)
 			if lost := strings.Contains(told, "spec.objectTemplates are lost"); lost != (test.want != "") || !strings.Contains(told, test.want) {
 				t.Errorf("guesses: got %v, want %q", rebuilt.guesses, test.want)

@@ -54,6 +54,20 @@ func traces(t *testing.T, set *appsv1.StatefulSet, revisionOf func(ordinal int) 
 
 func latest(int) string { return "web-a" }
 
+// rebuiltFrom rebuilds the first set of which something is left.
+func rebuiltFrom(t *testing.T, objects []runtime.Object) rebuiltSet {
+	t.Helper()
+	found, err := findLeftovers(t.Context(), fake.NewClientset(objects...))
+	if err != nil {
+		t.Fatalf("looking for remains: %v", err)
+	}
+	rebuilt, err := found[0].rebuild()
+	if err != nil {
+		t.Fatalf("rebuilding: %v", err)
+	}
+	return rebuilt
+}
+
 func TestASetIsRebuiltFromWhatIsLeft(t *testing.T) {
 	scheme := scheme.New()
 	for name, change := range map[string]func(*appsv1.StatefulSet){
@@ -110,14 +124,7 @@ func TestASetIsRebuiltFromWhatIsLeft(t *testing.T) {
 func TestARolloutThatWasUnderWayIsRebuilt(t *testing.T) {
 	set := servertest.Owning("web")
 	byOrdinal := func(ordinal int) string { return []string{"web-a", "web-a", "web-b"}[ordinal] }
-	found, err := findLeftovers(t.Context(), fake.NewClientset(traces(t, set, byOrdinal, "web-a", "web-b")...))
-	if err != nil {
-		t.Fatalf("looking for remains: %v", err)
-	}
-	rebuilt, err := found[0].rebuild()
-	if err != nil {
-		t.Fatalf("rebuilding: %v", err)
-	}
+	rebuilt := rebuiltFrom(t, traces(t, set, byOrdinal, "web-a", "web-b"))
 	if s := rebuilt.set.Status; s.CurrentRevision != "web-a" || s.UpdateRevision != "web-b" {
 		t.Errorf("revisions: got %q and %q, want web-a and web-b", s.CurrentRevision, s.UpdateRevision)
 	}
@@ -129,14 +136,7 @@ func TestTheServiceIsThatOfTheLatestPod(t *testing.T) {
 	objects := traces(t, set, latest, "web-a")
 	last := nth[*corev1.Pod](objects, 1)
 	last.Spec.Subdomain, last.CreationTimestamp = "other", metav1.Now()
-	found, err := findLeftovers(t.Context(), fake.NewClientset(objects...))
-	if err != nil {
-		t.Fatalf("looking for remains: %v", err)
-	}
-	rebuilt, err := found[0].rebuild()
-	if err != nil {
-		t.Fatalf("rebuilding: %v", err)
-	}
+	rebuilt := rebuiltFrom(t, objects)
 	if got := rebuilt.set.Spec.ServiceName; got != "other" {
 		t.Errorf("serviceName: got %q, want that of the latest pod, %q", got, "other")
 	}
