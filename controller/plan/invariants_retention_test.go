@@ -171,17 +171,15 @@ func toldAs(name string, removed bool) string {
 // retiredLooks is how long it takes until objects are due. Those that an update has kept are looked at
 // after it, which may end while a revision is adopted.
 func (j *judged) retiredLooks() (all []time.Duration) {
-	status := j.plan.Status
+	status, undisturbed := j.plan.Status, j.undisturbed()
 	completes := j.Set.DeletionTimestamp == nil && status.CurrentRevision == status.UpdateRevision && j.currentRevision(status.UpdateRevision) != status.UpdateRevision
 	for key, object := range j.Objects {
 		if completes && j.leftOf(key, object) != nil {
 			all = append(all, time.Second)
 		}
-	}
-	if !j.undisturbed() {
-		return all
-	}
-	for key, object := range j.Objects {
+		if !undisturbed {
+			continue
+		}
 		switch fate, due := j.becomes(key, object); fate {
 		case waits:
 			all = append(all, due.Sub(j.Now))

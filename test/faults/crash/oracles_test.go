@@ -61,7 +61,7 @@ type judged struct {
 
 // judge asks every oracle.
 func (r *run) judge(requests []entry) []violation {
-	j := judged{r, r.all(), requests}
+	j := judged{r, r.all(), slices.DeleteFunc(requests, entry.unread)}
 	var found []violation
 	for _, oracle := range []func(judged) []violation{
 		unconditioned, unjustified, unfaithful, outOfOrder, unavailable, claimsLost, claimsUnsound, objectsLacking, objectsOfOthers, drawnAgain, outOfTurn, twice, uncalled,

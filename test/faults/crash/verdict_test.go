@@ -90,7 +90,7 @@ func (b *bench) stillness(t *testing.T, runs []*run) map[*run][]violation {
 			continue
 		}
 		for _, e := range b.audit.of(t, r.side.user(), r.namespace) {
-			if e.at.After(begin) && slices.Contains([]string{"create", "update", "patch", "delete"}, e.verb) {
+			if e.at.After(begin) && e.writes() {
 				found[r] = append(found[r], violation{quiet, fmt.Sprintf("%s %s %s, %s after convergence", e.verb, e.resource, e.name, e.at.Sub(begin))})
 			}
 		}
