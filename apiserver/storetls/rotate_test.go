@@ -39,32 +39,47 @@ func put(ctx context.Context, config *tls.Config, key string, endpoints ...strin
 	return errors.Join(err, client.Close())
 }
 
+// restarts tells writers which member is away, and whether another one was since they last asked.
+type restarts struct {
+	away  atomic.Pointer[member]
+	begun atomic.Int64
+}
+
+func (r *restarts) begin(m *member) {
+	r.begun.Add(1)
+	r.away.Store(m)
+}
+
+func (r *restarts) end() { r.away.Store(nil) }
+
 // writer writes to all members, one after the other, as long as it is let.
 type writer struct {
-	name    string
-	config  *tls.Config
-	members []*member
-	away    *atomic.Pointer[member]
-	stop    context.CancelFunc
-	done    sync.WaitGroup
+	name     string
+	config   *tls.Config
+	members  []*member
+	restarts *restarts
+	stop     context.CancelFunc
+	done     sync.WaitGroup
 	// repeated are writes that were sent to another member, since one was restarted meanwhile.
 	written, repeated atomic.Int64
 	failed            atomic.Pointer[string]
 }
 
-func write(t *testing.T, name string, config *tls.Config, members []*member, away *atomic.Pointer[member]) *writer {
+func write(t *testing.T, name string, config *tls.Config, members []*member, restarts *restarts) *writer {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	w := &writer{name: name, config: config, members: members, away: away, stop: stop}
+	w := &writer{name: name, config: config, members: members, restarts: restarts, stop: stop}
 	w.done.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
 			to := members[i%len(members)]
-			before := away.Load()
-			if before == to {
+			// A write that waits for a leader may outlast the restarts of several members.
+			begun := restarts.begun.Load()
+			away := restarts.away.Load()
+			if away == to {
 				continue
 			}
 			err := put(context.Background(), config, fmt.Sprintf("%s/%d", name, w.written.Load()), to.endpoint())
-			switch restarted := before != nil || away.Load() != nil; {
+			switch restarted := away != nil || restarts.begun.Load() != begun; {
 			case err == nil:
 				w.written.Add(1)
 			case restarted && !strings.Contains(err.Error(), "tls:"):
@@ -105,18 +120,18 @@ func more(t *testing.T, when string, writers ...*writer) {
 func TestAnotherAuthorityTakesOverWhileServersWrite(t *testing.T) {
 	secrets := secretsOf(t)
 	members := begin(t, secrets)
-	var away atomic.Pointer[member]
+	var restarts restarts
 	restart := func() {
 		for _, m := range members {
-			away.Store(m)
+			restarts.begin(m)
 			m.close(t)
 			m.start(t, secrets)
 			m.ready(t)
-			away.Store(nil)
+			restarts.end()
 		}
 	}
 	// This one is never restarted.
-	old := write(t, "a server of before", server(t, secrets), members, &away)
+	old := write(t, "a server of before", server(t, secrets), members, &restarts)
 	more(t, "before", old)
 	before, err := obtain(t.Context(), secrets, namespace, time.Now())
 	if err != nil {
@@ -130,7 +145,7 @@ func TestAnotherAuthorityTakesOverWhileServersWrite(t *testing.T) {
 	for _, m := range members {
 		issuedBy(t, m, name)
 	}
-	during := write(t, "a server that was restarted since", server(t, secrets), members, &away)
+	during := write(t, "a server that was restarted since", server(t, secrets), members, &restarts)
 	more(t, "another authority signs", old, during)
 	restart()
 	more(t, "all members were restarted", old, during)
@@ -138,7 +153,7 @@ func TestAnotherAuthorityTakesOverWhileServersWrite(t *testing.T) {
 	if _, err := Finish(t.Context(), secrets, namespace, time.Now().Add(settle)); err != nil {
 		t.Fatal(err)
 	}
-	after := write(t, "a server that came after", server(t, secrets), members, &away)
+	after := write(t, "a server that came after", server(t, secrets), members, &restarts)
 	more(t, "the predecessor is gone", old, during, after)
 	restart()
 	more(t, "all members were restarted without the predecessor", old, during, after)
