@@ -6,6 +6,7 @@ package measure
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -37,24 +38,28 @@ func (r Result) row(g Goal) []string {
 		}
 		row = append(row, "-", "-", "-", sign+" "+digits(g.Limit))
 	} else {
-		theirs, ratio := SpreadOf(r.Samples[g.Against]).String(), SpreadOf(r.Ratios(g.Against)).String()
+		theirs, ratio := SpreadOf(r.Samples[g.Against]).String(), times(r.Ratios(g.Against))
 		target := "-"
 		if g.Ratio != 0 {
 			target = ">= " + digits(g.Ratio) + "x"
 		}
 		if g.Or != nil {
-			target += fmt.Sprintf(", or %s (is %s) of %s", digits(g.Or.Ratio)+"x", times(SpreadOf(r.Ratios(g.Or.Against)).String()), g.Or.Against)
+			target += fmt.Sprintf(", or %s (is %s) of %s", digits(g.Or.Ratio)+"x", times(r.Ratios(g.Or.Against)), g.Or.Against)
 		}
-		row = append(row, g.Against, cmp.Or(theirs, "-"), cmp.Or(times(ratio), "-"), target)
+		row = append(row, g.Against, cmp.Or(theirs, "-"), cmp.Or(ratio, "-"), target)
 	}
 	return append(row, cmp.Or(string(r.Verdict(g)), "-"))
 }
 
-// times marks the median of a ratio as one.
-func times(ratio string) string {
-	median, rest, ranged := strings.Cut(ratio, " ")
+// times writes ratios with a mark that they are. One to a side that took nothing in some round says
+// nothing.
+func times(ratios []float64) string {
+	if slices.ContainsFunc(ratios, func(ratio float64) bool { return math.IsInf(ratio, 0) || math.IsNaN(ratio) }) {
+		return ""
+	}
+	median, rest, ranged := strings.Cut(SpreadOf(ratios).String(), " ")
 	switch {
-	case ratio == "":
+	case median == "":
 		return ""
 	case ranged:
 		return median + "x " + rest

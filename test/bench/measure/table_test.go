@@ -24,6 +24,11 @@ func example() *Run {
 				Samples: map[string][]float64{Ours: {1, 1, 1}, "built-in": {1.25, 1.5, 1.25}},
 				Goals:   []Goal{{Bounded: true, Limit: 0.5}, {Against: "built-in"}},
 			},
+			{
+				Case: "quiet", Measure: "processor", Unit: "ms", Better: Less,
+				Samples: map[string][]float64{Ours: {0, 0, 1}, "built-in": {0.5, 0, 0.5}},
+				Goals:   []Goal{{Against: "built-in"}},
+			},
 		},
 	}
 }
@@ -35,6 +40,7 @@ const exampleTable = `
 | parallel | members, per second     | 1000 (900..1100) | bare client | -                 | -                  | >= 0.85x | NOT MEASURED |
 | parallel | host writes, per member | 1                | -           | -                 | -                  | <= 0.50  | MISSED       |
 | parallel | host writes, per member | 1                | built-in    | 1.25 (1.25..1.50) | 1.25x (1.25..1.50) | -        | -            |
+| quiet    | processor, ms           | 0 (0..1)         | built-in    | 0.50 (0..0.50)    | -                  | -        | -            |
 `
 
 func TestTable(t *testing.T) {
