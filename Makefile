@@ -60,6 +60,12 @@ bin/cluster:
 bin/release:
 	@cd hack/release && $(GO_BUILD) -ldflags="-s -w" -o ../../$@ .
 
+# A driver of disks for tests on real nodes, with the provisioner and the resizer of Kubernetes.
+.PHONY: bin/disks
+bin/disks:
+	@cd test/disks && $(GO_BUILD) -ldflags="-s -w" -o ../../bin/ . \
+	  github.com/kubernetes-csi/external-provisioner/v6/cmd/csi-provisioner github.com/kubernetes-csi/external-resizer/v2/cmd/csi-resizer
+
 # Installs the chart in tests; its version is pinned by the module that renders the chart.
 .PHONY: bin/helm
 bin/helm:
@@ -106,6 +112,7 @@ verify: ## Check everything that needs no running cluster: generated files, modu
 lint: ## Run golangci-lint over all modules
 	@$(GOLANGCI_LINT) run ./...
 	@cd test/cluster && $(GOLANGCI_LINT) run ./...
+	@cd test/disks && $(GOLANGCI_LINT) run ./...
 	@cd hack/release && $(GOLANGCI_LINT) run ./...
 	@cd hack/chart && $(GOLANGCI_LINT) run ./...
 	@cd hack/sdk && $(GOLANGCI_LINT) run ./...

@@ -26,8 +26,9 @@ finish() {
   exit "$code"
 }
 
-hack/node-packages.sh
-make --no-print-directory images IMAGES="agnhost zookeeper galera"
+hack/node-packages.sh mkfs.xfs=xfsprogs
+make --no-print-directory bin/disks
+make --no-print-directory images IMAGES="web-again agnhost zookeeper galera"
 go test -tags=nodes -c -o bin/nodes.test ./test/nodes
 go test -tags=nodes -c -o bin/servers.test ./test/nodes/servers
 trap finish EXIT

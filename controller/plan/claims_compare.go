@@ -189,15 +189,22 @@ func (s claimState) due(work bool) (UpdateClaim, bool) {
 	return change, change.Size != nil || change.AttributesClass != "" || len(change.Labels)+len(change.Annotations) > 0
 }
 
-// undo is the patch that makes the claim ask for what it has.
+// undo is the patch that makes the claim ask for what it has, or for the least that the host accepts.
 func (s claimState) undo() string {
 	spec := map[string]any{}
 	if capacity, known := s.claim.Status.Capacity[corev1.ResourceStorage]; known && s.grows {
-		spec["resources"] = map[string]any{"requests": map[string]string{"storage": capacity.String()}}
+		spec["resources"] = map[string]any{"requests": map[string]string{"storage": littleMore(capacity).String()}}
 	}
 	if s.attributes != "" {
 		spec["volumeAttributesClassName"] = ptr.Deref(s.claim.Status.CurrentVolumeAttributesClassName, "")
 	}
 	patch, _ := json.Marshal(map[string]any{"spec": spec})
 	return string(patch)
+}
+
+// littleMore is the next whole MiB above a size. The host lets a request be lowered, but not to what the
+// claim has already.
+func littleMore(size resource.Quantity) *resource.Quantity {
+	const step = 1 << 20
+	return resource.NewQuantity((size.Value()/step+1)*step, resource.BinarySI)
 }

@@ -55,10 +55,7 @@ func images(arch []string) []imageSpec {
 			name: pluginImage, reference: "docker.io/library/kubectl-sts:dev", arch: arch, user: nobody,
 			files: program(pluginPackage, "/kubectl-sts"), entrypoint: []string{"/kubectl-sts"},
 		},
-		{
-			name: "web", reference: "localhost/web:dev", arch: here, user: nobody,
-			files: together(program("./test/images/web", "/web"), busybox), entrypoint: []string{"/web"}, path: "/bin",
-		},
+		web("web", "localhost/web:dev"), webAgain(),
 		{
 			name: "etcd", reference: "localhost/etcd:dev", arch: here, user: nobody, entrypoint: []string{"/etcd"}, path: "/bin",
 			files: together(
@@ -79,6 +76,21 @@ func images(arch []string) []imageSpec {
 		zookeeper(), galera(),
 		certManager("controller"), certManager("webhook"), certManager("cainjector"),
 	}
+}
+
+// web is what members of tests run.
+func web(name, reference string) imageSpec {
+	return imageSpec{
+		name: name, reference: reference, arch: []string{runtime.GOARCH}, user: nobody,
+		files: together(program("./test/images/web", "/web"), busybox), entrypoint: []string{"/web"}, path: "/bin",
+	}
+}
+
+// webAgain is the same image by another name.
+func webAgain() imageSpec {
+	again := web("web-again", "localhost/web:again")
+	again.optional = true
+	return again
 }
 
 // certManager is one of the programs of cert-manager.

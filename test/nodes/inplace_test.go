@@ -55,6 +55,33 @@ func TestAnImageIsChangedInPlace(t *testing.T) {
 	}
 }
 
+// TestAnotherNameOfTheSameImage gives members a name of their image that means the same bytes: that the
+// container is another one cannot be told from its image.
+func TestAnotherNameOfTheSameImage(t *testing.T) {
+	forOurs(t, "members are restarted in place with another name of the image that they have", func(t *testing.T, k kind) {
+		s := newSet(t, k, 2, func(set *v1.StatefulSet) {
+			set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{
+				InPlace: &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType}}}
+		})
+		before := []*corev1.Pod{s.pod(t, 0), s.pod(t, 1)}
+		pods := s.watchPods(t)
+		s.change(t, withImage("localhost/web:again"))
+		s.awaitReady(t, 2)
+		s.awaitReason(t, v1.ReasonMembersAvailable, "")
+		for ordinal, old := range before {
+			s.awaitPod(t, ordinal, "has another container", otherContainer(old))
+			now := s.pod(t, ordinal)
+			if got := now.Spec.Containers[0].Image; got != "localhost/web:again" {
+				t.Errorf("member %d has the image %s, want localhost/web:again", ordinal, got)
+			}
+			if is, was := now.Status.ContainerStatuses[0].ImageID, old.Status.ContainerStatuses[0].ImageID; is != was {
+				t.Errorf("member %d runs %s, and ran %s: these were to be the same", ordinal, is, was)
+			}
+		}
+		pods.expect(t)
+	})
+}
+
 // TestAMemberIsDrainedBeforeItIsRestarted drains a member: it is not ready for as long as the set says
 // before its container is another one, in the pod that was there, and ready again after that.
 func TestAMemberIsDrainedBeforeItIsRestarted(t *testing.T) {
