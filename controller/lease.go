@@ -32,6 +32,8 @@ type lease struct {
 	// since holds a time.Time, when the last write of the lease that succeeded was begun;
 	// zero if we do not hold it.
 	since atomic.Value
+	// holder is whom the lease named when the elector last read or wrote it.
+	holder string
 }
 
 func newLease(lock resourcelock.Interface, options Options, clock clock.PassiveClock) *lease {
@@ -44,7 +46,11 @@ func newLease(lock resourcelock.Interface, options Options, clock clock.PassiveC
 func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	return l.Interface.Get(ctx)
+	record, raw, err := l.Interface.Get(ctx)
+	if err == nil {
+		l.holder = record.HolderIdentity
+	}
+	return record, raw, err
 }
 
 // Create takes a lease that does not exist yet.
@@ -66,10 +72,14 @@ func (l *lease) write(ctx context.Context, record resourcelock.LeaderElectionRec
 	began := l.clock.Now()
 	if record.HolderIdentity != l.Identity() {
 		l.since.Store(time.Time{})
+		if l.holder != l.Identity() {
+			return fmt.Errorf("the lease %s is held by %q by now, and is not ours to give back", l.Describe(), l.holder)
+		}
 	}
 	if err := write(ctx, record); err != nil {
 		return err
 	}
+	l.holder = record.HolderIdentity
 	if record.HolderIdentity == l.Identity() {
 		l.since.Store(began)
 	}

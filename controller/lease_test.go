@@ -5,6 +5,7 @@ package controller
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,6 +110,50 @@ func TestALeaseIsHeldOnlyIfTheTimeOfDaySaysSoToo(t *testing.T) {
 				t.Errorf("got %v, want held %v", err, test.want)
 			}
 		})
+	}
+}
+
+func TestALeaseIsGivenBackOnlyByWhoHoldsIt(t *testing.T) {
+	host := fake.NewClientset()
+	leaseOf := func(identity string) *lease {
+		c, err := New(Config{Options: NewOptions(), Host: host, Sets: setsfake.NewSimpleClientset(), Identity: identity, Clock: clocktesting.NewFakeClock(time.Now())})
+		if err != nil {
+			t.Fatalf("building controller: %v", err)
+		}
+		return c.newLease()
+	}
+	frozen, successor := leaseOf("one"), leaseOf("two")
+	record := func(identity string) resourcelock.LeaderElectionRecord {
+		return resourcelock.LeaderElectionRecord{HolderIdentity: identity, LeaseDurationSeconds: 10}
+	}
+	if err := frozen.Create(t.Context(), record("one")); err != nil {
+		t.Fatalf("taking lease: %v", err)
+	}
+	if _, _, err := successor.Get(t.Context()); err != nil {
+		t.Fatalf("reading lease: %v", err)
+	}
+	if err := successor.Update(t.Context(), record("two")); err != nil {
+		t.Fatalf("taking it over: %v", err)
+	}
+
+	// An elector that wakes up reads the lease, whose version it then has, before it gives it back.
+	if _, _, err := frozen.Get(t.Context()); err != nil {
+		t.Fatalf("reading lease: %v", err)
+	}
+	if err := frozen.Update(t.Context(), record("")); err == nil || !strings.Contains(err.Error(), `held by "two"`) {
+		t.Errorf("giving back what another holds: got %v, want an error that names two", err)
+	}
+	if got := holder(t, host); got != "two" {
+		t.Errorf("the lease is held by %q, want two", got)
+	}
+	if err := successor.check(); err != nil {
+		t.Errorf("the successor: got %v, want that it holds its lease", err)
+	}
+	if err := successor.Update(t.Context(), record("")); err != nil {
+		t.Errorf("giving back what is held: got %v, want none", err)
+	}
+	if got := holder(t, host); got != "" {
+		t.Errorf("the lease that was given back is held by %q, want nobody", got)
 	}
 }
 
