@@ -57,7 +57,7 @@ func (c controller) CreateVolume(ctx context.Context, request *csi.CreateVolumeR
 	path := imageOf(c.dir, id)
 	if _, err := os.Stat(path); os.IsNotExist(err) {
 		if err := makeImage(ctx, path, size); err != nil {
-			return nil, status.Error(codes.Internal, err.Error())
+			return nil, err
 		}
 	}
 	return &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: id, CapacityBytes: size}}, nil
@@ -66,7 +66,7 @@ func (c controller) CreateVolume(ctx context.Context, request *csi.CreateVolumeR
 func (c controller) DeleteVolume(_ context.Context, request *csi.DeleteVolumeRequest) (*csi.DeleteVolumeResponse, error) {
 	for _, path := range []string{imageOf(c.dir, request.GetVolumeId()), c.speedOf(request.GetVolumeId())} {
 		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
-			return nil, status.Error(codes.Internal, err.Error())
+			return nil, internal(err)
 		}
 	}
 	return &csi.DeleteVolumeResponse{}, nil
@@ -85,7 +85,7 @@ func (c controller) ControllerExpandVolume(_ context.Context, request *csi.Contr
 		return nil, err
 	}
 	if err := os.Truncate(imageOf(c.dir, request.GetVolumeId()), size); err != nil {
-		return nil, status.Error(codes.Internal, err.Error())
+		return nil, internal(err)
 	}
 	return &csi.ControllerExpandVolumeResponse{CapacityBytes: size, NodeExpansionRequired: true}, nil
 }
@@ -111,7 +111,7 @@ func (c controller) setSpeed(id string, parameters map[string]string) error {
 		return status.Errorf(codes.InvalidArgument, "speed is %q, and can be slow or fast", speed)
 	}
 	if err := os.WriteFile(c.speedOf(id), []byte(speed), 0o600); err != nil {
-		return status.Error(codes.Internal, fmt.Sprintf("noting the speed: %v", err))
+		return internal(fmt.Errorf("noting the speed: %w", err))
 	}
 	return nil
 }

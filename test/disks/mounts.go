@@ -8,8 +8,6 @@ import (
 	"os"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 )
 
 // mounts is the part of the driver that the kubelet calls: a volume is staged once, and published for
@@ -42,11 +40,11 @@ func (m mounts) NodeStageVolume(ctx context.Context, request *csi.NodeStageVolum
 	}
 	// The file may have grown meanwhile.
 	if _, err := command(ctx, "xfs_growfs", at); err != nil {
-		return nil, status.Error(codes.Internal, err.Error())
+		return nil, err
 	}
 	// Members are nobody in particular.
 	if err := os.Chmod(at, 0o777); err != nil {
-		return nil, status.Error(codes.Internal, err.Error())
+		return nil, internal(err)
 	}
 	return &csi.NodeStageVolumeResponse{}, nil
 }
@@ -57,7 +55,7 @@ func (mounts) NodeUnstageVolume(ctx context.Context, request *csi.NodeUnstageVol
 
 func (mounts) NodePublishVolume(ctx context.Context, request *csi.NodePublishVolumeRequest) (*csi.NodePublishVolumeResponse, error) {
 	if err := os.MkdirAll(request.GetTargetPath(), 0o755); err != nil {
-		return nil, status.Error(codes.Internal, err.Error())
+		return nil, internal(err)
 	}
 	return &csi.NodePublishVolumeResponse{}, mount(ctx, request.GetTargetPath(), "--bind", request.GetStagingTargetPath())
 }
@@ -67,7 +65,7 @@ func (mounts) NodeUnpublishVolume(ctx context.Context, request *csi.NodeUnpublis
 		return nil, err
 	}
 	if err := os.Remove(request.GetTargetPath()); err != nil && !os.IsNotExist(err) {
-		return nil, status.Error(codes.Internal, err.Error())
+		return nil, internal(err)
 	}
 	return &csi.NodeUnpublishVolumeResponse{}, nil
 }
@@ -75,12 +73,14 @@ func (mounts) NodeUnpublishVolume(ctx context.Context, request *csi.NodeUnpublis
 // NodeExpandVolume has the file system fill what the file has become. One that grows offline does when
 // it is staged, and cannot later: the kubelet asks only after it has published the volume.
 func (m mounts) NodeExpandVolume(ctx context.Context, request *csi.NodeExpandVolumeRequest) (*csi.NodeExpandVolumeResponse, error) {
-	id := request.GetVolumeId()
-	grow := growMounted
-	if growsOffline(id) {
-		grow = expectGrown
+	image := imageOf(m.dir, request.GetVolumeId())
+	var err error
+	if growsOffline(request.GetVolumeId()) {
+		err = expectGrown(ctx, image)
+	} else {
+		err = growMounted(ctx, image, request.GetStagingTargetPath())
 	}
-	if err := grow(ctx, imageOf(m.dir, id), request.GetStagingTargetPath()); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return &csi.NodeExpandVolumeResponse{CapacityBytes: request.GetCapacityRange().GetRequiredBytes()}, nil

@@ -14,7 +14,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/test/harness"
@@ -50,8 +49,8 @@ rules:
 func TestAKindGoesAndComesBack(t *testing.T) {
 	forOurs(t, "a set whose objects are of a kind that goes keeps its members, makes no other one until the kind is back, and is the only one that waits", func(t *testing.T, k kind) {
 		s := newSet(t, k, 2, nil)
-		if said, err := s.patchFor(backedUp); err == nil || !strings.Contains(said, "test.example/v1") {
-			t.Errorf("before the kind is installed: got %v, %s, want the set refused for test.example/v1", err, said)
+		if err := s.tryPatch(t.Context(), backedUp); err == nil || !strings.Contains(err.Error(), "test.example/v1") {
+			t.Errorf("before the kind is installed: got %v, want the set refused for test.example/v1", err)
 		}
 		cluster.MustKubectl(t, backups, "apply", "-f", "-")
 		cluster.MustKubectl(t, makeBackups, "apply", "-f", "-")
@@ -60,21 +59,16 @@ func TestAKindGoesAndComesBack(t *testing.T) {
 				_, _, _ = cluster.Kubectl(context.Background(), "", "delete", what, "--ignore-not-found")
 			}
 		})
-		harness.Eventually(t, "the set may have backups", func(context.Context) error {
-			said, err := s.patchFor(backedUp)
-			if err != nil {
-				err = fmt.Errorf("%w: %s", err, said)
-			}
-			return err
-		})
+		harness.Eventually(t, "the set may have backups", func(ctx context.Context) error { return s.tryPatch(ctx, backedUp) })
 		s.awaitBackups(t, "web-0", "web-1")
 		s.awaitReason(t, v1.ReasonMembersAvailable, "")
 		members := s.members(t)
 
 		cluster.MustKubectl(t, "", "delete", "crd/backups.test.example")
 		s.patch(t, `{"spec":{"replicas":3}}`)
-		found := s.awaitReason(t, v1.ReasonKindUnavailable, "Backup.test.example cannot be watched: the server could not find the requested resource")
-		if got := found.Status.ObjectTemplates; len(got) != 1 || !strings.HasPrefix(got[0].Message, "Backup.test.example cannot be watched: the server could not find the requested resource") {
+		const gone = "Backup.test.example cannot be watched: the server could not find the requested resource"
+		found := s.awaitReason(t, v1.ReasonKindUnavailable, gone)
+		if got := found.Status.ObjectTemplates; len(got) != 1 || !strings.HasPrefix(got[0].Message, gone) {
 			t.Errorf("status.objectTemplates are %+v, want one template that tells why", got)
 		}
 		other := newSet(t, k, 1, nil)
@@ -93,12 +87,6 @@ func TestAKindGoesAndComesBack(t *testing.T) {
 			t.Errorf("with the kind again the members of before are %v, want %v", now, members)
 		}
 	})
-}
-
-// patchFor changes the set, if our server lets it, and returns what it says.
-func (s *set) patchFor(patch string) (string, error) {
-	_, err := cluster.Dynamic.Resource(s.kind.gvr).Namespace(s.ns).Patch(context.Background(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
-	return fmt.Sprint(err), err
 }
 
 // awaitBackups waits until these members have their objects, and nobody else.

@@ -101,9 +101,14 @@ func withClaims(size, class string) func(*v1.StatefulSet) {
 
 func (s *set) patch(t *testing.T, patch string) {
 	t.Helper()
-	if _, err := cluster.Dynamic.Resource(s.kind.gvr).Namespace(s.ns).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if err := s.tryPatch(t.Context(), patch); err != nil {
 		t.Fatalf("changing the set: %v", err)
 	}
+}
+
+func (s *set) tryPatch(ctx context.Context, patch string) error {
+	_, err := cluster.Dynamic.Resource(s.kind.gvr).Namespace(s.ns).Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	return err
 }
 
 func (s *set) get(ctx context.Context) (*unstructured.Unstructured, error) {
