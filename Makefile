@@ -236,14 +236,20 @@ test-fuzz: ## Run every fuzz target EXECS (1000000) times
 CASE ?=
 ROUNDS ?= 3
 SCALE ?= 1
-export BENCH_RESULTS = $(CURDIR)/test/bench/results.json
+BENCH_RESULTS = $(CURDIR)/test/bench/results.json
+RUN_BENCH = CASE="$(CASE)" ROUNDS="$(ROUNDS)" SCALE="$(SCALE)" COMMIT="$$(git describe --always --dirty)" MEASURED="$$(hack/measured.sh)" SUITE_TIMEOUT=6h hack/test-on-cluster.sh bench -test.run='^TestBench$$'
 .PHONY: bench
 bench: build ## Measure ours beside the built-in StatefulSet on a local cluster (CASE=parallel,ordered picks cases, and keeps the results of the others; ROUNDS=5; SCALE=0.1 for smaller sizes)
-	@CASE="$(CASE)" ROUNDS="$(ROUNDS)" SCALE="$(SCALE)" COMMIT="$$(git describe --always --dirty)" MEASURED="$$(hack/measured.sh)" SUITE_TIMEOUT=6h hack/test-on-cluster.sh bench -test.run='^TestBench$$'
+	@BENCH_RESULTS="$(BENCH_RESULTS)" $(RUN_BENCH)
+
+.PHONY: bench-earlier
+bench-earlier: build ## Measure ours beside the server of an earlier commit (EARLIER=v1.2.3 CASE=update,quiet; ROUNDS and SCALE as for bench), and keep no results
+	@: $(or $(EARLIER),$(error EARLIER is empty: name a commit or a tag)) $(or $(CASE),$(error CASE is empty: name cases of make bench))
+	@server=$$(hack/earlier-server.sh "$(EARLIER)") && EARLIER_SERVER="$$server" $(RUN_BENCH)
 
 .PHONY: bench-page
 bench-page: ## Write the last run of make bench into docs/performance.md
-	@go run ./test/bench/page "$$BENCH_RESULTS" docs/performance.md
+	@go run ./test/bench/page "$(BENCH_RESULTS)" docs/performance.md
 
 .PHONY: bench-go
 bench-go: ## Run the Go benchmarks of single packages

@@ -8,6 +8,7 @@
 //	suite_test.go   the run: cases, rounds, sides, and the table at the end
 //	cases_test.go   the list of cases, with their targets
 //	sides_test.go   who is compared: processes that run in their own turn only
+//	earlier_test.go the same server of an earlier commit, in the place of all others
 //	turn_test.go    one turn of one side: a namespace, what happens in it, and the time
 //	members_test.go the pods of a namespace, with the times at which things were seen
 //	audit_test.go   what a side has asked of the host

@@ -22,10 +22,18 @@ import (
 // TestBench runs the cases that CASE names, all if it is empty, in ROUNDS rounds. SCALE
 // makes the sizes smaller, to try things out. BENCH_RESULTS is where the run is kept, and
 // what it has of other cases stays if it is of the same code, by the digest in MEASURED.
+// EARLIER_SERVER is a server of ours of an earlier commit to compare with, instead of others.
 func TestBench(t *testing.T) {
 	chosen, err := choose(os.Getenv("CASE"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if exe := os.Getenv("EARLIER_SERVER"); exe != "" {
+		for i, c := range chosen {
+			if chosen[i], err = c.againstEarlier(exe); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	b := open(t)
 	b.keepEarlier(t, chosen)
@@ -35,7 +43,9 @@ func TestBench(t *testing.T) {
 		b.save(t)
 	}
 	fmt.Printf("\n%s\n", b.run.Page())
-	fmt.Println("make bench-page writes this into docs/performance.md.")
+	if os.Getenv("BENCH_RESULTS") != "" {
+		fmt.Println("make bench-page writes this into docs/performance.md.")
+	}
 	if missed := b.run.Missed(namesOf(chosen)); len(missed) > 0 {
 		t.Errorf("%d targets were missed by more than the spread of the rounds:\n  %s", len(missed), strings.Join(missed, "\n  "))
 	}
@@ -67,10 +77,10 @@ func namesOf(cases []benchCase) (names []string) {
 // keepEarlier takes over what the run before this one has of other cases.
 func (b *bench) keepEarlier(t *testing.T, chosen []benchCase) {
 	t.Helper()
-	earlier, err := measure.Load(os.Getenv("BENCH_RESULTS"))
+	last, err := measure.Load(os.Getenv("BENCH_RESULTS"))
 	switch {
 	case err == nil:
-		b.run.Continue(earlier, namesOf(chosen))
+		b.run.Continue(last, namesOf(chosen))
 	case !errors.Is(err, os.ErrNotExist):
 		t.Fatal(err)
 	}
