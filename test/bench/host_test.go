@@ -8,6 +8,8 @@ package bench
 import (
 	"context"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,15 +78,21 @@ func open(t *testing.T) *bench {
 }
 
 // inMemory moves a store to where a sync to disk costs nothing, since the host's etcd is run
-// without any.
+// without any. Each cluster has one place, so that the next run removes what an interrupted
+// one has left.
 func inMemory(t *testing.T, dir string) string {
 	t.Helper()
-	//nolint:usetesting // t.TempDir() is on a disk.
-	moved, err := os.MkdirTemp("/dev/shm", "bench-store-")
-	if err != nil {
+	moved := filepath.Join("/dev/shm", "bench-store-"+strings.ReplaceAll(strings.Trim(dir, "/"), "/", "-"))
+	remove := func() {
+		if err := os.RemoveAll(moved); err != nil {
+			t.Errorf("removing a store in memory: %v", err)
+		}
+	}
+	remove()
+	t.Cleanup(remove)
+	if err := os.Mkdir(moved, 0o700); err != nil {
 		t.Fatalf("making a directory in memory: %v", err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(moved) })
 	if err := os.CopyFS(moved, os.DirFS(dir)); err != nil {
 		t.Fatalf("copying our server's store: %v", err)
 	}
