@@ -39,6 +39,8 @@ type Object struct {
 	*render.Object
 
 	overrides *Overrides
+	// stays is true if the objects do not go with the set, whatever the template says.
+	stays bool
 }
 
 // Objects are the templates of objects of the set, or what is wrong with the first that is none.
@@ -53,7 +55,7 @@ func (o *Overrides) Objects() ([]Object, *render.Error) {
 		if wrong != nil {
 			return nil, wrong
 		}
-		all = append(all, Object{object, o})
+		all = append(all, Object{Object: object, overrides: o})
 	}
 	return all, nil
 }
@@ -69,11 +71,20 @@ func (o Object) Digest(ordinal int) string {
 	return o.WithOwner(o.Inputs(o.overrides.member(ordinal)))
 }
 
-// WithOwner is a digest that tells whether the object belongs to the set's anchor as its template says
-// now, whatever it told before.
+// Staying is the template with objects that stay when the set is deleted, whatever it says.
+func (o Object) Staying() Object {
+	o.stays = true
+	return o
+}
+
+// GoesWithSet reports whether the objects are deleted with the set.
+func (o Object) GoesWithSet() bool { return o.Template().DeletesWithSet() && !o.stays }
+
+// WithOwner is a digest that tells whether the object belongs to the set's anchor as it is to do now,
+// whatever it told before.
 func (o Object) WithOwner(digest string) string {
 	inputs := strings.TrimSuffix(digest, "."+anchored)
-	if o.Template().DeletesWithSet() {
+	if o.GoesWithSet() {
 		inputs += "." + anchored
 	}
 	return inputs

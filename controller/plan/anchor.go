@@ -33,7 +33,7 @@ func (f *facts) findAnchor() {
 // ownersFor are the owner references that an object of a template is made with, and false if what it is
 // to belong to is not there.
 func (f *facts) ownersFor(template identity.Object) (owners []metav1.OwnerReference, known bool) {
-	if !template.Template().DeletesWithSet() {
+	if !template.GoesWithSet() {
 		return nil, true
 	}
 	return f.anchorOwners, f.anchorOwners != nil

@@ -28,17 +28,60 @@ func (f *facts) findGiven() {
 	if !slices.ContainsFunc(f.objects, identity.Object.Generates) {
 		return
 	}
+	f.keepKnown()
 	f.making = slices.Clone(f.objects)
 	slices.SortStableFunc(f.making, func(a, b identity.Object) int { return cmp.Compare(one(b.Generates()), one(a.Generates())) })
 	f.given = map[string]bool{}
-	for _, claim := range f.Claims {
-		for _, name := range identity.GeneratedOf(claim) {
-			f.given[name] = true
-		}
+	for name := range f.knowing {
+		f.given[name] = true
 	}
 	for _, pod := range f.Pods {
 		for _, name := range identity.GeneratedOf(pod) {
 			f.given[name] = true
+		}
+	}
+}
+
+// findKnowing finds, by the names of generated Secrets, the first claim of the set that has been given
+// each.
+func (f *facts) findKnowing() {
+	if !slices.ContainsFunc(f.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return len(t.Generate) > 0 }) &&
+		len(identity.RemovedTemplates(&f.Set.Status)) == 0 {
+		return
+	}
+	f.knowing = map[string]string{}
+	for _, claim := range f.Claims {
+		for _, secret := range identity.GeneratedOf(claim) {
+			if first := f.knowing[secret]; first == "" || claim.Name < first {
+				f.knowing[secret] = claim.Name
+			}
+		}
+	}
+}
+
+// claimKnowing is a claim whose data may have been written with what was drawn for an object, empty if
+// there is none.
+func (f *facts) claimKnowing(object *Object) string {
+	if object.Annotations[v1.GeneratedAnnotation] == "" {
+		return ""
+	}
+	return f.knowing[object.Name]
+}
+
+func asLongAs(claim string) string { return "as long as claim " + claim + " is there" }
+
+// keepKnown has the Secrets of a template stay when the set is deleted, as long as a claim knows one of
+// them: claims of templates that were removed stay, and come back with a set of the same name.
+func (f *facts) keepKnown() {
+	known := map[string]bool{}
+	for key, object := range f.Objects {
+		if key.Group == "" && key.Kind == "Secret" && f.claimKnowing(object) != "" {
+			known[object.Labels[v1.ObjectTemplateLabel]] = true
+		}
+	}
+	for i, template := range f.objects {
+		if template.Generates() && known[template.Template().Name] {
+			f.objects[i] = template.Staying()
 		}
 	}
 }

@@ -56,8 +56,17 @@ func (f evidence) isLoose(object *Object) bool {
 	})
 }
 
-// ends reports whether a template has its objects be deleted with the set.
+// ends reports whether the objects of a template are deleted with the set: none is known to data.
 func (f evidence) ends(name string) bool {
+	known := false
+	for key, object := range f.Objects {
+		known = known || object.Labels[v1.ObjectTemplateLabel] == name && key.Kind == "Secret" && f.isKnown(object)
+	}
+	return f.mayEnd(name) && !known
+}
+
+// mayEnd reports whether a template has its objects be deleted with the set, if that harms no data.
+func (f evidence) mayEnd(name string) bool {
 	return slices.ContainsFunc(f.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool {
 		return t.Name == name && t.Retention != nil && t.Retention.WhenDeleted == v1.DeleteObjectRetentionPolicyType
 	})
@@ -82,7 +91,7 @@ func (f evidence) appliedAs(object *Object, template string) bool {
 // anchored: an object is made to belong to what goes with the set exactly if its template says so, and is
 // not made before there is that; what objects of removed members belong to follows their templates.
 func (j *judged) anchored() {
-	wanted := slices.ContainsFunc(j.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return j.ends(t.Name) })
+	wanted := slices.ContainsFunc(j.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return j.mayEnd(t.Name) })
 	made := planned[CreateAnchor](j)
 	for _, action := range made {
 		a := action.Anchor

@@ -30,6 +30,19 @@ func (f evidence) wasGiven(secret string) bool {
 	return false
 }
 
+// isKnown reports whether data may have been written with what was drawn for an object: a claim names it.
+func (f evidence) isKnown(object *Object) bool {
+	if len(givenTo(object)) == 0 {
+		return false
+	}
+	for _, claim := range f.claims {
+		if slices.Contains(givenTo(claim), object.Name) {
+			return true
+		}
+	}
+	return false
+}
+
 // hasPassword reports whether a Secret that exists has the key that is generated, as far as was read.
 func (f evidence) hasPassword(due dueObject) bool {
 	object := f.Objects[due.key]

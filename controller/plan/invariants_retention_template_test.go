@@ -79,12 +79,7 @@ func (j *judged) isKept(object *Object, removed *v1.ObjectTemplateStatus) bool {
 			return true
 		}
 	}
-	for _, claim := range j.claims {
-		if object.Annotations[v1.GeneratedAnnotation] != "" && slices.Contains(identity.GeneratedOf(claim), object.Name) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(j.Set.Spec.Template.Spec.Containers[0].Args, func(arg string) bool { return strings.HasSuffix(arg, "="+removed.ObjectName) })
+	return j.isKnown(object) || slices.ContainsFunc(j.Set.Spec.Template.Spec.Containers[0].Args, func(arg string) bool { return strings.HasSuffix(arg, "="+removed.ObjectName) })
 }
 
 // toldRemoved: the status tells of each removed template of which there are objects, how many that are.

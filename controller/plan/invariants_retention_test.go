@@ -32,7 +32,7 @@ func (f evidence) objectFate(key identity.ObjectKey, object *Object) (fate fateO
 		ofMember := err == nil && template.Scope != v1.SetObjectScope && template.Name == object.Labels[v1.ObjectTemplateLabel] &&
 			slices.ContainsFunc(f.dueObjects(ordinal), func(d dueObject) bool { return d.key == key && d.template == template.Name })
 		retention := template.Retention
-		if !own || !ofMember || retention == nil || retention.WhenScaled != v1.DeleteObjectRetentionPolicyType || wanted || f.wanted(ordinal) || f.pods[f.podName(ordinal)] != nil {
+		if !own || !ofMember || retention == nil || retention.WhenScaled != v1.DeleteObjectRetentionPolicyType || wanted || f.wanted(ordinal) || f.pods[f.podName(ordinal)] != nil || f.isKnown(object) {
 			continue
 		}
 		after := time.Duration(0)

@@ -43,6 +43,7 @@ func (f *facts) statusOf(template identity.Object) v1.ObjectTemplateStatus {
 		f.countObject(&status, s, needed)
 	}
 	f.countRetired(&status)
+	status.Message = cmp.Or(status.Message, f.spared[status.Name])
 	return status
 }
 

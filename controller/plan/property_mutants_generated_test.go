@@ -59,9 +59,11 @@ func generatedMutants() map[string]scripted {
 		return w
 	}
 	return map[string]scripted{
-		"draws again":                         {"generated-lost", mutant{"drawn over data", func(w World, p Plan) Plan { return withDraws(p, Compute(unaware(w))) }}},
-		"draws again for pods without claims": {"generated-claimless", mutant{"drawn over data", func(w World, p Plan) Plan { return withDraws(p, Compute(unaware(w))) }}},
-		"draws nothing":                       {"generated-life", mutant{"draws", made(func(a *CreateObject) { a.Generate = nil })}},
+		"draws again":                                  {"generated-lost", mutant{"drawn over data", func(w World, p Plan) Plan { return withDraws(p, Compute(unaware(w))) }}},
+		"draws again for pods without claims":          {"generated-claimless", mutant{"drawn over data", func(w World, p Plan) Plan { return withDraws(p, Compute(unaware(w))) }}},
+		"gives up Secrets that claims know":            {"retention-claim-knows", mutant{"object retires", func(w World, p Plan) Plan { return markingObjects(p, Compute(unaware(w))) }}},
+		"has Secrets that claims know go with the set": {"with-set-claim-knows", mutant{"object owners", func(w World, p Plan) Plan { return adding[ApplyObject](p, Compute(unaware(w))) }}},
+		"draws nothing":                                {"generated-life", mutant{"draws", made(func(a *CreateObject) { a.Generate = nil })}},
 		"says nothing of what is drawn": {"generated-life", mutant{"draws", made(func(a *CreateObject) {
 			a.Object.SetAnnotations(map[string]string{ownerNote: a.Object.GetAnnotations()[ownerNote]})
 		})}},

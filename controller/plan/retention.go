@@ -5,6 +5,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,7 +48,12 @@ func (f *facts) findRetired() {
 		if !f.isJudged(key, object) {
 			continue
 		}
-		switch r, retires := f.retiring(key, object); {
+		r, retires := f.retiring(key, object)
+		if claim := f.claimKnowing(object); retires && claim != "" {
+			f.spare(r.template, fmt.Sprintf("%s is kept %s", key, asLongAs(claim)))
+			retires = false
+		}
+		switch {
 		case retires && r.unlisted && isDated(object):
 			// Nobody knows what has become of the member since it was dated.
 			f.returningObjects = append(f.returningObjects, r)
@@ -60,6 +66,17 @@ func (f *facts) findRetired() {
 	}
 	slices.SortFunc(f.retired, retiredObject.compare)
 	slices.SortFunc(f.returningObjects, retiredObject.compare)
+}
+
+// spare notes why an object that its template would have deleted stays. Of several the first in the
+// alphabet is told.
+func (f *facts) spare(template, why string) {
+	if f.spared == nil {
+		f.spared = map[string]string{}
+	}
+	if first := f.spared[template]; first == "" || why < first {
+		f.spared[template] = why
+	}
 }
 
 // isJudged reports whether it can be said of an object that it goes or stays: all of its kind are known,

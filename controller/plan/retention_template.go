@@ -61,13 +61,13 @@ func (f *facts) retiringWithTemplate(key identity.ObjectKey, object *Object, rem
 // are not of the present revision may use it, that may name it, and claims may hold what was written with
 // its keys.
 func (f *facts) keptFor(object *Object, removed v1.ObjectTemplateStatus) string {
-	switch claim, pod := f.knowing[object.Name], f.outdatedUser(object); {
+	switch claim, pod := f.claimKnowing(object), f.outdatedUser(object); {
 	case f.current.name != f.update.name:
 		return "until all members have revision " + f.update.name
 	case pod != "":
 		return "as long as pod " + pod + " has another revision than " + f.update.name
-	case claim != "" && object.Annotations[v1.GeneratedAnnotation] != "":
-		return "as long as claim " + claim + " is there"
+	case claim != "":
+		return asLongAs(claim)
 	case f.names(removed.ObjectName):
 		return "as long as spec.template names " + removed.ObjectName
 	default:
@@ -108,14 +108,7 @@ func (f *facts) findRemoved() {
 		return
 	}
 	text, _ := json.Marshal(f.Set.Spec.Template) // which was read from there
-	f.templateText, f.knowing = string(text), map[string]string{}
-	for _, claim := range f.Claims {
-		for _, secret := range identity.GeneratedOf(claim) {
-			if first := f.knowing[secret]; first == "" || claim.Name < first {
-				f.knowing[secret] = claim.Name
-			}
-		}
-	}
+	f.templateText = string(text)
 }
 
 // names reports whether the pod template has a text with the name of objects as it is written in their

@@ -68,15 +68,17 @@ type facts struct {
 	anchors      bool
 	anchor       *appsv1.ControllerRevision
 	anchorOwners []metav1.OwnerReference
+	// knowing are claims by the generated Secrets that they know.
+	knowing map[string]string
 	// removed is what the status tells of templates of objects that the set has no more. If there is
-	// any of these, templateText is the pod template, and knowing are claims by the Secrets that they
-	// know.
+	// any of these, templateText is the pod template.
 	removed      []v1.ObjectTemplateStatus
 	templateText string
-	knowing      map[string]string
 	// retired are the objects of removed members and templates that are deleted some time after that,
-	// and returningObjects those that are dated for it and are to stay.
+	// and returningObjects those that are dated for it and are to stay. spared says, by template, why
+	// an object is not among the former.
 	retired, returningObjects []retiredObject
+	spared                    map[string]string
 
 	// history are the set's revisions. update is that of the present template, current
 	// the one that members have until an update reaches them.
@@ -134,6 +136,7 @@ func survey(world World, reads *reader) *facts {
 	f.sortMembers(selector)
 	f.findLeftovers()
 	f.findAnchor()
+	f.findKnowing()
 	f.findObjects()
 	f.lineUp()
 	f.findRevisions(selector, reads)

@@ -26,11 +26,11 @@ const (
 	mostOfObjects       = 96 << 10
 )
 
-// objectsConcerned reports whether anything has changed that objects are made from, or in which
-// they could collide.
+// objectsConcerned reports whether anything has changed that objects are made from, in which they
+// could collide, or that they have to outlive.
 func objectsConcerned(spec, old *appsv1.StatefulSetSpec) bool {
 	return len(spec.ObjectTemplates) > 0 && (!equality.Semantic.DeepEqual(spec.ObjectTemplates, old.ObjectTemplates) || spec.ServiceName != old.ServiceName ||
-		!equality.Semantic.DeepEqual(spec.Identity, old.Identity) || !equality.Semantic.DeepEqual(spec.Overrides, old.Overrides))
+		!equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.VolumeClaimTemplates) || !equality.Semantic.DeepEqual(spec.Identity, old.Identity) || !equality.Semantic.DeepEqual(spec.Overrides, old.Overrides))
 }
 
 // validateObjects wants templates of which objects can be made for the first member, the last, and

@@ -117,6 +117,17 @@ func TestGeneratedSecretsOutliveClaims(t *testing.T) {
 				s.Template.Spec.Containers[0].VolumeMounts = nil
 			}))
 			verdict{want: test.want}.check(t, onCreate(t, set))
+			before := set.DeepCopy()
+			before.Spec.VolumeClaimTemplates = nil
+			set.Spec.VolumeClaimUpdate = &appsv1.StatefulSetVolumeClaimUpdate{Policy: appsv1.InPlaceVolumeClaimUpdatePolicyType}
+			before.Spec.VolumeClaimUpdate = set.Spec.VolumeClaimUpdate
+			got := ""
+			for _, err := range ValidateUpdate(set, before) {
+				got += err.Error()
+			}
+			if want := strings.Join(test.want, ""); got != want {
+				t.Errorf("claim templates are added later: got %q, want %q", got, want)
+			}
 		})
 	}
 }

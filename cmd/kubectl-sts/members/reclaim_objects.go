@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,12 +56,15 @@ func (r *replacement) reclaimObjects(ctx context.Context, set *v1.StatefulSet) e
 	if err != nil {
 		return err
 	}
+	if objects, err = r.withoutKnown(ctx, objects); err != nil {
+		return err
+	}
 	for _, object := range objects {
 		r.say("%s is deleted%s", object, target.DryRunSuffix(r.dryRun))
 	}
 	switch {
 	case len(objects) == 0:
-		r.say("the members have no objects that are not being deleted already")
+		r.say("the members have no objects to delete that are not being deleted already")
 		return nil
 	case r.dryRun == cmdutil.DryRunClient:
 		return nil
@@ -119,6 +123,31 @@ func (r *replacement) leftObjects(ctx context.Context, set *v1.StatefulSet) (all
 	slices.SortFunc(all, func(a, b leftObject) int { return strings.Compare(a.String(), b.String()) })
 	return all, nil
 }
+
+// withoutKnown leaves out the generated Secrets that a claim knows, and says so: nobody could use its data
+// without them.
+func (r *replacement) withoutKnown(ctx context.Context, objects []leftObject) ([]leftObject, error) {
+	if !slices.ContainsFunc(objects, leftObject.isGenerated) {
+		return objects, nil
+	}
+	claims, err := r.host.CoreV1().PersistentVolumeClaims(r.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("listing claims that may know what was drawn: %w", err)
+	}
+	return slices.DeleteFunc(objects, func(object leftObject) bool {
+		at := slices.IndexFunc(claims.Items, func(claim corev1.PersistentVolumeClaim) bool {
+			return slices.Contains(identity.GeneratedOf(&claim), object.Name)
+		})
+		if !object.isGenerated() || at < 0 {
+			return false
+		}
+		r.say("%s stays: claim %s may hold data that was written with it", object, claims.Items[at].Name)
+		return true
+	}), nil
+}
+
+// isGenerated reports whether texts were drawn for an object.
+func (o leftObject) isGenerated() bool { return o.Annotations[v1.GeneratedAnnotation] != "" }
 
 // wantedObjects are those that a set is to have.
 func wantedObjects(set *v1.StatefulSet, templates []identity.Object) map[identity.ObjectKey]bool {

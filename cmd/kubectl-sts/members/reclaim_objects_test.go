@@ -21,8 +21,9 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// TestReclaimingObjects has a set that wants its first two members, and ConfigMaps of four, of which one
-// says that it is that of an earlier set, one is controlled by somebody else, and one is terminating.
+// TestReclaimingObjects has a set that wants its first two members, and ConfigMaps of others: one says
+// that it is that of an earlier set, one is controlled by somebody else, one is terminating, and two say
+// that texts were drawn for them, of which a claim knows one.
 func TestReclaimingObjects(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		ordinals []int32
@@ -36,10 +37,14 @@ func TestReclaimingObjects(t *testing.T) {
 		"changes nothing without an agreement": {ordinals: []int32{3}, out: "ConfigMap web-3-conf is deleted\nDelete them? [y/N] nothing was changed"},
 		"deletes nothing in a dry run": {ordinals: []int32{3}, as: func(r *replacement) { r.dryRun = cmdutil.DryRunServer }, writes: []string{"delete web-3-conf uid-3 7All"},
 			out: "ConfigMap web-3-conf is deleted (server dry run)"},
-		"leaves what is not the set's own":     {ordinals: []int32{4, 5, 6}, answer: true, out: "the members have no objects that are not being deleted already"},
-		"leaves what has the name of a member": {ordinals: []int32{7}, answer: true, out: "the members have no objects that are not being deleted already"},
-		"refuses all if one is wanted":         {ordinals: []int32{1, 3}, answer: true, err: "the set wants member web-1; nothing was deleted"},
-		"refuses a member with a pod":          {ordinals: []int32{2}, answer: true, err: "pod web-2 exists, and its objects stay until it is gone; nothing was deleted"},
+		"leaves what is not the set's own":     {ordinals: []int32{4, 5, 6}, answer: true, out: "the members have no objects to delete that are not being deleted already"},
+		"leaves what has the name of a member": {ordinals: []int32{7}, answer: true, out: "the members have no objects to delete that are not being deleted already"},
+		"leaves a generated Secret that a claim knows": {ordinals: []int32{3, 8}, answer: true, writes: []string{"delete web-3-conf uid-3 7"},
+			out: "ConfigMap web-8-auth stays: claim www-web-8 may hold data that was written with it\nConfigMap web-3-conf is deleted\nDelete them? [y/N]"},
+		"deletes a generated Secret that no claim knows": {ordinals: []int32{9}, answer: true, writes: []string{"delete web-9-auth uid-9 7"},
+			out: "ConfigMap web-9-auth is deleted\nDelete them? [y/N]"},
+		"refuses all if one is wanted": {ordinals: []int32{1, 3}, answer: true, err: "the set wants member web-1; nothing was deleted"},
+		"refuses a member with a pod":  {ordinals: []int32{2}, answer: true, err: "pod web-2 exists, and its objects stay until it is gone; nothing was deleted"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			o := newOffice(t)
@@ -60,9 +65,14 @@ func TestReclaimingObjects(t *testing.T) {
 				left(5, "web-5-conf", func(o *metav1.PartialObjectMetadata) {
 					o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "x", UID: "x", Controller: new(true)}}
 				}),
+				left(8, "web-8-auth", drawn), left(9, "web-9-auth", drawn),
 				left(6, "web-6-conf", func(o *metav1.PartialObjectMetadata) {
 					o.DeletionTimestamp, o.Finalizers = new(metav1.Now()), []string{"a/b"}
 				}))
+			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "www-web-8", Namespace: "shop", Annotations: map[string]string{v1.GeneratedAnnotation: "web-8-auth"}}}
+			if err := o.host.Tracker().Add(claim); err != nil {
+				t.Fatal(err)
+			}
 			objects.PrependReactor("delete", "configmaps", func(action clienttesting.Action) (bool, runtime.Object, error) {
 				deletion := action.(clienttesting.DeleteActionImpl)
 				must := deletion.DeleteOptions.Preconditions
@@ -87,6 +97,9 @@ func TestReclaimingObjects(t *testing.T) {
 		})
 	}
 }
+
+// drawn has an object say that a text was drawn for it.
+func drawn(o *metav1.PartialObjectMetadata) { o.Annotations[v1.GeneratedAnnotation] = "password" }
 
 // left is the ConfigMap that the set has made for a member.
 func left(ordinal int, name string, change ...func(*metav1.PartialObjectMetadata)) *metav1.PartialObjectMetadata {
