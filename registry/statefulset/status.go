@@ -5,7 +5,6 @@ package statefulset
 
 import (
 	"context"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +17,6 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	appsv1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/identity"
 )
 
 // StatusREST serves /status. It shares the store, and so the life, of REST.
@@ -81,8 +79,8 @@ func (statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Obj
 	if set.Status.Replacements == nil && !isController(ctx) {
 		set.Status.Replacements = oldSet.Status.Replacements
 	}
-	if len(identity.RemovedTemplates(&set.Status)) == 0 && !isController(ctx) {
-		set.Status.ObjectTemplates = append(slices.Clip(set.Status.ObjectTemplates), identity.RemovedTemplates(&oldSet.Status)...)
+	if set.Status.ObjectTemplates == nil && !isController(ctx) {
+		set.Status.ObjectTemplates = oldSet.Status.ObjectTemplates
 	}
 }
 
@@ -95,8 +93,8 @@ func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Objec
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Replacements, oldSet.Status.Replacements) {
 		errs = append(errs, field.Forbidden(field.NewPath("status", "replacements"), "only statefulsets/replace and the controller change it; leave it as it is, or out"))
 	}
-	if !isController(ctx) && !equality.Semantic.DeepEqual(identity.RemovedTemplates(&set.Status), identity.RemovedTemplates(&oldSet.Status)) {
-		errs = append(errs, field.Forbidden(field.NewPath("status", "objectTemplates"), "only the controller changes what is told of removed templates, those with removedAt; leave them as they are, or out"))
+	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.ObjectTemplates, oldSet.Status.ObjectTemplates) {
+		errs = append(errs, field.Forbidden(field.NewPath("status", "objectTemplates"), "only the controller changes it; leave it as it is, or out"))
 	}
 	return errs
 }

@@ -151,8 +151,8 @@ func TestStatusIsRefused(t *testing.T) {
 	}
 }
 
-func TestOnlyTheControllerChangesWhatIsToldOfRemovedTemplates(t *testing.T) {
-	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.objectTemplates: Forbidden: only the controller changes what is told of removed templates, those with removedAt; leave them as they are, or out`
+func TestOnlyTheControllerChangesWhatIsToldOfTemplatesOfObjects(t *testing.T) {
+	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.objectTemplates: Forbidden: only the controller changes it; leave it as it is, or out`
 	for sentence, test := range map[string]struct {
 		sender string
 		change func(*appsv1.StatefulSetStatus)
@@ -165,6 +165,9 @@ func TestOnlyTheControllerChangesWhatIsToldOfRemovedTemplates(t *testing.T) {
 		"a client may not change it":              {sender: "bob", change: func(s *appsv1.StatefulSetStatus) { s.ObjectTemplates[0].Name = "other" }, want: "conf", err: refused},
 		"a client may not add one": {sender: "bob", change: func(s *appsv1.StatefulSetStatus) {
 			s.ObjectTemplates = append(s.ObjectTemplates, appsv1.ObjectTemplateStatus{Name: "kept", RemovedAt: s.ObjectTemplates[0].RemovedAt})
+		}, want: "conf", err: refused},
+		"a client may not have dates count that were there before": {sender: "bob", change: func(s *appsv1.StatefulSetStatus) {
+			s.ObjectTemplates = append(s.ObjectTemplates, appsv1.ObjectTemplateStatus{Name: "kept", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-kept"})
 		}, want: "conf", err: refused},
 	} {
 		t.Run(sentence, func(t *testing.T) {
