@@ -47,7 +47,7 @@ func TestLifeOfTheExampleWithRetention(t *testing.T) {
 	if err != nil {
 		t.Fatalf("reading the example: %v", err)
 	}
-	resources := []string{"services", "configmaps"}
+	resources := []string{"services", "configmaps", "secrets"}
 	takeRightsAwayAgain(t, resources...)
 	for _, resource := range resources {
 		mayMake(t, resource, true)
@@ -114,10 +114,11 @@ func TestLifeOfTheExampleWithRetention(t *testing.T) {
 func objectsEnd(t *testing.T, ns, content string, before map[string]string) {
 	t.Helper()
 	kubectl(t, "delete", kind, "db", "-n", ns)
-	maps.DeleteFunc(before, func(name, _ string) bool { return strings.HasPrefix(name, "ConfigMap") })
-	eventuallyObjects(t, ns, "the objects of one template go with the set, and those of the other stay", before)
+	maps.DeleteFunc(before, func(name, _ string) bool { return !strings.HasPrefix(name, "Service") })
+	eventuallyObjects(t, ns, "the objects of two templates go with the set, and those of the other stay", before)
 
 	mayDelete(t, "services", true)
+	mayDelete(t, "secrets", true)
 	kubectlApply(t, content, "-n", ns)
 	waitReady(t, ns, "db", 3)
 	before = objectUIDs(t, ns)
@@ -193,6 +194,13 @@ func objectUIDs(t *testing.T, ns string) map[string]string {
 	}
 	for _, object := range configs.Items {
 		uids["ConfigMap "+object.Name] = string(object.UID)
+	}
+	secrets, err := suite.Host.CoreV1().Secrets(ns).List(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range secrets.Items {
+		uids["Secret "+object.Name] = string(object.UID)
 	}
 	return uids
 }

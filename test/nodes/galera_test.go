@@ -7,6 +7,7 @@ package nodes
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +23,7 @@ func TestAGaleraClusterLosesAMember(t *testing.T) {
 		e.awaitReady(t, 3)
 		e.expectSQL(t, 1, "", "CREATE DATABASE IF NOT EXISTS d; CREATE TABLE IF NOT EXISTS d.rounds (n INT PRIMARY KEY)")
 		e.expectRound(t, 1, 3)
+		secrets := e.kept(t, "secrets")
 
 		killed := e.pod(t, 1)
 		if err := cluster.Host.CoreV1().Pods(e.ns).Delete(t.Context(), killed.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
@@ -47,6 +49,9 @@ func TestAGaleraClusterLosesAMember(t *testing.T) {
 		e.scale(t, 3)
 		e.expectRound(t, 4, 3)
 		e.expectSQL(t, 2, "1 2 3 4 5 100", "SELECT GROUP_CONCAT(n ORDER BY n SEPARATOR ' ') FROM d.rounds")
+		if now := e.kept(t, "secrets"); len(now) != 1 || !maps.Equal(now, secrets) {
+			t.Errorf("the Secrets are %v, and were %v", now, secrets)
+		}
 	})
 }
 

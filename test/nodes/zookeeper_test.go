@@ -16,12 +16,13 @@ import (
 )
 
 // TestAZooKeeperIsScaled writes to an ensemble of three, brings it to five and back, one member at a time, and
-// reads from each member what was written before.
+// reads from each member what was written before, at the member's own address.
 func TestAZooKeeperIsScaled(t *testing.T) {
 	forOurs(t, "a ZooKeeper of three is scaled to five and back, and every member has what was written", func(t *testing.T, k kind) {
 		e := newExample(t, "zk", "services", "configmaps")
 		e.apply(t, "zookeeper.yaml")
 		e.awaitReady(t, 3)
+		addresses := e.kept(t, "services")
 		sizes := []int{3, 4, 5, 4, 3}
 		for round, size := range sizes {
 			if round > 0 {
@@ -37,6 +38,15 @@ func TestAZooKeeperIsScaled(t *testing.T) {
 		}
 		for round := range sizes {
 			e.zookeeper(t, 2, fmt.Sprintf("written in round %d", round), "get", fmt.Sprintf("/round-%d", round))
+		}
+		now := e.kept(t, "services")
+		if len(now) != 6 {
+			t.Errorf("the set has made %v, want the Service of all, and one for each of five members", now)
+		}
+		for name, uid := range addresses {
+			if now[name] != uid {
+				t.Errorf("Service %s is %s, and was %s", name, now[name], uid)
+			}
 		}
 		if confs := e.kept(t, "configmaps"); len(confs) != 3 {
 			t.Errorf("the set has made %v, want a configuration of 3, of 4 and of 5 servers", confs)
@@ -95,11 +105,12 @@ func (e *exampleSet) write(t *testing.T, path, value string) {
 	})
 }
 
-// zookeeper has a member asked by the client beside it, until one line of the answer is as wanted.
+// zookeeper has a member asked at its own address, from beside the first, until one line of the answer is as wanted.
 func (e *exampleSet) zookeeper(t *testing.T, ordinal int, want string, command ...string) {
 	t.Helper()
 	harness.Eventually(t, fmt.Sprintf("member %d answers %q with %q", ordinal, strings.Join(command, " "), want), func(ctx context.Context) error {
-		said, err := e.run(ctx, ordinal, append([]string{"zkCli.sh", "-server", "127.0.0.1:2181"}, command...)...)
+		address := fmt.Sprintf("zk-%d-client:2181", ordinal)
+		said, err := e.run(ctx, 0, append([]string{"zkCli.sh", "-server", address}, command...)...)
 		if err == nil && !slices.Contains(strings.Split(said, "\n"), want) {
 			err = fmt.Errorf("it says %q", said)
 		}

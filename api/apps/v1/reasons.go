@@ -115,8 +115,8 @@ const (
 	ReasonNameTaken = "NameTaken"
 	// ReasonClaimShared: another, older set has claims of the same names.
 	ReasonClaimShared = "ClaimShared"
-	// ReasonRenderFailed: what spec.identity makes of the templates for a member is no pod or
-	// claim.
+	// ReasonRenderFailed: what spec.identity makes of the templates for a member is no pod,
+	// claim or object.
 	ReasonRenderFailed = "RenderFailed"
 	// ReasonObjectShared: an object that a template describes belongs to another set.
 	ReasonObjectShared = "ObjectShared"
