@@ -19429,6 +19429,13 @@ func schema_statefulsetdev_api_apps_v1_Reclaim(ref common.ReferenceCallback) com
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message says why claims that are due have not been deleted. Nothing waits for that, so that no condition tells of it.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"first", "dueTime"},
 			},

@@ -38,8 +38,9 @@ type MarkClaim struct {
 type DeleteClaim struct {
 	Ordinal int
 	Claim   Target
-	// Retired is when the member was found to be removed.
-	Retired time.Time
+	// Retired is when the member was found to be removed, and Due since when the claim may be
+	// deleted for that.
+	Retired, Due time.Time
 }
 
 func (a MarkClaim) String() string {

@@ -30,7 +30,7 @@ type Failure struct {
 // somebody has to change something; it is not if the host was merely in trouble, or if a
 // budget does not let a pod be evicted yet.
 func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now time.Time) v1.StatefulSetStatus {
-	status = tellUndeleted(status, failures)
+	status = tellUnreclaimed(tellUndeleted(status, failures), failures)
 	failures = slices.DeleteFunc(slices.Clone(failures), isMinor)
 	if len(failures) == 0 {
 		return status
@@ -84,7 +84,8 @@ func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now t
 func isMinor(failure Failure) bool {
 	patch, ok := failure.Action.(PatchPod)
 	_, deletes := failure.Action.(DeleteObject)
-	return ok && patch.Minor || deletes
+	_, reclaims := failure.Action.(DeleteClaim)
+	return ok && patch.Minor || deletes || reclaims
 }
 
 // keepTransitions gives conditions whose status is the one before the time that they

@@ -127,7 +127,7 @@ func reclaim(f *facts, d *draft) verdict {
 			d.again(due.Sub(f.Now))
 		case deleted < mostReclaimed:
 			deleted++
-			d.aside = append(d.aside, Chain{DeleteClaim{Ordinal: left.ordinal, Claim: exact(left.claim), Retired: left.retired}})
+			d.aside = append(d.aside, Chain{DeleteClaim{Ordinal: left.ordinal, Claim: exact(left.claim), Retired: left.retired, Due: due}})
 		}
 	}
 	return proceed

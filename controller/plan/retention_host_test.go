@@ -37,6 +37,23 @@ func (h *host) retainObjects() {
 	}
 }
 
+func objectsTexts(all []v1.ObjectTemplateStatus) (lines []string) {
+	for _, o := range all {
+		lines = append(lines, "objects "+objectsText(o))
+	}
+	return lines
+}
+
+// undeletedTexts say which claims are due, and could not be deleted.
+func undeletedTexts(all []v1.Reclaim) (lines []string) {
+	for _, r := range all {
+		if r.Message != "" {
+			lines = append(lines, r.Message)
+		}
+	}
+	return lines
+}
+
 // objectsText says how a template of objects stands.
 func objectsText(o v1.ObjectTemplateStatus) string {
 	more := strings.TrimPrefix(o.Message+retiredText(o), " ")

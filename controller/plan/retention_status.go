@@ -48,6 +48,48 @@ func tellUndeleted(status v1.StatefulSetStatus, failures []Failure) v1.StatefulS
 	return status
 }
 
+// tellUnreclaimed says in a status which claims are due, and could not be deleted, which is as little in
+// the way. A member that the list is too short for is told of at the entry that is due first.
+func tellUnreclaimed(status v1.StatefulSetStatus, failures []Failure) v1.StatefulSetStatus {
+	copied := false
+	for _, failure := range failures {
+		a, ok := failure.Action.(DeleteClaim)
+		if !ok || len(status.Reclaims) == 0 {
+			continue
+		}
+		at, told := 0, v1.Reclaim{First: int32(a.Ordinal)} //nolint:gosec // a name has no larger one
+		if listed := slices.IndexFunc(status.Reclaims, func(r v1.Reclaim) bool {
+			return int(r.First) <= a.Ordinal && a.Ordinal <= r.End() && r.DueTime.Time.Equal(a.Due)
+		}); listed >= 0 {
+			at, told = listed, status.Reclaims[listed]
+		}
+		if status.Reclaims[at].Message != "" {
+			continue
+		}
+		if !copied {
+			status.Reclaims, copied = slices.Clone(status.Reclaims), true
+		}
+		status.Reclaims[at].Message = fmt.Sprintf("claims of %s are due since %s, and could not be deleted: %s%s", ordinalsOf(told), clock(a.Due), Cause(failure.Err), reclaimRemedy(failure.Err))
+	}
+	return status
+}
+
+func ordinalsOf(r v1.Reclaim) string {
+	if r.End() == int(r.First) {
+		return fmt.Sprintf("ordinal %d", r.First)
+	}
+	return fmt.Sprintf("ordinals %d-%d", r.First, r.End())
+}
+
+// reclaimRemedy is how an operator lets the controller delete claims, empty if that is not what is
+// lacking.
+func reclaimRemedy(err error) string {
+	if !apierrors.IsForbidden(err) {
+		return ""
+	}
+	return "; if the controller lacks the right: kubectl apply -k artifacts/reclaim"
+}
+
 // remedyFor is how an operator lets the controller delete objects of a kind, empty if that is not what
 // is lacking.
 func remedyFor(kind schema.GroupKind, err error) string {

@@ -236,8 +236,8 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 	for _, c := range status.VolumeClaims {
 		fmt.Fprintf(&s.log, "  claims %s\n", countsOf(c))
 	}
-	for _, o := range status.ObjectTemplates {
-		fmt.Fprintf(&s.log, "  objects %s\n", objectsText(o))
+	for _, line := range slices.Concat(undeletedTexts(status.Reclaims), objectsTexts(status.ObjectTemplates)) {
+		fmt.Fprintf(&s.log, "  %s\n", line)
 	}
 	for _, c := range status.Conditions {
 		if tells(status.Conditions, c) {

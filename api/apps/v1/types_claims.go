@@ -72,6 +72,10 @@ type Reclaim struct {
 	// dueTime is when they are deleted.
 	// +k8s:opaqueType
 	DueTime metav1.Time `json:"dueTime" protobuf:"bytes,3,opt,name=dueTime"`
+	// message says why claims that are due have not been deleted. Nothing waits for that, so that no
+	// condition tells of it.
+	// +optional
+	Message string `json:"message,omitempty" protobuf:"bytes,4,opt,name=message"`
 }
 
 // End is the last ordinal of the members, which is first if last is not set.

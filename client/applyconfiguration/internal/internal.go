@@ -321,6 +321,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: last
       type:
         scalar: numeric
+    - name: message
+      type:
+        scalar: string
 - name: dev.statefulset.apps.v1.RollingUpdateStatefulSetStrategy
   map:
     fields:

@@ -68,6 +68,20 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
+func TestClaimsThatCouldNotBeDeletedAreADoubt(t *testing.T) {
+	set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "db"}}
+	set.Status.Reclaims = []v1.Reclaim{{First: 3, Last: new(int32(4)), Message: "claims of ordinals 3-4 are due"}, {First: 1}, {First: 7, Message: "claims of ordinal 7 are due"}}
+	found := undeleted(set)
+	if len(found) != 2 || found[0].verdict != doubt || found[0].says != "claims of ordinals 3-4 are due" {
+		t.Fatalf("got %+v, want two doubts, the first of which says what the status does", found)
+	}
+	for i, want := range []string{"kubectl sts -n shop reclaim db --ordinals=3-4 ", "kubectl sts -n shop reclaim db --ordinals=7 "} {
+		if !strings.HasPrefix(found[i].fix[0], want) {
+			t.Errorf("got the command %q, want it to begin with %q", found[i].fix[0], want)
+		}
+	}
+}
+
 func TestPoliciesThatTheClusterDoesNotServeAreNoted(t *testing.T) {
 	kinds := func(names ...string) *metav1.APIResourceList {
 		list := &metav1.APIResourceList{}

@@ -31,6 +31,7 @@ func (e *examiner) setsAreFine(ctx context.Context) []finding {
 		} else {
 			found = append(found, f)
 		}
+		found = append(found, undeleted(&sets.Items[i])...)
 	}
 	claims, err := e.host.CoreV1().PersistentVolumeClaims(e.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -55,6 +56,23 @@ func diagnose(set *v1.StatefulSet) (f finding, ready bool) {
 	default:
 		return isDoubtful(about, open.Reason+": "+open.Message, remedies(set, open.Reason)...), false
 	}
+}
+
+// undeleted tells of claims that a set was to have deleted, and could not. It is ready all the same.
+func undeleted(set *v1.StatefulSet) (found []finding) {
+	about := fmt.Sprintf("set %s/%s", set.Namespace, set.Name)
+	for _, r := range set.Status.Reclaims {
+		if r.Message == "" {
+			continue
+		}
+		ordinals := fmt.Sprint(r.First)
+		if r.Last != nil {
+			ordinals += fmt.Sprintf("-%d", *r.Last)
+		}
+		reclaim := fmt.Sprintf("kubectl sts -n %s reclaim %s --ordinals=%s  # deletes their claims with your own rights", set.Namespace, set.Name, ordinals)
+		found = append(found, isDoubtful(about, r.Message, reclaim))
+	}
+	return found
 }
 
 // conditionOf is the set's condition of a type, or an empty one.

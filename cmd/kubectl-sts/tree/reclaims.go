@@ -13,7 +13,7 @@ import (
 // mostReclaims bounds how many dates are shown.
 const mostReclaims = 5
 
-// reclaims say whose claims are deleted when.
+// reclaims say whose claims are deleted when, and what keeps that from being done.
 func (s state) reclaims() (lines []string) {
 	for i, r := range s.set.Status.Reclaims {
 		if i == mostReclaims {
@@ -23,7 +23,11 @@ func (s state) reclaims() (lines []string) {
 		if r.End() != int(r.First) {
 			who += " to " + identity.PodName(s.set.Name, r.End())
 		}
-		lines = append(lines, fmt.Sprintf("%s  deleted at %s", who, r.DueTime.UTC().Format(time.RFC3339)))
+		line := fmt.Sprintf("%s  deleted at %s", who, r.DueTime.UTC().Format(time.RFC3339))
+		if r.Message != "" {
+			line += ": " + r.Message
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }

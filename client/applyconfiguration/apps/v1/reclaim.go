@@ -20,6 +20,9 @@ type ReclaimApplyConfiguration struct {
 	Last *int32 `json:"last,omitempty"`
 	// dueTime is when they are deleted.
 	DueTime *metav1.Time `json:"dueTime,omitempty"`
+	// message says why claims that are due have not been deleted. Nothing waits for that, so that no
+	// condition tells of it.
+	Message *string `json:"message,omitempty"`
 }
 
 // ReclaimApplyConfiguration constructs a declarative configuration of the Reclaim type for use with
@@ -49,5 +52,13 @@ func (b *ReclaimApplyConfiguration) WithLast(value int32) *ReclaimApplyConfigura
 // If called multiple times, the DueTime field is set to the value of the last call.
 func (b *ReclaimApplyConfiguration) WithDueTime(value metav1.Time) *ReclaimApplyConfiguration {
 	b.DueTime = &value
+	return b
+}
+
+// WithMessage sets the Message field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Message field is set to the value of the last call.
+func (b *ReclaimApplyConfiguration) WithMessage(value string) *ReclaimApplyConfiguration {
+	b.Message = &value
 	return b
 }
