@@ -190,11 +190,17 @@ func (e *execution) confirmBefore(ctx context.Context, chains []plan.Chain) {
 	}
 }
 
+// adopts reports whether the set is to be confirmed before an action.
 func adopts(action plan.Action) bool {
-	_, pod := action.(plan.AdoptPod)
-	_, revision := action.(plan.AdoptRevision)
-	_, anchor := action.(plan.OwnAnchor)
-	return pod || revision || anchor
+	switch action.(type) {
+	case plan.AdoptPod, plan.AdoptRevision, plan.OwnAnchor:
+		return true
+	case plan.CreateMember, plan.CreateClaims, plan.SetClaimOwners, plan.UpdateClaim, plan.MarkClaim, plan.DeleteClaim:
+	case plan.CreateObject, plan.ApplyObject, plan.MarkObject, plan.DeleteObject, plan.SetObjectOwners, plan.CreateAnchor:
+	case plan.RepairPod, plan.PatchPod, plan.SetPodConditions, plan.DeletePod, plan.UpdateInPlace, plan.ResizePod, plan.EndInPlace, plan.ReleasePod:
+	case plan.CreateRevision, plan.RaiseRevision, plan.DeleteRevision:
+	}
+	return false
 }
 
 // confirm makes sure that the set is still there, past all caches, before anything

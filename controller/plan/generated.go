@@ -235,26 +235,27 @@ func tellClaims(f *facts, d *draft) verdict {
 // onTheirOwn are the marks of claims that this plan does not change otherwise: after that they are other
 // ones, and their turn comes.
 func (d *draft) onTheirOwn(marks []Action) []Action {
-	return slices.DeleteFunc(marks, func(action Action) bool {
-		mark, _ := action.(MarkClaim)
+	return slices.DeleteFunc(marks, func(mark Action) bool {
 		return slices.ContainsFunc(d.chains, func(chain Chain) bool {
-			return slices.ContainsFunc(chain, func(other Action) bool { return changesClaim(other) == mark.Claim.Name })
+			return slices.ContainsFunc(chain, func(other Action) bool { return changesClaim(other) == changesClaim(mark) })
 		})
 	})
 }
 
 // changesClaim names the claim that an action changes, empty if it changes none.
 func changesClaim(action Action) string {
-	switch a := action.(type) { //nolint:gochecksumtype // no other changes one
+	switch a := action.(type) {
 	case SetClaimOwners:
 		return a.Claim.Name
 	case UpdateClaim:
 		return a.Claim.Name
 	case MarkClaim:
 		return a.Claim.Name
-	default:
-		return ""
+	case CreateMember, CreateClaims, DeleteClaim, CreateObject, ApplyObject, MarkObject, DeleteObject, SetObjectOwners, CreateAnchor, OwnAnchor:
+	case RepairPod, PatchPod, SetPodConditions, DeletePod, UpdateInPlace, ResizePod, EndInPlace, AdoptPod, ReleasePod:
+	case CreateRevision, RaiseRevision, AdoptRevision, DeleteRevision:
 	}
+	return ""
 }
 
 // assumedKeys adds to what plans take the objects of a template to give the keys that are generated.

@@ -76,12 +76,18 @@ func (s *Simulated) Do(action Action) error { //nolint:gocyclo // a case for eac
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) {
 			pod.Labels = merged(pod.Labels, a.Labels)
 		})
-	case PatchPod, SetPodConditions:
-		return s.changePod(action)
+	case PatchPod:
+		return hit(s, s.Pods, a.Pod, a.apply)
+	case SetPodConditions:
+		return hit(s, s.Pods, a.Pod, a.apply)
 	case DeletePod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: s.Now} })
-	case UpdateInPlace, ResizePod, EndInPlace:
-		return s.inPlace(action)
+	case UpdateInPlace:
+		return hit(s, s.Pods, a.Pod, a.apply)
+	case ResizePod:
+		return hit(s, s.Pods, a.Pod, a.apply)
+	case EndInPlace:
+		return hit(s, s.Pods, a.Pod, a.apply)
 	case AdoptPod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.OwnerReferences = append(slices.Clip(pod.OwnerReferences), owner) })
 	case ReleasePod:
@@ -107,15 +113,6 @@ func (s *Simulated) Do(action Action) error { //nolint:gocyclo // a case for eac
 	default:
 		return fmt.Errorf("no rule to simulate %T", action)
 	}
-}
-
-// changePod changes the metadata or the status of a pod.
-func (s *Simulated) changePod(action Action) error {
-	if a, ok := action.(SetPodConditions); ok {
-		return hit(s, s.Pods, a.Pod, a.apply)
-	}
-	a, _ := action.(PatchPod)
-	return hit(s, s.Pods, a.Pod, a.apply)
 }
 
 // apply makes a claim what the action tells it to be.

@@ -13,18 +13,6 @@ import (
 	"statefulset.dev/identity"
 )
 
-// inPlace carries out one of the actions of which updates in place are made.
-func (s *Simulated) inPlace(action Action) error {
-	if end, ends := action.(EndInPlace); ends {
-		return hit(s, s.Pods, end.Pod, end.apply)
-	}
-	if resize, resizes := action.(ResizePod); resizes {
-		return hit(s, s.Pods, resize.Pod, resize.apply)
-	}
-	update, _ := action.(UpdateInPlace)
-	return hit(s, s.Pods, update.Pod, update.apply)
-}
-
 // apply makes a pod what the action tells it to be. Whoever plays the node restarts the
 // containers. Of a pod that is kept without its containers, those that are to be resized are
 // made up.
