@@ -36,23 +36,6 @@ type readOutputs struct {
 	differs string
 }
 
-// decide makes the plan of a world. The caches have no more than the metadata of objects, so those
-// are read of which a pod waits for an output, and it is decided anew: nothing else is.
-func (t *term) decide(ctx context.Context, known *memo, world plan.World) plan.Plan {
-	decided, unread := plan.Compute(world), false
-	for left := outputsPerLook; left > 0 && len(decided.Reads) > 0; {
-		due := decided.Reads[:min(left, len(decided.Reads))]
-		left -= len(due)
-		unread = !t.readObjects(ctx, known, &world, due) || unread
-		decided = plan.Compute(world)
-	}
-	if len(world.Kinds) > 0 {
-		known.awaitOutputs(world.Objects, unread)
-		known.seekLost(decided.Lost, t.Clock.Now())
-	}
-	return decided
-}
-
 // readObjects adds to a world what some of its objects give, and reports whether all could be read.
 // One that could not gives nothing for now, which holds up only pods that need it.
 func (t *term) readObjects(ctx context.Context, known *memo, world *plan.World, due []plan.ObjectRead) (all bool) {

@@ -108,6 +108,23 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	return soonest(decided.RequeueAfter, done.retryAfter, statusAfter, known.nextLookAtUnlabeledPods(), known.nextLookAtObjects()), nil
 }
 
+// decide makes the plan of a world. The caches have no more than the metadata of objects, so those
+// are read of which a pod waits for an output, and it is decided anew: nothing else is.
+func (t *term) decide(ctx context.Context, known *memo, world plan.World) plan.Plan {
+	decided, unread := plan.Compute(world), false
+	for left := outputsPerLook; left > 0 && len(decided.Reads) > 0; {
+		due := decided.Reads[:min(left, len(decided.Reads))]
+		left -= len(due)
+		unread = !t.readObjects(ctx, known, &world, due) || unread
+		decided = plan.Compute(world)
+	}
+	if len(world.Kinds) > 0 {
+		known.awaitOutputs(world.Objects, unread)
+		known.seekLost(decided.Lost, t.Clock.Now())
+	}
+	return decided
+}
+
 // inVain is the action at which the plans of a set were given up time and again because the
 // host answered that the object is not as it was seen. Once is nothing to tell: the next look
 // sees it as it is. A host that goes on answering so, or shows what it has no more, is in
