@@ -119,7 +119,7 @@ lint: ## Run golangci-lint over all modules
 
 PARTS ?=
 .PHONY: test
-test: build ## Run what every change has to pass: tests without a cluster, and suites on two clusters, some in short (PARTS picks parts)
+test: build ## Run what every change has to pass: tests without a cluster, and suites on local clusters, some in short (PARTS picks parts)
 	@hack/test.sh $(PARTS)
 
 .PHONY: test-unit
