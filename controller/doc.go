@@ -17,6 +17,17 @@
 // and revisions that no set wants, of which a cluster may have many, the caches keep
 // stubs (stub.go); a set that comes later and wants them has them read (unread.go).
 //
+// Beside the table, two things are watched while something asks for them, and nothing
+// but that waits for them. Objects that sets describe may be of any kind: of each that
+// a set has a template of, the metadata are watched (objects.go, objects_kind.go); what
+// an object gives is read when a pod waits for it (objects_outputs.go), and so is one
+// that has a name which an object is to have (objects_taken.go). How they are made and
+// applied is in execute_objects.go and objects_fields.go, what becomes of drawn Secrets
+// in objects_generated.go and execute_generated.go, and what is remembered of all of
+// them in objects_memory.go. Quotas are watched from the first refusal that is theirs
+// (quotas.go). What not every host can do, or lets the controller do, is asked when it
+// matters to a set for the first time (abilities.go).
+//
 // An event of a watched object becomes the keys of the sets that it concerns
 // (handlers.go). A worker takes a key and syncs that set (sync.go): it gathers
 // what the planner may see (observe.go, and view.go, which previews share), lets the

@@ -57,9 +57,10 @@ type kind struct {
 	endpoint
 }
 
-// kinds is the table of them. A kind that is not in it is not watched; one that is needs
-// no line elsewhere but where the planner's world is put together, and where its actions
-// are carried out.
+// kinds is the table of them. A kind that is in it needs no line elsewhere but where the
+// planner's world is put together, and where its actions are carried out. Not in it is what
+// is watched only while something asks for it: the objects that sets describe, which may be
+// of any kind (objects.go), and quotas (quotas.go). No other set waits for these.
 type kinds []kind
 
 // watchedKinds are the sets and what belongs to them in the host.
