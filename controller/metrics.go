@@ -14,9 +14,10 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// gauges are the metrics of apps/v1's controller, under its names, and the window.
+// gauges are the metrics of apps/v1's controller, under its names, the window, and the objects.
 type gauges struct {
 	window                      *metrics.Gauge
+	objects                     *objectGauge
 	maxUnavailable, unavailable *metrics.GaugeVec
 	skips                       *metrics.CounterVec
 }
@@ -28,6 +29,7 @@ func newGauges(register func(metrics.Registerable) error) (*gauges, error) {
 		}, []string{"statefulset_namespace", "statefulset_name", "pod_management_policy"})
 	}
 	g := &gauges{
+		objects: newObjectGauge(),
 		window: metrics.NewGauge(&metrics.GaugeOpts{
 			Subsystem: "statefulset_controller", Name: "host_window",
 			Help: "How many writes the host is given to work on at a time, as far as it was written to", StabilityLevel: metrics.ALPHA,
@@ -42,7 +44,7 @@ func newGauges(register func(metrics.Registerable) error) (*gauges, error) {
 	if register == nil {
 		return g, nil
 	}
-	if err := errors.Join(register(g.window), register(g.maxUnavailable), register(g.unavailable), register(g.skips)); err != nil {
+	if err := errors.Join(register(g.window), register(g.maxUnavailable), register(g.unavailable), register(g.skips), register(g.objects.GaugeVec)); err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
 	return g, nil
@@ -52,6 +54,7 @@ func (g *gauges) show(set *v1.StatefulSet, decided plan.Plan) {
 	labels := labelsOf(cache.MetaObjectToName(set), set.Spec.PodManagementPolicy)
 	g.maxUnavailable.With(labels).Set(float64(decided.MaxUnavailable))
 	g.unavailable.With(labels).Set(float64(decided.Unavailable))
+	g.objects.show(cache.MetaObjectToName(set), decided.Status.ObjectTemplates)
 }
 
 func (g *gauges) skipped(all kinds, unseen []resource) {
@@ -66,12 +69,14 @@ func (g *gauges) forget(key cache.ObjectName) {
 		g.maxUnavailable.Delete(labelsOf(key, policy))
 		g.unavailable.Delete(labelsOf(key, policy))
 	}
+	g.objects.show(key, nil)
 }
 
 // reset drops all sets: another replica shows them now.
 func (g *gauges) reset() {
 	g.maxUnavailable.Reset()
 	g.unavailable.Reset()
+	g.objects.reset()
 }
 
 func labelsOf(key cache.ObjectName, policy v1.PodManagementPolicyType) map[string]string {

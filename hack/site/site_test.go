@@ -28,7 +28,7 @@ func TestTheSiteIsComplete(t *testing.T) {
 		"claims.md":                     {"](./update-order.md)", "](/files/artifacts/examples/claims.yaml)"},
 		"policy/planner-rule.md":        {"](../architecture.md#the-life-of-a-sync)", "](/files/controller/plan/rate.go.txt)"},
 		"reference/api.md":              {"## StatefulSetSpec\n", "| `scaleStrategy` | [StatefulSetScaleStrategy](#statefulsetscalestrategy) | ", "`/apis/apps.statefulset.dev/v1/namespaces/{namespace}/statefulsets/{name}/plan` | get, post |"},
-		"reference/metrics.md":          {"| `statefulset_controller_statefulset_unavailable_replicas` | gauge | `statefulset_namespace`, ", "| `statefulset_apiserver_backups_total` | counter | `result` |"},
+		"reference/metrics.md":          {"| `statefulset_controller_objects` | gauge | `kind`, `state` | ", "| `statefulset_controller_statefulset_unavailable_replicas` | gauge | `statefulset_namespace`, ", "| `statefulset_apiserver_backups_total` | counter | `result` |"},
 		"reference/conditions.md":       {"| `Stalled` | True when somebody has to act", "| `HostRefused` | The host cluster understood", "`apps.statefulset.dev/hold`"},
 		"reference/kubectl-sts.md":      {"## kubectl sts plan"},
 		"public/files/LICENSE.txt":      {"Apache License"},
