@@ -69,6 +69,19 @@ func TestWhatWasUnderWayGoesOn(t *testing.T) {
 			waitRevisionOf(t, ns, "web-0", revisions[0])
 		}
 	})
+	t.Run("a paused update takes nobody when it has gone back", func(t *testing.T) {
+		t.Parallel()
+		ns := namespace(t)
+		create(t, ns, web(3))
+		waitReady(t, ns, 3, 3)
+		migrate(t, ns, "web")
+		patchOurs(t, ns, `{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}},"template":{"spec":{"containers":[{"name":"main","image":"example.test/main:2"}]}}}}`)
+		waitOursReady(t, ns, 3, 0)
+		before := look(t, ns)
+		migrate(t, ns, "web", "--back", "--drop-extra-fields")
+		waitReady(t, ns, 3, 0)
+		expectSame(t, "after the move back", before, look(t, ns))
+	})
 }
 
 // waitRevisionOf waits until the pod exists, does not terminate, and runs the revision.

@@ -86,7 +86,11 @@ func (e *changedError) Error() string {
 	return fmt.Sprintf("%s makes another set of the same spec, so that pods would be restarted; it differs in %s: the two servers fill in different defaults, or a webhook changes the set", e.server, strings.Join(e.fields, ", "))
 }
 
+// createTheirs asks once more whom an update has reached: it has gone on until the hold.
 func (c cluster) createTheirs(ctx context.Context, s situation, options metav1.CreateOptions) error {
+	if err := refuseRollout(s.ours, s.pods); err != nil {
+		return err
+	}
 	set, err := toTheirs(s.ours)
 	if err != nil {
 		return err

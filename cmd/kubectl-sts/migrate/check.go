@@ -37,7 +37,7 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 		return fmt.Errorf("the set is deployed by %s, which would recreate it and let it take the pods; pause that and change the manifest's apiVersion there, then run this with --allow-managed", strings.Join(tools, " and "))
 	}
 	if m.back {
-		refusals := []error{refuseHoles(s.ours), refuseRollout(s.ours), refuseMisshapen(s.ours, s.pods), refuseOverridden(s.ours, s.pods), refuseRendered(s.ours, s.revisions, s.pods), refuseRequested(s.ours, s.pods), refuseRestarting(s.ours, s.pods)}
+		refusals := []error{refuseHoles(s.ours), refuseRollout(s.ours, s.pods), refuseMisshapen(s.ours, s.pods), refuseOverridden(s.ours, s.pods), refuseRendered(s.ours, s.revisions, s.pods), refuseRequested(s.ours, s.pods), refuseRestarting(s.ours, s.pods)}
 		if err := cmp.Or(refusals...); err != nil {
 			return err
 		}

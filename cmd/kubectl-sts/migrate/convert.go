@@ -30,9 +30,9 @@ func toOurs(theirs *appsv1.StatefulSet) (*v1.StatefulSet, error) {
 
 // toTheirs makes a set of apps/v1 of one of ours, to be created. Fields that apps/v1
 // does not have are dropped, and with them a block of the rolling update that has no
-// others: apps/v1 would fill it in. Members that an update by steps has not reached yet are kept
-// from it by a partition. Claims that are deleted some time after a scale-down are retained: without
-// the delay they would go with it.
+// others: apps/v1 would fill it in. Members that an update which is paused, or goes by steps, has
+// not reached yet are kept from it by a partition. Claims that are deleted some time after a
+// scale-down are retained: without the delay they would go with it.
 func toTheirs(ours *v1.StatefulSet) (*appsv1.StatefulSet, error) {
 	theirs := &appsv1.StatefulSet{}
 	if err := recode(ours.Spec, &theirs.Spec); err != nil {
@@ -44,7 +44,7 @@ func toTheirs(ours *v1.StatefulSet) (*appsv1.StatefulSet, error) {
 	if policy := ours.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil && policy.ScaledAfterSeconds != nil {
 		theirs.Spec.PersistentVolumeClaimRetentionPolicy.WhenScaled = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
 	}
-	if rollout := heldBackBySteps(ours); rollout != nil {
+	if rollout := heldBack(ours); rollout != nil {
 		if partition, ok := partitionOf(ours, rollout); ok {
 			if theirs.Spec.UpdateStrategy.RollingUpdate == nil {
 				theirs.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{}

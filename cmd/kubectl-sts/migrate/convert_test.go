@@ -89,49 +89,6 @@ func TestABlockThatAppsV1WouldNotHaveIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestAnUpdateByStepsIsMoved(t *testing.T) {
-	at := func(step int32, released ...v1.OrdinalRange) *v1.RolloutStatus {
-		return &v1.RolloutStatus{Revision: "web-b", Step: step, Released: released}
-	}
-	for sentence, test := range map[string]struct {
-		rollout   *v1.RolloutStatus
-		partition int32
-		err       string
-	}{
-		"that has reached the highest members keeps them as a partition": {rollout: at(1, v1.OrdinalRange{First: 2, Last: new(int32(3))}), partition: 2},
-		"that has reached nobody is kept from all":                       {rollout: at(1), partition: 4},
-		"that is past its steps goes on":                                 {rollout: at(2, v1.OrdinalRange{First: 3})},
-		"that is about a template of before goes on":                     {rollout: &v1.RolloutStatus{Revision: "web-a", Step: 1}},
-		"that has reached one in the middle is refused": {rollout: at(1, v1.OrdinalRange{First: 1}),
-			err: "web-1 runs web-b and web-2 does not: apps/v1 would update all; promote or abort the update first"},
-		"that is rolled back is refused": {rollout: &v1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true},
-			err: "the update to web-b is rolled back, and apps/v1 would update all members to it; give the set another template first, as kubectl sts rollout undo does"},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			set := ourSet("")
-			set.Name, set.Spec.Replicas = "web", new(int32(4))
-			set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType,
-				RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1)}}}}
-			set.Status.CurrentRevision, set.Status.UpdateRevision, set.Status.Rollout = "web-a", "web-b", test.rollout
-			err := refuseRollout(set)
-			if (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
-				t.Fatalf("got error %v, want %q", err, test.err)
-			}
-			theirs, err := toTheirs(set)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := int32(0)
-			if rolling := theirs.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
-				got = *rolling.Partition
-			}
-			if test.err == "" && got != test.partition {
-				t.Errorf("got partition %d, want %d", got, test.partition)
-			}
-		})
-	}
-}
-
 func TestExtraFields(t *testing.T) {
 	plain := ourSet("")
 	v1.SetObjectDefaults_StatefulSet(plain)
