@@ -54,6 +54,8 @@ type draft struct {
 
 	// purse is what is left of the members that may be unavailable.
 	purse purse
+	// last is what keeps members that come last, nil as long as nothing has asked for it.
+	last *barrier
 	// given are the pods whose gates were asked, and that are not removed for now.
 	given map[types.UID]bool
 	// out are the pods that are being made ready for their update in place.

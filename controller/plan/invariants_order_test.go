@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -89,7 +90,7 @@ func (j *judged) isStuck(ordinal int) bool {
 func (j *judged) waitsFor(ordinal int) int {
 	late := j.lateness(ordinal)
 	for _, other := range j.ordinals {
-		if j.lateness(other) < late && (j.isOutdated(other) || !j.serves(other)) {
+		if j.lateness(other) < late && (j.isOutdated(other) || !j.serves(other) || j.asked(j.member(other))) {
 			return other
 		}
 	}
@@ -97,7 +98,7 @@ func (j *judged) waitsFor(ordinal int) int {
 }
 
 // updateOrder: of the members that could be taken from service for an update, those are that
-// come first; and those that come last only when all others are done.
+// come first; and those that come last, also on request, only when all others are done.
 func (j *judged) updateOrder() {
 	if j.strategy() != v1.RollingUpdateStatefulSetStrategyType {
 		return
@@ -116,12 +117,12 @@ func (j *judged) updateOrder() {
 			taken[action.Ordinal] = true
 		}
 	}
+	asked := j.takenAsAsked()
+	j.barrier(taken)
+	j.barrier(asked)
 	for one := range taken {
 		if _, ok := ready(j.member(one)); !ok || j.asked(j.member(one)) {
 			continue
-		}
-		if other := j.waitsFor(one); other >= 0 {
-			j.broke("barrier", "member %d is taken while member %d, which comes before it by its labels, is outdated or unavailable", one, other)
 		}
 		for _, other := range j.ordinals {
 			if j.isLeaving(one) || j.isLeaving(other) || j.changesAtOnce(other) {
@@ -133,7 +134,37 @@ func (j *judged) updateOrder() {
 			}
 		}
 	}
+	maps.Copy(taken, asked)
 	j.orderTold(taken)
+}
+
+// takenAsAsked are the members that are taken because somebody has asked for it, or whose gates
+// are asked about that.
+func (j *judged) takenAsAsked() map[int]bool {
+	taken := map[int]bool{}
+	for _, action := range planned[DeletePod](j) {
+		if action.Reason == DeleteAsked {
+			taken[action.Ordinal] = true
+		}
+	}
+	for _, action := range planned[PatchPod](j) {
+		if pod := j.pods[action.Pod.Name]; action.Event != "" && j.operationOn(pod) == "Replace" {
+			taken[j.ordinalOf(pod.Name)] = true
+		}
+	}
+	return taken
+}
+
+// barrier: no member that is ready is taken before one that comes before it by its labels is done.
+func (j *judged) barrier(taken map[int]bool) {
+	for one := range taken {
+		if _, ok := ready(j.member(one)); !ok {
+			continue
+		}
+		if other := j.waitsFor(one); other >= 0 {
+			j.broke("barrier", "member %d is taken while member %d, which comes before it by its labels, is outdated, unavailable or to be replaced", one, other)
+		}
+	}
 }
 
 // changesAtOnce reports whether a member is brought to its revision without being disturbed.
@@ -161,7 +192,7 @@ func (j *judged) orderTold(taken map[int]bool) {
 		return
 	}
 	for _, ordinal := range j.ordinals {
-		if !j.isOutdated(ordinal) || taken[ordinal] || j.waitsFor(ordinal) < 0 {
+		if !j.isOutdated(ordinal) && !j.asked(j.member(ordinal)) || taken[ordinal] || j.waitsFor(ordinal) < 0 {
 			continue
 		}
 		if _, restarts := noted(j.member(ordinal)); restarts {

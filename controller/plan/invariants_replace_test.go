@@ -14,7 +14,7 @@ import (
 // asked reports whether the status before the plan names a pod as one to be replaced.
 func (f evidence) asked(pod *corev1.Pod) bool {
 	for _, request := range f.Set.Status.Replacements {
-		if f.podName(int(request.Ordinal)) == pod.Name && request.PodUID == pod.UID {
+		if pod != nil && f.podName(int(request.Ordinal)) == pod.Name && request.PodUID == pod.UID {
 			return true
 		}
 	}
@@ -69,7 +69,7 @@ func (j *judged) replaced() {
 		j.broke("replace budget", "%d serving members are taken away, %d of %d are missing, and %d may be", len(taken), missing, len(j.ordinals), j.maxUnavailable())
 	}
 	for _, ordinal := range j.ordinals {
-		if latest < 0 || !j.precedes(ordinal, latest) || !j.serves(ordinal) || !j.asked(j.member(ordinal)) || taken[ordinal] || begun[ordinal] || j.isLeaving(ordinal) || j.mayBeUnrenderable(ordinal) {
+		if latest < 0 || !j.precedes(ordinal, latest) || j.waitsFor(ordinal) >= 0 || !j.serves(ordinal) || !j.asked(j.member(ordinal)) || taken[ordinal] || begun[ordinal] || j.isLeaving(ordinal) || j.mayBeUnrenderable(ordinal) {
 			continue
 		}
 		j.broke("replace order", "member %d is replaced before member %d", latest, ordinal)

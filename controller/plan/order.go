@@ -131,13 +131,15 @@ func (f *facts) mark(m member) string {
 }
 
 // barrier keeps members that come last from being taken as long as one that comes before
-// them is outdated or unavailable: the members behind it are changed when all is well
-// without them, and whatever else the order says.
+// them is outdated, unavailable or asked to be replaced: the members behind it are changed when
+// all is well without them, and whatever else the order says.
 type barrier struct {
 	// awaited is the first of the members of the lowest class that is not done.
 	awaited member
 	// held is the first member that is kept, nil if none is.
 	held *member
+	// told is true if the set says so.
+	told bool
 }
 
 func (f *facts) barrier() *barrier {
@@ -149,11 +151,19 @@ func (f *facts) barrier() *barrier {
 		if m.class >= b.awaited.class {
 			continue
 		}
-		if _, how := f.target(m); how != keep || f.unavailable(m) {
+		if _, how := f.target(m); how != keep || f.unavailable(m) || f.asked(m) {
 			b.awaited = m
 		}
 	}
 	return b
+}
+
+// barrier is the one that stands in this look, for updates and requests.
+func (d *draft) barrier(f *facts) *barrier {
+	if d.last == nil {
+		d.last = f.barrier()
+	}
+	return d.last
 }
 
 // holds reports whether a member that is to be recreated is kept. One that is broken is not:
@@ -171,9 +181,10 @@ func (b *barrier) holds(m member) bool {
 // tell says who is kept, for whom, beside what is waited for otherwise. If the budget is used
 // up, that is not what keeps it.
 func (b *barrier) tell(f *facts, d *draft) {
-	if b.held == nil || d.purse.open <= 0 {
+	if b.held == nil || b.told || d.purse.open <= 0 {
 		return
 	}
+	b.told = true
 	if d.waiting != "" {
 		d.waiting += "; "
 	}

@@ -26,21 +26,28 @@ func replaceBrokenAsked(f *facts, d *draft) verdict {
 
 // replaceAsked removes the pods that somebody has asked to have replaced, as long as no more
 // than maxUnavailable members are unavailable, whatever the update strategy. Members that an
-// update replaces go first.
+// update replaces go first, and those that come last wait for the others.
 func replaceAsked(f *facts, d *draft) verdict {
 	if len(f.Set.Status.Replacements) == 0 || d.repairing {
 		return proceed
 	}
+	barrier, kept := d.barrier(f), false
 	for m := range f.inUpdateOrder() {
 		switch {
 		case !f.asked(m), isTerminating(m.pod), isFinished(m.pod), d.changesPod(m):
 		case isBroken(m.pod):
 			removeAsked(f, d, m)
+		case barrier.holds(m):
+			kept = true
+			d.giveUp(f, m)
 		case !d.purse.affords(f, m):
 			d.wait("%s is replaced, as asked, as soon as that leaves no more than %d members unavailable", m.pod.Name, f.maxUnavailable())
 		case removeAsked(f, d, m):
 			d.purse.pay(f, m)
 		}
+	}
+	if kept {
+		barrier.tell(f, d)
 	}
 	return proceed
 }
@@ -52,7 +59,7 @@ func removeAsked(f *facts, d *draft, m member) bool {
 		d.giveUp(f, m)
 		return false
 	}
-	actions := remove(f, d, m, DeletePod{Reason: DeleteAsked})
+	actions := remove(f, d, m, DeletePod{Reason: DeleteAsked, Turn: f.turnOf(m)})
 	if removes(actions) {
 		d.wait("%s is being replaced, as asked", m.pod.Name)
 	}

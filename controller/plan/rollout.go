@@ -20,7 +20,7 @@ func rollOut(f *facts, d *draft) verdict {
 	if !f.rolls() || d.repairing {
 		return proceed
 	}
-	t, barrier := &turns{failing: f.isFailing()}, f.barrier()
+	t, barrier := &turns{failing: f.isFailing()}, d.barrier(f)
 	var updates []Action
 	for m := range f.inUpdateOrder() {
 		switch _, how := f.target(m); {
