@@ -104,8 +104,8 @@ func (m *memo) takeEvents() []event {
 	return events
 }
 
-// tell sends the set's events to the host.
-func (t *term) tell(set *v1.StatefulSet) {
+// tell sends the set's events to the host, and some more.
+func (t *term) tell(set *v1.StatefulSet, more ...event) {
 	about := &corev1.ObjectReference{
 		APIVersion:      v1.SchemeGroupVersion.String(),
 		Kind:            v1.Kind,
@@ -114,7 +114,7 @@ func (t *term) tell(set *v1.StatefulSet) {
 		UID:             set.UID,
 		ResourceVersion: set.ResourceVersion,
 	}
-	for _, e := range summarized(t.memory.of(cache.MetaObjectToName(set)).takeEvents()) {
+	for _, e := range summarized(append(t.memory.of(cache.MetaObjectToName(set)).takeEvents(), more...)) {
 		t.recorder.Event(about, e.kind, e.reason, e.message())
 	}
 }

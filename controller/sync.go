@@ -97,7 +97,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 		return 0, err
 	}
 	if statusAfter == 0 {
-		t.tell(set)
+		t.tell(set, milestones(set, &status)...)
 	}
 	if done.stopped != nil {
 		return 0, fmt.Errorf("carrying out plan: %w", done.stopped)

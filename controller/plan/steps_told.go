@@ -25,7 +25,9 @@ func tellRollout(f *facts, d *draft) verdict {
 	case f.rollsBack():
 		d.warn(v1.ReasonRollingBack, "the update to %s is rolled back: %s", f.update.name, f.whyRolledBack())
 	case f.isAborted() && len(r.superseded) > 0:
-		d.blocked(v1.ReasonRolloutFailed, "the update to %s was aborted and cannot be rolled back, because %s; give the set another template", f.update.name, f.neverCompleted())
+		message := fmt.Sprintf("the update to %s was aborted and cannot be rolled back, because %s; give the set another template", f.update.name, f.neverCompleted())
+		d.warn(v1.ReasonRolloutFailed, "%s", message)
+		d.blocked(v1.ReasonRolloutFailed, "%s", message)
 	case r.at.failure != nil:
 		message := f.rolloutText() + ": " + r.at.failure.message
 		if f.failsBack() && len(r.superseded) > 0 {

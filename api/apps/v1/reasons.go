@@ -28,6 +28,12 @@ const (
 	// ReasonObjectDrifted: somebody changes an object that a template describes, and the controller
 	// changes it back.
 	ReasonObjectDrifted = "ObjectDrifted"
+	// ReasonRolloutStepDone: an update has done one of its steps.
+	ReasonRolloutStepDone = "RolloutStepDone"
+	// ReasonRolloutRolledBack: no member is left at the revision of an update that is rolled back.
+	ReasonRolloutRolledBack = "RolloutRolledBack"
+	// ReasonClaimGrown: the claims of a template that had to grow have grown.
+	ReasonClaimGrown = "ClaimGrown"
 	// ReasonOtherOverride: members keep an override that they are not to have any more, or lack
 	// one that they are to have, until they are recreated.
 	ReasonOtherOverride = "OtherOverride"

@@ -1,0 +1,89 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// milestones are the events of what a set has come to by a status that was written just now. They
+// are read off the status before, and not off what is remembered, so that a controller that takes
+// over repeats none.
+func milestones(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []event) {
+	before := &set.Status
+	if isRolledBack(after.Rollout) && !isRolledBack(before.Rollout) {
+		events = append(events, event{kind: corev1.EventTypeNormal, reason: v1.ReasonRolloutRolledBack,
+			text: fmt.Sprintf("The update to %s was rolled back: no member is at it any more", after.Rollout.Revision)})
+	}
+	if step := stepDone(before.Rollout, after.Rollout); step > 0 {
+		events = append(events, event{kind: corev1.EventTypeNormal, reason: v1.ReasonRolloutStepDone,
+			text: fmt.Sprintf("Step %d/%d is done: %d of %d at %s", step, stepsOf(set), after.UpdatedReplicas, after.Replicas, after.Rollout.Revision)})
+	}
+	for i := range after.VolumeClaims {
+		is := &after.VolumeClaims[i]
+		was := claimsOf(before, is.Name)
+		// After another spec, claims may be as their template describes because that asks for less.
+		if hasGrown(was, is) && before.ObservedGeneration == after.ObservedGeneration {
+			events = append(events, event{kind: corev1.EventTypeNormal, reason: v1.ReasonClaimGrown,
+				text: fmt.Sprintf("%d of %d claims of template %s are as it describes", is.UpToDate, is.Claims, is.Name)})
+		}
+		if is.Infeasible > 0 && was.Infeasible == 0 && growsClaims(set) {
+			events = append(events, event{kind: corev1.EventTypeWarning, reason: v1.ReasonClaimGrowthRefused, text: refusal(is, after)})
+		}
+	}
+	return events
+}
+
+// isRolledBack reports whether no member is left of those that an update had reached.
+func isRolledBack(rollout *v1.RolloutStatus) bool {
+	return rollout != nil && (rollout.Aborted || rollout.Rollback) && rollout.Step > 0 && len(rollout.Superseded) == 0 && len(rollout.Released) == 0
+}
+
+// stepDone is the step of an update that was done between two records, zero if none was. Steps
+// that somebody has promoted the update past were not.
+func stepDone(before, after *v1.RolloutStatus) int32 {
+	if before == nil || after == nil || before.Revision != after.Revision || before.Step == 0 || after.Step != before.Step+1 || after.PromotedAll {
+		return 0
+	}
+	return before.Step
+}
+
+func stepsOf(set *v1.StatefulSet) int {
+	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
+		return len(rolling.Steps)
+	}
+	return 0
+}
+
+// claimsOf is what a status says of the claims of a template, nothing if it does not.
+func claimsOf(status *v1.StatefulSetStatus, template string) *v1.VolumeClaimStatus {
+	at := slices.IndexFunc(status.VolumeClaims, func(c v1.VolumeClaimStatus) bool { return c.Name == template })
+	if at < 0 {
+		return &v1.VolumeClaimStatus{}
+	}
+	return &status.VolumeClaims[at]
+}
+
+// hasGrown reports whether the last claims of a template that had to grow have done so.
+func hasGrown(was, is *v1.VolumeClaimStatus) bool {
+	return was.Growing > 0 && is.Growing == 0 && is.UpToDate+is.Differing == is.Claims
+}
+
+func growsClaims(set *v1.StatefulSet) bool {
+	update := set.Spec.VolumeClaimUpdate
+	return update != nil && update.Policy == v1.InPlaceVolumeClaimUpdatePolicyType
+}
+
+// refusal says that claims of a template cannot grow, and how to give that up if the set says so.
+func refusal(claims *v1.VolumeClaimStatus, status *v1.StatefulSetStatus) string {
+	if stalled := status.Condition(v1.StatefulSetStalled); stalled.Reason == v1.ReasonClaimGrowthRefused {
+		return stalled.Message
+	}
+	return fmt.Sprintf("%d of %d claims of template %s cannot become as it describes", claims.Infeasible, claims.Claims, claims.Name)
+}
