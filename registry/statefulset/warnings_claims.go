@@ -31,12 +31,22 @@ func reshaping(set, old *appsv1.StatefulSet) []string {
 	}
 	mounted := mountedNames(&old.Spec.Template.Spec)
 	for i := range old.Spec.VolumeClaimTemplates {
-		name := old.Spec.VolumeClaimTemplates[i].Name
-		if before[name] != nil && mounted.Has(name) && len(texts) < mostUnmounted {
+		switch name := old.Spec.VolumeClaimTemplates[i].Name; {
+		case before[name] == nil || len(texts) >= mostUnmounted:
+		case mounted.Has(name):
 			texts = append(texts, fmt.Sprintf("spec.volumeClaimTemplates: %q was removed, and members that are recreated at a revision that mounts it cannot be created; its claims stay", name))
+		case isUpdating(old):
+			texts = append(texts, fmt.Sprintf("spec.volumeClaimTemplates: %q was removed, and not all members are at the present revision yet: if one that they run mounts it, they cannot be created at it again; its claims stay", name))
 		}
 	}
 	return texts
+}
+
+// isUpdating reports whether members may run another revision than that of the template, as far as
+// the server knows: what such a revision mounts, it does not.
+func isUpdating(set *appsv1.StatefulSet) bool {
+	status := &set.Status
+	return status.CurrentRevision != status.UpdateRevision || status.ObservedGeneration != set.Generation
 }
 
 // notFollowed are the changes of one template that leave claims that exist as they are.

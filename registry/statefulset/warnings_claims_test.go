@@ -20,6 +20,17 @@ func TestWarningsOfChangedClaimTemplates(t *testing.T) {
 			set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(text)}
 		}
 	}
+	removed := func(set *appsv1.StatefulSet) {
+		set.Spec.VolumeClaimTemplates = nil
+		set.Spec.Template.Spec.Containers[0].VolumeMounts = nil
+	}
+	unmounted := func(current, update string, observed int64) func(*appsv1.StatefulSet) {
+		return func(set *appsv1.StatefulSet) {
+			set.Spec.Template.Spec.Containers[0].VolumeMounts = nil
+			set.Generation = 1
+			set.Status = appsv1.StatefulSetStatus{CurrentRevision: current, UpdateRevision: update, ObservedGeneration: observed}
+		}
+	}
 	for sentence, test := range map[string]struct {
 		from, to func(*appsv1.StatefulSet)
 		want     string // empty for none
@@ -29,10 +40,12 @@ func TestWarningsOfChangedClaimTemplates(t *testing.T) {
 			"spec.volumeClaimTemplates[0].spec.resources[storage]: 1Gi is less than before (2Gi): claims that exist keep their size"},
 		"are given for another class": {size("1Gi"), settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.StorageClassName = new("fast") }),
 			`spec.volumeClaimTemplates[0].spec.storageClassName: "fast" is for new claims: claims that exist keep their class`},
-		"are given for a removed template that the pods mount": {size("1Gi"), func(set *appsv1.StatefulSet) {
-			set.Spec.VolumeClaimTemplates = nil
-			set.Spec.Template.Spec.Containers[0].VolumeMounts = nil
-		}, `spec.volumeClaimTemplates: "www" was removed, and members that are recreated at a revision that mounts it cannot be created; its claims stay`},
+		"are given for a removed template that the pods mount": {size("1Gi"), removed, `spec.volumeClaimTemplates: "www" was removed, and members that are recreated at a revision that mounts it cannot be created; its claims stay`},
+		"are given for a removed template that another revision may mount": {unmounted("web-1", "web-2", 1), removed,
+			`spec.volumeClaimTemplates: "www" was removed, and not all members are at the present revision yet: if one that they run mounts it, they cannot be created at it again; its claims stay`},
+		"are given for a removed template before the controller has seen the last change": {unmounted("web-1", "web-1", 0), removed,
+			`spec.volumeClaimTemplates: "www" was removed, and not all members are at the present revision yet: if one that they run mounts it, they cannot be created at it again; its claims stay`},
+		"are not given for a removed template that no revision in use mounts": {unmounted("web-1", "web-1", 1), removed, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			got := warnings(t.Context(), settest.Changed(test.to), settest.Changed(test.from), services{"nginx": true})
