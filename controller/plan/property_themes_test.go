@@ -23,7 +23,7 @@ var themes = map[string]theme{
 	"secrets":   {[]string{"objects", "identity", "claims"}, []string{"objects", "stranger", "give", "replicas", "killobject", "known"}},
 	"claims":    {[]string{"claims", "volumeClaimUpdate", "whenScaled", "scaledAfterSeconds"}, []string{"claims", "replicas", "killclaim", "dropclaim", "bind", "overrides"}},
 	"gates":     {[]string{"gates", "inPlace", "drain"}, []string{"answer", "answer", "image", "replace", "replicas", "method"}},
-	"order":     {[]string{"direction", "first", "last", "steps"}, []string{"lead", "follow", "steps", "true", "promote", "abort", "image"}},
+	"order":     {[]string{"direction", "first", "last", "steps"}, []string{"lead", "follow", "steps", "true", "promote", "abort", "image", "replace"}},
 	"holes":     {[]string{"reserved", "overrides", "rate"}, []string{"reserved", "remove", "replicas", "start", "policy", "replace"}},
 }
 
