@@ -87,8 +87,7 @@ type messageField struct {
 // fieldsOf are the fields of a message that have a number of their own.
 func fieldsOf(message reflect.Type) func(yield func(messageField) bool) {
 	return func(yield func(messageField) bool) {
-		for i := range message.NumField() {
-			of := message.Field(i)
+		for of := range message.Fields() {
 			name, _, _ := strings.Cut(of.Tag.Get("json"), ",")
 			tag := strings.Split(of.Tag.Get("protobuf"), ",")
 			if len(tag) < 2 || name == "" {
