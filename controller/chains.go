@@ -97,7 +97,7 @@ func (w *walk) reach(chain, at int) {
 func (w *walk) begin(ctx context.Context) {
 	for _, kind := range w.kinds {
 		p := w.paceOf(kind)
-		for len(w.ready[kind]) > 0 && w.under[kind] < max(p.window, 1) && !p.waits(w.Clock.Now()) && !w.turn.isOver() {
+		for len(w.ready[kind]) > 0 && w.under[kind] < w.most(kind, p) && !p.waits(w.Clock.Now()) && !w.turn.isOver() {
 			l := w.ready[kind][0]
 			w.ready[kind] = w.ready[kind][1:]
 			w.under[kind]++
@@ -108,6 +108,15 @@ func (w *walk) begin(ctx context.Context) {
 			}()
 		}
 	}
+}
+
+// most is how many actions of a kind may be under way. Of those that use up what budgets allow, the
+// first has the first word.
+func (w *walk) most(kind string, p *pace) int {
+	if plan.AsksBudgets(w.action(w.ready[kind][0])) {
+		return 1
+	}
+	return max(p.window, 1)
 }
 
 // end notes what came of an action.

@@ -52,6 +52,9 @@ type execution struct {
 	failed map[string]attempt
 	paces  map[string]*pace
 
+	// budgets is held while members are taken from service as budgets allow.
+	budgets budgets
+
 	// mu is held to add to the events, which actions under way do.
 	mu   sync.Mutex
 	done report

@@ -18,7 +18,7 @@ import (
 // was decided on.
 func (e *execution) updateInPlace(ctx context.Context, action plan.UpdateInPlace) error {
 	what := subject{kind: "pod", name: action.Pod.Name, why: " in place"}
-	err := e.change(ctx, podsResource, what, action.Pod, change{
+	err := e.disrupt(ctx, action, action.Pod, what, change{
 		labels: action.Labels, annotations: action.Annotations, images: action.Images, sidecars: action.Sidecars,
 	})
 	switch {
@@ -38,7 +38,7 @@ func (e *execution) updateInPlace(ctx context.Context, action plan.UpdateInPlace
 // pod is removed, where the plan says so.
 func (e *execution) resizePod(ctx context.Context, action plan.ResizePod) error {
 	what := subject{part: "resources of ", kind: "pod", name: action.Pod.Name, why: " in place"}
-	err := e.change(ctx, podsResource, what, action.Pod, change{resources: action.Containers, sidecarResources: action.Sidecars})
+	err := e.disrupt(ctx, action, action.Pod, what, change{resources: action.Containers, sidecarResources: action.Sidecars})
 	switch {
 	case err == nil:
 		e.tellSuccess(update, what)

@@ -55,7 +55,7 @@ func (e *execution) patchPod(ctx context.Context, action plan.PatchPod) error {
 // setPodConditions tells no event: others change conditions all the time.
 func (e *execution) setPodConditions(ctx context.Context, action plan.SetPodConditions) error {
 	what := subject{part: "conditions of ", kind: "pod", name: action.Pod.Name}
-	return e.change(ctx, podsResource, what, action.Pod, change{conditions: action.Conditions})
+	return e.disrupt(ctx, action, action.Pod, what, change{conditions: action.Conditions})
 }
 
 func (e *execution) deletePod(ctx context.Context, action plan.DeletePod) error {

@@ -24,6 +24,14 @@ func (v verb) doing() string  { return strings.TrimSuffix(string(v), "e") + "ing
 func (v verb) done() string   { return v.reason() + "d" }
 func (v verb) reason() string { return strings.ToUpper(string(v[:1])) + string(v[1:]) }
 
+// asBudgetsAllow is the verb where budgets have a say in it.
+func (v verb) asBudgetsAllow() string {
+	if v == deletion {
+		return "evict"
+	}
+	return string(v)
+}
+
 // tellSuccess notes the event of a write that succeeded.
 func (e *execution) tellSuccess(verb verb, what subject) {
 	e.note(corev1.EventTypeNormal, "Successful"+verb.reason(), verb.done()+" ", what, "")

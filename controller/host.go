@@ -31,6 +31,8 @@ type endpoint struct {
 	patch  func(ctx context.Context, namespace, name string, of types.PatchType, patch []byte, subresources ...string) (metav1.Object, error)
 	remove func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error
 	evict  func(ctx context.Context, eviction *policyv1.Eviction) error
+	// tryEviction asks whether a pod would be evicted, and evicts none.
+	tryEviction func(ctx context.Context, eviction *policyv1.Eviction) error
 }
 
 // client is what a generated client can do with one kind in one namespace.
@@ -154,8 +156,19 @@ func (k *kind) delete(ctx context.Context, namespace string, object plan.Target)
 
 // expel evicts exactly the pod that was decided on.
 func (k *kind) expel(ctx context.Context, namespace string, object plan.Target) error {
+	return k.evict(ctx, evictionOf(namespace, object))
+}
+
+// tryExpelling asks whether exactly the pod that was decided on would be evicted.
+func (k *kind) tryExpelling(ctx context.Context, namespace string, object plan.Target) error {
+	trial := evictionOf(namespace, object)
+	trial.DeleteOptions.DryRun = []string{metav1.DryRunAll}
+	return k.tryEviction(ctx, trial)
+}
+
+func evictionOf(namespace string, object plan.Target) *policyv1.Eviction {
 	options := exactly(object)
-	return k.evict(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: object.Name, Namespace: namespace}, DeleteOptions: &options})
+	return &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: object.Name, Namespace: namespace}, DeleteOptions: &options}
 }
 
 // exactly are the options with which an object is removed if it is the one that was decided on.

@@ -31,6 +31,9 @@ func podsKind(host kubernetes.Interface) kind {
 	pods.evict = func(ctx context.Context, eviction *policyv1.Eviction) error {
 		return host.CoreV1().Pods(eviction.Namespace).EvictV1(ctx, eviction)
 	}
+	pods.tryEviction = func(ctx context.Context, eviction *policyv1.Eviction) error {
+		return tryEviction(ctx, host.CoreV1().RESTClient(), eviction)
+	}
 	return kind{
 		resource: podsResource,
 		noun:     "pod",

@@ -59,8 +59,14 @@ func isQuota(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
 }
 
-// kindOf names the kind of an action.
-func kindOf(action plan.Action) string { return fmt.Sprintf("%T", action) }
+// kindOf names the kind of an action. That the host does not say whether it would evict a pod says
+// nothing of actions before which it is not asked.
+func kindOf(action plan.Action) string {
+	if plan.AsksBudgets(action) {
+		return fmt.Sprintf("%T as budgets allow", action)
+	}
+	return fmt.Sprintf("%T", action)
+}
 
 // paceOf is the pace of a kind of actions, at first as the last sync left it.
 func (e *execution) paceOf(kind string) *pace {

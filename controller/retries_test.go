@@ -24,12 +24,10 @@ import (
 func TestAPodThatMayNotBeEvictedIsTriedAgainWithinAMinute(t *testing.T) {
 	set := newSet("web")
 	first, second := newPod(set, 0), newPod(set, 1)
-	answer := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
-	answer.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget web needs 2 healthy pods and has 2 currently"}}
 	term, host := newTestTerm(t, set, first, second)
 	clock := clocktesting.NewFakeClock(time.Now())
 	term.Clock = clock
-	refuse(host, "create", "web-0", answer)
+	refuse(host, "create", "web-0", notAllowed())
 	remove := func(pod *corev1.Pod, evict bool) plan.Chain {
 		return plan.Chain{plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate, Evict: evict}}
 	}

@@ -49,10 +49,6 @@ func (e *execution) remove(ctx context.Context, kind resource, what subject, obj
 	return e.takeAway(ctx, kind, what, object, e.kinds.of(kind).delete)
 }
 
-func (e *execution) evict(ctx context.Context, what subject, object plan.Target) error {
-	return e.takeAway(ctx, podsResource, what, object, e.kinds.of(podsResource).expel)
-}
-
 // takeAway removes an object in one way or another.
 func (e *execution) takeAway(ctx context.Context, kind resource, what subject, object plan.Target, by func(ctx context.Context, namespace string, object plan.Target) error) error {
 	return e.do(ctx, deletion, what, func(ctx context.Context) error {
@@ -90,7 +86,7 @@ func (e *execution) do(ctx context.Context, verb verb, what subject, call func(c
 		}
 		// A namespace that is going away takes the set with it: nothing to tell.
 		if plan.IsNotAllowed(err) {
-			e.note(corev1.EventTypeWarning, v1.ReasonEvictionBlocked, "Could not evict ", what, ": "+plan.Cause(err))
+			e.note(corev1.EventTypeWarning, v1.ReasonEvictionBlocked, fmt.Sprintf("Could not %s ", verb.asBudgetsAllow()), what, ": "+plan.Cause(err))
 		} else if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 			e.note(corev1.EventTypeWarning, "Failed"+verb.reason(), fmt.Sprintf("Failed to %s ", verb), what, ": "+plan.Cause(err))
 		}

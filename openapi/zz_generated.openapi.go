@@ -19874,7 +19874,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetDisruption(ref common.Referenc
 				Properties: map[string]spec.Schema{
 					"method": {
 						SchemaProps: spec.SchemaProps{
-							Description: "method is Delete or Evict. With Evict, pods that are ready are evicted, so that the PodDisruptionBudgets of the namespace hold; one that may not be evicted is tried again after 10 to 60 seconds. Others are deleted. Without it, Delete.\n\nPossible enum values:\n - `\"Delete\"` deletes them. It is what happens if nothing is said.\n - `\"Evict\"` evicts them, so that PodDisruptionBudgets hold.",
+							Description: "method is Delete or Evict. With Evict, pods that are ready are evicted, and restarted in place only if they might be, so that the PodDisruptionBudgets of the namespace hold; one that may not be evicted is tried again after 10 to 60 seconds. Others are deleted. Without it, Delete.\n\nPossible enum values:\n - `\"Delete\"` deletes them. It is what happens if nothing is said.\n - `\"Evict\"` evicts them, so that PodDisruptionBudgets hold.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Delete", "Evict"},

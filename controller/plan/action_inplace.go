@@ -28,6 +28,8 @@ type UpdateInPlace struct {
 	// Labels and Annotations are the values that keys are to have, nil for one that is to
 	// go. The revision, and what the controller notes of the update, are among them.
 	Labels, Annotations map[string]*string
+	// AsBudgetsAllow has the host asked before whether it would evict the pod.
+	AsBudgetsAllow bool
 	// Turn is that of DeletePod.
 	Turn string
 	// Otherwise is carried out if the host understands the update and finds it invalid; nil
@@ -45,6 +47,8 @@ type ResizePod struct {
 	// Containers and Sidecars are what containers and init containers are to have, by the name
 	// of the container. What is not named stays.
 	Containers, Sidecars map[string]corev1.ResourceRequirements
+	// AsBudgetsAllow is that of UpdateInPlace.
+	AsBudgetsAllow bool
 	// Otherwise is that of UpdateInPlace.
 	Otherwise *DeletePod
 }
@@ -58,7 +62,7 @@ type EndInPlace struct {
 }
 
 func (a UpdateInPlace) String() string {
-	return fmt.Sprintf("update pod %s in place (%s)", a.Pod.Name, join(append(a.restarted(), a.resized()...), a.relabelled()...))
+	return fmt.Sprintf("update pod %s in place (%s)%s", a.Pod.Name, join(append(a.restarted(), a.resized()...), a.relabelled()...), ifBudgetsAllow(a.AsBudgetsAllow))
 }
 
 // resized says which containers get other resources.
@@ -107,7 +111,7 @@ func (a UpdateInPlace) relabelled() (parts []string) {
 }
 
 func (a ResizePod) String() string {
-	return fmt.Sprintf("resize pod %s in place (%s)", a.Pod.Name, few(a.containers()))
+	return fmt.Sprintf("resize pod %s in place (%s)%s", a.Pod.Name, few(a.containers()), ifBudgetsAllow(a.AsBudgetsAllow))
 }
 
 // containers are those that are resized, by name.

@@ -31,6 +31,8 @@ type SetPodConditions struct {
 	Ordinal    int
 	Pod        Target
 	Conditions []corev1.PodCondition
+	// AsBudgetsAllow is that of UpdateInPlace.
+	AsBudgetsAllow bool
 }
 
 func (a PatchPod) String() string { return a.What + " of pod " + a.Pod.Name }
@@ -40,7 +42,7 @@ func (a SetPodConditions) String() string {
 	for _, c := range a.Conditions {
 		parts = append(parts, fmt.Sprintf("%s=%s (%s)", c.Type, c.Status, c.Reason))
 	}
-	return fmt.Sprintf("set condition %s of pod %s", strings.Join(parts, ", "), a.Pod.Name)
+	return fmt.Sprintf("set condition %s of pod %s%s", strings.Join(parts, ", "), a.Pod.Name, ifBudgetsAllow(a.AsBudgetsAllow))
 }
 
 func (PatchPod) action()         {}

@@ -60,6 +60,9 @@ type draft struct {
 	given map[types.UID]bool
 	// out are the pods that are being made ready for their update in place.
 	out map[types.UID]bool
+	// unseen is the pod that is taken from service and that budgets do not know of, empty if there is
+	// none, nil if it is not known yet.
+	unseen *string
 	// atGate is true if a gate has yet to agree.
 	atGate bool
 

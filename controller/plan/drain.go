@@ -139,6 +139,10 @@ func (f *facts) drainEnds() iter.Seq[time.Time] {
 func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (first []Action, ready bool) {
 	conditions, drains := f.verdictsUntil(m, f.Now.Add(-freshVerdict)), f.needsDrain(m, change) && isDrainable(m.pod)
 	since, out := outSince(m.pod)
+	asks := f.asksBudgets(m, change)
+	if asks && f.isAheadOfBudgets(d, m) {
+		return nil, false
+	}
 	if drains && !out {
 		since = f.Now.Truncate(time.Second)
 		conditions = append(conditions, f.condition(v1.PodInService, corev1.ConditionFalse, v1.ReasonDraining))
@@ -152,14 +156,17 @@ func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (fir
 		return nil, true
 	}
 	d.keepOut(m)
-	if drains {
+	switch {
+	case drains && asks && !out: // until when is known when the host has let it begin
+		d.wait("pod %s is drained for %s, and then updated in place", m.pod.Name, left)
+	case drains:
 		d.wait("pod %s is drained until %s, and then updated in place", m.pod.Name, clock(f.Now.Add(left)))
 	}
 	if len(conditions) == 0 {
 		d.again(left)
 		return nil, false
 	}
-	return []Action{SetPodConditions{Ordinal: m.ordinal, Pod: exact(m.pod), Conditions: conditions}}, false
+	return []Action{SetPodConditions{Ordinal: m.ordinal, Pod: exact(m.pod), Conditions: conditions, AsBudgetsAllow: asks}}, false
 }
 
 // condition is one of a pod that is set now.

@@ -69,7 +69,12 @@ func (h *host) gate(text string) v1.DisruptionGate {
 // agree carries out the commands by which agents answer, and reports false if it knows no such
 // command: "answer web-1" agrees to all that is asked about the pod, "misanswer web-1" agrees
 // to what was asked before, and "busy web-1" says in words of its own that it does not agree yet.
+// "budget 2" has evictions refused that leave fewer members ready.
 func (s *stage) agree(name string, args []string) bool {
+	if name == "budget" {
+		s.healthy = s.number(args[0])
+		return true
+	}
 	if !slices.Contains([]string{"answer", "misanswer", "busy"}, name) {
 		return false
 	}

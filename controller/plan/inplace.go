@@ -173,7 +173,7 @@ func (f *facts) isForbidden(d *draft, m member) bool {
 func (f *facts) updateInPlace(m member, change *identity.InPlaceChange, removal DeletePod) UpdateInPlace {
 	goal := f.goal(m).name
 	removal = f.addressed(m, removal)
-	update := UpdateInPlace{Ordinal: m.ordinal, Pod: removal.Pod, Images: change.Images, Sidecars: change.Sidecars, Turn: removal.Turn,
+	update := UpdateInPlace{Ordinal: m.ordinal, Pod: removal.Pod, Images: change.Images, Sidecars: change.Sidecars, Turn: removal.Turn, AsBudgetsAllow: f.asksBudgets(m, change),
 		Resized: slices.Sorted(maps.Keys(change.Resources)), Revision: goal, Labels: with(change.Labels, identity.RevisionLabel, goal), Annotations: change.Annotations}
 	if change.Disturbs() || isRestarting(m.pod) {
 		update.Annotations = with(change.Annotations, v1.InPlaceAnnotation, nextNote(m.pod, goal, change, f.Now).text())

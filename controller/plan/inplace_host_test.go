@@ -102,6 +102,26 @@ func (s *stage) restartCommand(name string, args []string) bool {
 	return true
 }
 
+// ready makes the containers of a pod run, ready or not; so is the pod, unless a gate keeps it
+// from that.
+func (h *host) ready(name string, ready corev1.ConditionStatus) {
+	h.changePod(name, func(pod *corev1.Pod) {
+		condition := corev1.PodCondition{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Time{Time: h.now}}
+		if !h.isOpen(pod) {
+			condition.Status = corev1.ConditionFalse
+		}
+		pod.Status.Phase, pod.Spec.NodeName = corev1.PodRunning, "node-1"
+		others := slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady || c.Type == corev1.ContainersReady
+		})
+		if len(pod.Spec.ReadinessGates) > 0 {
+			others = append([]corev1.PodCondition{{Type: corev1.ContainersReady, Status: ready}}, others...)
+		}
+		pod.Status.Conditions = append([]corev1.PodCondition{condition}, others...)
+		h.run(pod, ready == corev1.ConditionTrue)
+	})
+}
+
 // run notes the container of a pod that starts.
 func (h *host) run(pod *corev1.Pod, ready bool) {
 	if len(pod.Status.ContainerStatuses) == 0 {

@@ -32,6 +32,8 @@ type inPlaceNote struct {
 	// given to the pod when this has been written, and are here as long as it cannot be said
 	// that the containers have them, so that no change of mind leaves any of them behind.
 	Resources map[string]corev1.ResourceRequirements `json:"resources,omitempty"`
+	// ResizeRestarts is true if a container is restarted for these.
+	ResizeRestarts bool `json:"resizeRestarts,omitempty"`
 }
 
 // isRestarting reports whether containers of a pod are being restarted or resized for an update. Such
@@ -80,14 +82,14 @@ func nextNote(pod *corev1.Pod, to string, change *identity.InPlaceChange, now ti
 		for _, name := range before.awaited(pod) {
 			note.Containers[name] = before.Containers[name]
 		}
-		note.Resources = before.Resources
+		note.Resources, note.ResizeRestarts = before.Resources, before.ResizeRestarts
 	}
 	for _, images := range []map[string]string{change.Images, change.Sidecars} {
 		for name := range images {
 			note.Containers[name] = containerOf(pod, name).ContainerID
 		}
 	}
-	note.Resources = mergedResources(note.Resources, change.Resources)
+	note.Resources, note.ResizeRestarts = mergedResources(note.Resources, change.Resources), note.ResizeRestarts || change.ResizeRestarts
 	return note
 }
 

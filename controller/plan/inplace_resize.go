@@ -22,6 +22,10 @@ import (
 // being down lets it. It reports whether that may be.
 func (f *facts) resizeNext(d *draft, m member, others int) (goes bool) {
 	note, resize := noteOf(m.pod), ResizePod{Ordinal: m.ordinal, Pod: exact(m.pod)}
+	resize.AsBudgetsAllow = note.ResizeRestarts && f.mindsBudgets(m.pod)
+	if resize.AsBudgetsAllow && f.isAheadOfBudgets(d, m) {
+		return false
+	}
 	for _, name := range note.ungiven(m.pod) {
 		if slices.ContainsFunc(m.pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == name }) {
 			resize.Sidecars = mergedResources(resize.Sidecars, map[string]corev1.ResourceRequirements{name: note.Resources[name]})

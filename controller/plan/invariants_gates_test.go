@@ -149,6 +149,9 @@ func (j *judged) evictions() {
 		if want := asks && is && action.Reason != DeleteUnready && action.Reason != DeleteFinished; action.Evict != want {
 			j.broke("eviction", "%s is an eviction: got %t, want %t", action, action.Evict, want)
 		}
+		if action.Evict {
+			j.oneUnseen(action, pod)
+		}
 	}
 }
 

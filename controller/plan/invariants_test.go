@@ -43,6 +43,7 @@ var invariants = []func(*judged){
 	(*judged).renderable,
 	(*judged).gated,
 	(*judged).evictions,
+	(*judged).asksBudgets,
 	(*judged).questions,
 	(*judged).takes,
 	(*judged).waitsForGate,

@@ -30,6 +30,7 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 	maps.Copy(all, anchorMutants())
 	maps.Copy(all, outputMutants())
 	maps.Copy(all, generatedMutants())
+	maps.Copy(all, budgetMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			content, err := os.ReadFile("testdata/sequences/" + m.script + ".txt")

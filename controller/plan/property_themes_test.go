@@ -22,6 +22,7 @@ var themes = map[string]theme{
 	"objects":   {[]string{"objects", "retention"}, []string{"retention", "replicas", "replicas", "objects", "drift", "known"}},
 	"secrets":   {[]string{"objects", "identity", "claims"}, []string{"objects", "stranger", "give", "replicas", "killobject", "known"}},
 	"claims":    {[]string{"claims", "volumeClaimUpdate", "whenScaled", "scaledAfterSeconds"}, []string{"claims", "replicas", "killclaim", "dropclaim", "bind", "overrides"}},
+	"budgets":   {[]string{"method", "inPlace", "drain", "policy"}, []string{"image", "image", "restart", "swap", "refuse", "allow", "replace", "maxUnavailable"}},
 	"gates":     {[]string{"gates", "inPlace", "drain"}, []string{"answer", "answer", "image", "replace", "replicas", "method"}},
 	"order":     {[]string{"direction", "first", "last", "steps"}, []string{"lead", "follow", "steps", "true", "promote", "abort", "image", "replace"}},
 	"holes":     {[]string{"reserved", "overrides", "rate"}, []string{"reserved", "remove", "replicas", "start", "policy", "replace"}},

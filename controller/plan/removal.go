@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
-
-	v1 "statefulset.dev/api/apps/v1"
 )
 
 // remove is what is done next to take away a pod that may serve: by an update, because somebody
@@ -17,7 +15,11 @@ func remove(f *facts, d *draft, m member, removal DeletePod) []Action {
 	if first, agree := askFirst(f, d, m, removal.Reason); !agree {
 		return first
 	}
-	return []Action{f.addressed(m, removal)}
+	removal = f.addressed(m, removal)
+	if removal.Evict && f.isAheadOfBudgets(d, m) {
+		return nil
+	}
+	return []Action{removal}
 }
 
 // askFirst asks the gates before a member is taken from service, and reports whether they agree.
@@ -32,14 +34,8 @@ func askFirst(f *facts, d *draft, m member, why DeleteReason) (first []Action, a
 
 // addressed is a removal of the pod that a member has, in the way that the set asks for.
 func (f *facts) addressed(m member, removal DeletePod) DeletePod {
-	removal.Ordinal, removal.Pod, removal.Evict = m.ordinal, exact(m.pod), f.evicts() && isReady(m.pod)
+	removal.Ordinal, removal.Pod, removal.Evict = m.ordinal, exact(m.pod), f.mindsBudgets(m.pod)
 	return removal
-}
-
-// evicts reports whether pods that are ready are evicted. Of others budgets say nothing that an
-// update could wait for.
-func (f *facts) evicts() bool {
-	return f.Set.Spec.Disruption != nil && f.Set.Spec.Disruption.Method == v1.EvictDisruptionMethodType
 }
 
 // removes reports whether actions remove a pod.

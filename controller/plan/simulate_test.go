@@ -5,7 +5,6 @@ package plan
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -57,6 +56,8 @@ type host struct {
 	differences map[identity.ObjectKey]string
 	// gives is what objects give.
 	gives outputsHost
+	// healthy is how many members have to stay ready when pods are evicted.
+	healthy int
 }
 
 // tester is what the host needs of a test; it is ended by Fatalf.
@@ -223,8 +224,9 @@ type carrying struct {
 	gotStale func(Action, error)
 	done     []Action
 	failed   []Failure
-	// stale is true once an action has found the world otherwise than it was seen.
-	stale, crashed bool
+	// stale is true once an action has found the world otherwise than it was seen, spent once a member
+	// has been taken from service in place, of which budgets have yet to know.
+	stale, crashed, spent bool
 }
 
 func (c *carrying) carryOutAll(chains []Chain) {
@@ -239,7 +241,11 @@ func (c *carrying) carryOut(chain Chain) bool {
 		if c.crashed {
 			return false
 		}
+		if c.spent && isEviction(action) {
+			return false
+		}
 		err := c.do(action)
+		c.spent = c.spent || err == nil && AsksBudgets(action)
 		switch {
 		case err == nil:
 			c.done = append(c.done, action)
@@ -258,6 +264,9 @@ func (c *carrying) carryOut(chain Chain) bool {
 }
 
 func (h *host) do(action Action) error {
+	if err := h.tryEviction(action); err != nil {
+		return err
+	}
 	for text, err := range h.refuse {
 		if !strings.Contains(action.String(), text) {
 			continue
@@ -277,24 +286,4 @@ func (h *host) do(action Action) error {
 // simulated is the host as actions find it.
 func (h *host) simulated() *Simulated {
 	return &Simulated{Set: h.set, Pods: h.pods, Claims: h.claims, Revisions: h.revisions, Objects: h.objects, Now: h.now, Write: h.write, Trim: (*corev1.Pod).DeepCopy}
-}
-
-// ready makes the containers of a pod run, ready or not; so is the pod, unless a gate keeps it
-// from that.
-func (h *host) ready(name string, ready corev1.ConditionStatus) {
-	h.changePod(name, func(pod *corev1.Pod) {
-		condition := corev1.PodCondition{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Time{Time: h.now}}
-		if !h.isOpen(pod) {
-			condition.Status = corev1.ConditionFalse
-		}
-		pod.Status.Phase, pod.Spec.NodeName = corev1.PodRunning, "node-1"
-		others := slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool {
-			return c.Type == corev1.PodReady || c.Type == corev1.ContainersReady
-		})
-		if len(pod.Spec.ReadinessGates) > 0 {
-			others = append([]corev1.PodCondition{{Type: corev1.ContainersReady, Status: ready}}, others...)
-		}
-		pod.Status.Conditions = append([]corev1.PodCondition{condition}, others...)
-		h.run(pod, ready == corev1.ConditionTrue)
-	})
 }

@@ -138,6 +138,8 @@ func (f *facts) whyLater(d *draft, last *barrier, m member) (v1.PlanWhyNot, stri
 		return v1.PlanWhyNotOrder, "it is last (" + f.mark(m) + "); waiting for " + f.podName(last.awaited)
 	case !d.updates:
 		return v1.PlanWhyNotPredecessor, d.waitingFor()
+	case f.mindsBudgets(m.pod) && d.unseenByBudgets(f) != "":
+		return v1.PlanWhyNotBudget, "budgets have yet to know that pod " + d.unseenByBudgets(f) + " is taken from service"
 	default:
 		return "", ""
 	}

@@ -44,6 +44,10 @@ func TestEachMemberThatIsNotNextSaysWhy(t *testing.T) {
 			script: "set replicas=2 policy=Parallel maxUnavailable=2 last=role=leader; settle; lead web-1; set image=nginx:2",
 			want:   []string{"1 Order: it is last (role=leader); waiting for web-0"},
 		},
+		"budgets do not know yet of a member that restarts": {
+			script: "set replicas=2 policy=Parallel maxUnavailable=2 inPlace=IfPossible; settle; set image=nginx:2; set method=Evict; look",
+			want:   []string{"0 Budget: budgets have yet to know that pod web-1 is taken from service"},
+		},
 		"a gate has yet to agree": {
 			script: "set replicas=1 gates=handed-over; settle; set image=nginx:2; look; look", want: []string{"0 Gate: its gates are asked"},
 		},

@@ -51,7 +51,7 @@ func unseen() map[string]string {
 		"/pods patch":                                           "adopts and releases pods",
 		"/pods/status patch":                                    "asks the gates of sets that have some, and withdraws what was asked",
 		"/pods/resize patch":                                    "gives members other cpu and memory, of sets that are updated in place",
-		"/pods/eviction create":                                 "removes members of sets that ask for evictions",
+		"/pods/eviction create":                                 "removes members of sets that ask for evictions, and asks before it restarts them in place",
 		"/events patch":                                         "counts an event that comes again",
 	}
 }

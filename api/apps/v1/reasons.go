@@ -21,7 +21,8 @@ const (
 	ReasonMemberUpdatedInPlace = "MemberUpdatedInPlace"
 	// ReasonDisruptionRequested: the gates of spec.disruption are asked about a member.
 	ReasonDisruptionRequested = "DisruptionRequested"
-	// ReasonEvictionBlocked: a PodDisruptionBudget does not let a member be evicted.
+	// ReasonEvictionBlocked: a PodDisruptionBudget does not let a member be evicted, or restarted in
+	// place.
 	ReasonEvictionBlocked = "EvictionBlocked"
 	// ReasonObjectDiffers: an object of somebody else, which is used, is not as its template describes.
 	ReasonObjectDiffers = "ObjectDiffers"
@@ -112,8 +113,8 @@ const (
 	// ReasonHostUnavailable: the host cluster could not be asked. It is tried again,
 	// with back-off.
 	ReasonHostUnavailable = "HostUnavailable"
-	// ReasonDisruptionNotAllowed: a PodDisruptionBudget does not let a member be evicted. It is
-	// tried again after 10 to 60 seconds.
+	// ReasonDisruptionNotAllowed: a PodDisruptionBudget does not let a member be evicted, or
+	// restarted in place. It is tried again after 10 to 60 seconds.
 	ReasonDisruptionNotAllowed = "DisruptionNotAllowed"
 	// ReasonInvalidSelector: spec.selector cannot be used.
 	ReasonInvalidSelector = "InvalidSelector"

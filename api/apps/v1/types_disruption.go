@@ -45,9 +45,10 @@ const (
 // hold for pods that are deleted by others, are lost with their nodes, have ended, keep an
 // update from going on, or go with the set.
 type StatefulSetDisruption struct {
-	// method is Delete or Evict. With Evict, pods that are ready are evicted, so that the
-	// PodDisruptionBudgets of the namespace hold; one that may not be evicted is tried again
-	// after 10 to 60 seconds. Others are deleted. Without it, Delete.
+	// method is Delete or Evict. With Evict, pods that are ready are evicted, and restarted in
+	// place only if they might be, so that the PodDisruptionBudgets of the namespace hold; one
+	// that may not be evicted is tried again after 10 to 60 seconds. Others are deleted. Without
+	// it, Delete.
 	// +optional
 	Method DisruptionMethodType `json:"method,omitempty" protobuf:"bytes,1,opt,name=method,casttype=DisruptionMethodType"`
 

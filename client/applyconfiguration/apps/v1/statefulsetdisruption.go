@@ -17,9 +17,10 @@ import (
 // hold for pods that are deleted by others, are lost with their nodes, have ended, keep an
 // update from going on, or go with the set.
 type StatefulSetDisruptionApplyConfiguration struct {
-	// method is Delete or Evict. With Evict, pods that are ready are evicted, so that the
-	// PodDisruptionBudgets of the namespace hold; one that may not be evicted is tried again
-	// after 10 to 60 seconds. Others are deleted. Without it, Delete.
+	// method is Delete or Evict. With Evict, pods that are ready are evicted, and restarted in
+	// place only if they might be, so that the PodDisruptionBudgets of the namespace hold; one
+	// that may not be evicted is tried again after 10 to 60 seconds. Others are deleted. Without
+	// it, Delete.
 	Method *appsv1.DisruptionMethodType `json:"method,omitempty"`
 	// gates are asked before a pod is removed, all at the same time, and all have to agree.
 	// At most 8.
