@@ -89,30 +89,16 @@ func TestLifeOfTheExampleWithEvictions(t *testing.T) {
 	pods := watchPods(t, ns)
 	kubectlApply(t, string(content), "-n", ns)
 	waitReady(t, ns, "db", 3)
-	allow := func(most, want int32) {
-		kubectl(t, "patch", "pdb", "db", "-n", ns, "--type=merge", "-p", fmt.Sprintf(`{"spec":{"maxUnavailable":%d}}`, most))
-		harness.Eventually(t, "the budget is counted", func(ctx context.Context) error {
-			budget, err := suite.Host.PolicyV1().PodDisruptionBudgets(ns).Get(ctx, "db", metav1.GetOptions{})
-			if err != nil {
-				return err
-			}
-			if status := budget.Status; status.ObservedGeneration != budget.Generation || status.DisruptionsAllowed != want {
-				return fmt.Errorf("the status is %+v, want %d to be allowed", status, want)
-			}
-			return nil
-		})
-	}
-	allow(0, 0)
+	allowDisruptions(t, ns, 0)
 
 	mark := pods.mark()
 	kubectl(t, "patch", "statefulsets.apps.statefulset.dev", "db", "-n", ns, "--type=json", "-p", `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"registry.k8s.io/nginx-slim:0.25"}]`)
-	const why = "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget db needs 3 healthy pods and has 3 currently"
-	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonDisruptionNotAllowed, why)
+	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonDisruptionNotAllowed, noneAllowed)
 	expectEvent(t, ns, "EvictionBlocked", `Could not evict pod "db-2" (update) of set db: Cannot evict pod`)
 	pods.expect(t, mark)
 	// Budgets count a member as disrupted for up to two minutes if it comes back so soon that they
 	// have not seen it go.
-	allow(3, 3)
+	allowDisruptions(t, ns, 3)
 	pods.expect(t, mark, "deleted db-2", "added db-2", "deleted db-1", "added db-1", "deleted db-0", "added db-0")
 	waitReady(t, ns, "db", 3)
 
@@ -121,6 +107,61 @@ func TestLifeOfTheExampleWithEvictions(t *testing.T) {
 	waitReason(t, ns, v1.StatefulSetStalled, v1.ReasonHostRefused, "This pod has more than one PodDisruptionBudget")
 	kubectl(t, "delete", "pdb", "other", "-n", ns)
 	waitReady(t, ns, "db", 2)
+}
+
+// noneAllowed is what a host says whose budget allows no disruption of the example.
+const noneAllowed = "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget db needs 3 healthy pods and has 3 currently"
+
+// allowDisruptions has the budget of the example allow so many of its members to be unavailable,
+// while all are available.
+func allowDisruptions(t *testing.T, ns string, most int32) {
+	t.Helper()
+	kubectl(t, "patch", "pdb", "db", "-n", ns, "--type=merge", "-p", fmt.Sprintf(`{"spec":{"maxUnavailable":%d}}`, most))
+	harness.Eventually(t, "the budget is counted", func(ctx context.Context) error {
+		budget, err := suite.Host.PolicyV1().PodDisruptionBudgets(ns).Get(ctx, "db", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if status := budget.Status; status.ObservedGeneration != budget.Generation || status.DisruptionsAllowed != most {
+			return fmt.Errorf("the status is %+v, want %d to be allowed", status, most)
+		}
+		return nil
+	})
+}
+
+// TestUpdatesInPlaceMindBudgets updates the example in place while its budget allows no eviction, and
+// then allows it. The host is asked, and evicts nobody.
+func TestUpdatesInPlaceMindBudgets(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	content, err := os.ReadFile("../../artifacts/examples/evict.yaml")
+	if err != nil {
+		t.Fatalf("reading the example: %v", err)
+	}
+	inPlace := strings.Replace(string(content), "  disruption:\n", "  updateStrategy:\n    type: RollingUpdate\n    rollingUpdate:\n      inPlace:\n        policy: Only\n  disruption:\n", 1)
+	kubectlApply(t, inPlace, "-n", ns)
+	waitReady(t, ns, "db", 3)
+	allowDisruptions(t, ns, 0)
+	uids := podUIDs(t, ns)
+	playContainers(t, ns)
+
+	newer := strings.Replace(inPlace, "nginx-slim:0.24", "nginx-slim:0.25", 1)
+	said, err := planCommand(t, ns, newer[strings.LastIndex(newer, "---\n"):], "-f", "-")
+	if want := "update pod db-2 in place (image of db) as budgets allow"; err != nil || !strings.Contains(said, want) {
+		t.Errorf("kubectl sts plan says %v, %s, want a line with %q", err, said, want)
+	}
+	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p", `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"registry.k8s.io/nginx-slim:0.25"}]`)
+	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonDisruptionNotAllowed, noneAllowed)
+	expectEvent(t, ns, "EvictionBlocked", `Could not update pod "db-2" in place of set db: Cannot evict pod`)
+	expectInPlace(t, ns, uids, "registry.k8s.io/nginx-slim:0.24", "")
+
+	allowDisruptions(t, ns, 1)
+	waitReady(t, ns, "db", 3)
+	expectInPlace(t, ns, uids, "registry.k8s.io/nginx-slim:0.25", "")
+	budget, err := suite.Host.PolicyV1().PodDisruptionBudgets(ns).Get(t.Context(), "db", metav1.GetOptions{})
+	if err != nil || len(budget.Status.DisruptedPods) > 0 {
+		t.Errorf("got the budget %+v and error %v, want none that counts a pod as evicted", budget, err)
+	}
 }
 
 // waitAsked waits until the gate of a pod is asked for the first time.
