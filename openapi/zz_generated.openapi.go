@@ -19628,7 +19628,7 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 					},
 					"progressTime": {
 						SchemaProps: spec.SchemaProps{
-							Description: "progressTime is when mostAvailable has last become more. If it lies further back than spec.progressDeadlineSeconds, the update has failed. Absent while the update waits for something else than its members.",
+							Description: "progressTime is since when mostAvailable has not become more, although a member at revision is not available, or has yet to bake. If it lies further back than spec.progressDeadlineSeconds, the update has failed. Absent while the update waits for something else than its members.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},

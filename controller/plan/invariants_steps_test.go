@@ -115,14 +115,7 @@ func (j *judged) decisions() {
 	if !now.Rollback || record.Rollback {
 		return
 	}
-	failing := slices.ContainsFunc(j.updatedMembers(), func(ordinal int) bool {
-		saidNo := slices.ContainsFunc(j.member(ordinal).Status.Conditions, func(c corev1.PodCondition) bool {
-			return c.Status == corev1.ConditionFalse && c.Type != corev1.PodReady
-		})
-		late := record.ProgressTime != nil && j.Now.Sub(record.ProgressTime.Time) >= 600*time.Second
-		return saidNo || late && !j.serves(ordinal)
-	})
-	if !failing || j.anySuperseded() || !j.failsBack() || j.isPaused() || now.Failure == nil {
+	if !j.isLate() && !j.isRefuted() || j.anySuperseded() || !j.failsBack() || j.isPaused() || now.Failure == nil {
 		j.broke("rollback", "the update is rolled back for %+v, with the members %v at it", now.Failure, j.updatedMembers())
 	}
 }
@@ -152,12 +145,8 @@ func (j *judged) stepLooks() (all []time.Duration) {
 	if inSteps && int(now.Step) == number && now.BakeStartTime != nil {
 		all = append(all, now.BakeStartTime.Add(time.Duration(j.steps()[number-1].BakeSeconds)*time.Second).Sub(j.Now))
 	}
-	if now.ProgressTime != nil && slices.ContainsFunc(j.updatedMembers(), func(ordinal int) bool { return !j.serves(ordinal) }) {
-		left := 600*time.Second - j.Now.Sub(now.ProgressTime.Time)
-		if inSteps && int(now.MostAvailable) >= j.quota(number) {
-			left += time.Duration(j.steps()[number-1].BakeSeconds) * time.Second
-		}
-		all = append(all, left)
+	if now.ProgressTime != nil {
+		all = append(all, j.clockLook(number, inSteps))
 	}
 	if patience, asked := j.patience(); asked && inSteps {
 		for _, ordinal := range j.ordinals {

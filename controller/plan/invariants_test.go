@@ -56,6 +56,7 @@ var invariants = []func(*judged){
 	(*judged).tracking,
 	(*judged).stepping,
 	(*judged).decisions,
+	(*judged).fails,
 	(*judged).stepsEnd,
 	(*judged).rollsBack,
 	(*judged).growth,
@@ -87,6 +88,7 @@ type judged struct {
 	evidence
 	plan   Plan
 	ended  map[int]ended
+	lapse  lapse
 	broken []string
 }
 
@@ -113,13 +115,15 @@ func planned[A Action](j *judged) (all []A) {
 func inspected(t tester, compute func(World) Plan) func(World) Plan {
 	names, notes := map[string]string{}, map[string]string{}
 	var endings endings
+	var lapses lapses
 	return func(world World) Plan {
 		t.Helper()
 		before := deepCopy(world)
 		p := compute(world)
 		j := &judged{evidence: gather(before), plan: p}
 		endings.see(j)
-		j.ended = endings.members
+		lapses.see(j)
+		j.ended, j.lapse = endings.members, lapses.now
 		for _, invariant := range invariants {
 			invariant(j)
 		}

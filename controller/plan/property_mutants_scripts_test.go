@@ -86,6 +86,16 @@ func scriptedMutants() map[string]scripted {
 			r.Rollback = r.Rollback && !w.Set.Status.Rollout.Rollback
 			return p
 		})}},
+		"counts while it waits for an eviction": {"evict-blip", mutant{"rollback", countsWaiting}},
+		"counts a bake that nobody saw end": {"steps-baked-unseen", mutant{"rollback", func(w World, p Plan) Plan {
+			if before := w.Set.Status.Rollout; before == nil || before.BakeStartTime == nil {
+				return p
+			}
+			w.Set = w.Set.DeepCopy()
+			w.Set.Status.Rollout.BakeStartTime = nil
+			return Compute(w)
+		}}},
+		"counts while it waits for a gate":        {"gate-blip", mutant{"rollback", countsWaiting}},
 		"creates members of a pause as they were": {"paused-midway", mutant{"tracked creation", onTracked(createsAsBefore)}},
 		"forgets who is superseded":               {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
 		"removes what a gate made unready":        {"gate-readiness", mutant{"gate", onPods(breaks)}},

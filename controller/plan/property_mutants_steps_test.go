@@ -84,6 +84,17 @@ func bakesAnew(w World, p Plan, r *v1.RolloutStatus) Plan {
 	return p
 }
 
+// countsWaiting counts what an update has waited for others as if a member had not served.
+func countsWaiting(w World, p Plan) Plan {
+	before := w.Set.Status.Rollout
+	if before == nil || before.ProgressTime != nil || before.MostAvailable == 0 {
+		return p
+	}
+	w.Set = w.Set.DeepCopy()
+	w.Set.Status.Rollout.ProgressTime = &metav1.Time{Time: w.Now.Add(-gather(w).updateDeadline())}
+	return Compute(w)
+}
+
 // goesOn takes an update further that was aborted.
 func goesOn(w World, p Plan) Plan {
 	if before := w.Set.Status.Rollout; before == nil || !before.Aborted {

@@ -26,7 +26,7 @@ func (f *facts) goesByRecord() bool {
 
 // releases reports whether the update may reach members that it has not reached yet.
 func (f *facts) releases() bool {
-	return f.rollout.at.inSteps && !f.paused() && !f.isAborted() && !f.rollout.stored.Rollback && f.rollout.at.failure == nil
+	return f.rollout.at.inSteps && !f.goesNoFurther() && f.rollout.at.failure == nil
 }
 
 // letGo are the members that the status is to name as reached. Those that are at the

@@ -37,66 +37,6 @@ func (f *facts) destination() *revision {
 	return f.update
 }
 
-// windClock finds out since when nothing has become better with the members that the update
-// has reached. As long as one of them has yet to be created, or the bake is over, or the
-// update is not to go on, the clock stands.
-func (f *facts) windClock(p *progress) {
-	stored := &f.rollout.stored
-	available := 0
-	for _, m := range p.updated {
-		if !f.unavailable(m) {
-			available++
-		}
-	}
-	p.most = available
-	if f.paused() || p.baked || f.isAborted() || stored.Rollback || f.awaitsMembers() {
-		return
-	}
-	if f.sameStep(p) && stored.ProgressTime != nil && available <= int(stored.MostAvailable) {
-		p.clock, p.most = stored.ProgressTime, int(stored.MostAvailable)
-		if at := lastChange(p.updated); at.After(p.clock.Time) {
-			p.clock = &metav1.Time{Time: at}
-		}
-		return
-	}
-	p.clock = &metav1.Time{Time: f.Now.Truncate(time.Second)}
-}
-
-// lastChange is when the last of members was changed whose containers are being restarted,
-// zero if there are none. Of one that is recreated, the clock stands as long as it has no pod.
-func lastChange(members []member) (last time.Time) {
-	for _, m := range members {
-		last = latest(last, noteOf(m.pod).begun())
-	}
-	return last
-}
-
-// awaitsMembers reports whether a member that the update has reached has no pod, or one that
-// is about to go. One that has ended by itself counts as not available.
-func (f *facts) awaitsMembers() bool {
-	for _, m := range f.members {
-		if (f.rollout.released[m.ordinal] || !f.goesByRecord()) && (m.pod == nil || isTerminating(m.pod) && !hasFailed(m.pod)) {
-			return true
-		}
-	}
-	return false
-}
-
-// hasFailed reports whether a pod has ended by itself, and not because the cluster needed its
-// place.
-func hasFailed(pod *corev1.Pod) bool {
-	return isFinished(pod) && says(pod, string(corev1.DisruptionTarget)) != corev1.ConditionTrue
-}
-
-// failsAt is when an update has failed unless its members become available.
-func (f *facts) failsAt(p *progress) time.Time {
-	at := p.clock.Add(f.progressDeadline())
-	if p.most >= p.quota {
-		at = at.Add(time.Duration(p.step.BakeSeconds) * time.Second)
-	}
-	return at
-}
-
 // rolloutFailure says why the update has failed, nil if it has not. Whoever writes
 // conditions may write False before it knows, so that counts only after the bake, or if all
 // were True before. As long as they are Unknown the update waits.
@@ -111,9 +51,9 @@ func (f *facts) rolloutFailure(p *progress) *reason {
 			}
 		}
 	}
-	if p.ailing != nil && p.clock != nil && !f.Now.Before(f.failsAt(p)) {
+	if p.culprit != nil && p.clock != nil && !f.Now.Before(f.failsAt(p)) {
 		return &reason{v1.RolloutDeadlineExceeded, fmt.Sprintf("%s is not available, and nothing has become better since %s, for longer than %s: %s",
-			p.ailing.pod.Name, clock(p.clock.Time), f.failsAt(p).Sub(p.clock.Time), diagnose(p.ailing.pod))}
+			p.culprit.pod.Name, clock(p.clock.Time), f.failsAt(p).Sub(p.clock.Time), diagnose(p.culprit.pod))}
 	}
 	return nil
 }

@@ -25,8 +25,9 @@ type progress struct {
 	quota int
 	// updated are the members whose pods are at the revision of the update.
 	updated []member
-	// ailing is the first of them that is not available, nil if all are.
-	ailing *member
+	// ailing is the first of them that is not available, nil if all are; culprit the first that
+	// is so without having been taken from service by our hand.
+	ailing, culprit *member
 	// baking is since when as many as the step asks for are available without a break, nil if
 	// they are not; baked is true if that is long enough.
 	baking *metav1.Time
@@ -35,8 +36,8 @@ type progress struct {
 	passed map[int]bool
 	// unmet is the first condition that is not True, of the member that lacks it.
 	unmet *condition
-	// clock is since when nothing has become better, nil if the update waits for something
-	// else; most is how many members were available at its revision in this step.
+	// clock is since when nothing has become better with them, nil if the update waits for
+	// something else; most is how many of them were available at a time in this step.
 	clock *metav1.Time
 	most  int
 	// failure says why the update has failed, nil if it has not.
@@ -57,8 +58,14 @@ func (f *facts) standingOfRollout() progress {
 			continue
 		}
 		p.updated = append(p.updated, m)
-		if p.ailing == nil && f.unavailable(m) {
+		if !f.unavailable(m) {
+			continue
+		}
+		if p.ailing == nil {
 			p.ailing = &m
+		}
+		if p.culprit == nil && !f.drained(m) {
+			p.culprit = &m
 		}
 	}
 	f.bake(&p)
@@ -168,8 +175,8 @@ func (f *facts) at(p progress) *v1.RolloutStatus {
 // judges reports whether it matters how the members do that the update has reached.
 func (f *facts) judges() bool { return len(f.steps()) > 0 || f.failsBack() }
 
-// nextStepLook is how long it takes until the bake ends, or the update fails; zero if time
-// does not lead there.
+// nextStepLook is how long it takes until the bake ends, the update fails, or its clock stops;
+// zero if time does not lead there.
 func (f *facts) nextStepLook() time.Duration {
 	if f.frozen() || f.rollout == nil || !f.judges() || f.rests() || f.rollsBack() {
 		return 0
@@ -179,8 +186,13 @@ func (f *facts) nextStepLook() time.Duration {
 	switch {
 	case p.baking != nil && !p.baked && p.inSteps:
 		next = soonest(next, f.bakedAt(p).Sub(f.Now))
-	case p.ailing != nil && p.clock != nil && p.failure == nil:
+	case p.clock == nil, p.failure != nil:
+	case p.culprit != nil:
 		next = soonest(next, f.failsAt(p).Sub(f.Now))
+	default:
+		if at, ok := f.steadyAt(p); ok {
+			next = soonest(next, at.Sub(f.Now))
+		}
 	}
 	return next
 }

@@ -134,7 +134,8 @@ type RolloutStatus struct {
 	// +optional
 	// +k8s:opaqueType
 	BakeStartTime *metav1.Time `json:"bakeStartTime,omitempty" protobuf:"bytes,5,opt,name=bakeStartTime"`
-	// progressTime is when mostAvailable has last become more. If it lies further back than
+	// progressTime is since when mostAvailable has not become more, although a member at revision
+	// is not available, or has yet to bake. If it lies further back than
 	// spec.progressDeadlineSeconds, the update has failed. Absent while the update waits for
 	// something else than its members.
 	// +optional

@@ -33,7 +33,8 @@ type RolloutStatusApplyConfiguration struct {
 	// bakeStartTime is since when all members that the step asks for are available without a
 	// break.
 	BakeStartTime *metav1.Time `json:"bakeStartTime,omitempty"`
-	// progressTime is when mostAvailable has last become more. If it lies further back than
+	// progressTime is since when mostAvailable has not become more, although a member at revision
+	// is not available, or has yet to bake. If it lies further back than
 	// spec.progressDeadlineSeconds, the update has failed. Absent while the update waits for
 	// something else than its members.
 	ProgressTime *metav1.Time `json:"progressTime,omitempty"`
