@@ -39,7 +39,7 @@ func apiGroup(config *Config, getter generic.RESTOptionsGetter) (*genericapiserv
 	}
 	if config.Planner != nil {
 		served["statefulsets/plan"] = statefulset.NewPlanREST(sets.StatefulSet, config.scheme, config.Planner)
-		served["statefulsets/rollout"] = statefulset.NewRolloutREST(sets.Status, config.scheme)
+		served["statefulsets/rollout"] = statefulset.NewRolloutREST(sets.Status, config.scheme, config.Planner)
 		served["statefulsets/replace"] = statefulset.NewReplaceREST(sets.Status, config.scheme, config.Planner)
 	}
 	group.VersionedResourcesStorageMap[appsv1.SchemeGroupVersion.Version] = served

@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
+
+	"statefulset.dev/identity"
 )
 
 func TestMembersAreThoseThatTheHostHas(t *testing.T) {
@@ -22,6 +24,7 @@ func TestMembersAreThoseThatTheHostHas(t *testing.T) {
 	pod := func(ordinal int, change ...func(*corev1.Pod)) *corev1.Pod {
 		pod := newPod(set, ordinal)
 		pod.UID = types.UID(fmt.Sprintf("pod-%d", ordinal))
+		pod.Labels[identity.RevisionLabel] = "web-a"
 		pod.Status.Phase = corev1.PodRunning
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 		for _, f := range change {
@@ -33,12 +36,13 @@ func TestMembersAreThoseThatTheHostHas(t *testing.T) {
 		pod(1, func(pod *corev1.Pod) { pod.Status.Conditions[0].Status = corev1.ConditionFalse }),
 		pod(2, func(pod *corev1.Pod) {
 			pod.DeletionTimestamp, pod.Finalizers = new(metav1.Now()), []string{"example.com/x"}
+			pod.Labels[identity.RevisionLabel] = "web-b"
 		}))
 	var got []string
-	err := newPreview(host).Members(t.Context(), set, func(ordinal int, pod types.UID, serves bool) {
-		got = append(got, fmt.Sprintf("%d %s %t", ordinal, pod, serves))
+	err := newPreview(host).Members(t.Context(), set, func(ordinal int, pod types.UID, revision string, serves bool) {
+		got = append(got, fmt.Sprintf("%d %s %s %t", ordinal, pod, revision, serves))
 	})
-	if want := []string{"0 pod-0 true", "1 pod-1 false", "2 pod-2 false"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{"0 pod-0 web-a true", "1 pod-1 web-a false", "2 pod-2 web-b false"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("got members %q and error %v, want %q", got, err, want)
 	}
 }
@@ -46,8 +50,8 @@ func TestMembersAreThoseThatTheHostHas(t *testing.T) {
 func TestMembersOfASilentHostAreNotGuessed(t *testing.T) {
 	host := fake.NewClientset()
 	refuse(host, "list", "", errors.New("connection refused"))
-	err := newPreview(host).Members(t.Context(), newSet("web"), func(int, types.UID, bool) { t.Error("got a member, want none") })
-	const want = "it is not known which members are available, because the host cluster does not list pods: connection refused"
+	err := newPreview(host).Members(t.Context(), newSet("web"), func(int, types.UID, string, bool) { t.Error("got a member, want none") })
+	const want = "it is not known how the members are, because the host cluster does not list pods: connection refused"
 	if seconds, ok := apierrors.SuggestsClientDelay(err); !apierrors.IsServiceUnavailable(err) || err.Error() != want || !ok || seconds != retryAfter {
 		t.Errorf("got error %v and a delay of %d s, want %q, and %d s", err, seconds, want, retryAfter)
 	}

@@ -20230,7 +20230,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetRollout(ref common.ReferenceCa
 					},
 					"action": {
 						SchemaProps: spec.SchemaProps{
-							Description: "action is Promote, PromoteAll or Abort.\n\nPossible enum values:\n - `\"Abort\"` brings the members that an update has reached back to the current revision.\n - `\"Promote\"` approves the steps of an update up to a certain one.\n - `\"PromoteAll\"` ends the steps of an update: it goes on to all members.",
+							Description: "action is Promote, PromoteAll or Abort.\n\nPossible enum values:\n - `\"Abort\"` brings the members that an update has reached back to the current revision.\n - `\"Promote\"` approves the steps of an update up to a certain one. As PromoteAll does, it takes back an abortion of an update that could not be rolled back.\n - `\"PromoteAll\"` ends the steps of an update: it goes on to all members.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",

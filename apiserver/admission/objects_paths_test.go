@@ -26,8 +26,8 @@ import (
 // membersOnly is a planner that knows which members a set has, and makes no plans.
 type membersOnly struct{}
 
-func (membersOnly) Members(_ context.Context, _ *appsv1.StatefulSet, tell func(ordinal int, pod types.UID, serves bool)) error {
-	tell(0, "a", true)
+func (membersOnly) Members(_ context.Context, _ *appsv1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error {
+	tell(0, "a", "", true)
 	return nil
 }
 

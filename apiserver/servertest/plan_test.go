@@ -33,9 +33,9 @@ func (repeating) Proposed(_ context.Context, set *appsv1.StatefulSet, neighbours
 }
 
 // Members says that members 0 and 1 have pods, and serve.
-func (repeating) Members(_ context.Context, _ *appsv1.StatefulSet, tell func(ordinal int, pod types.UID, serves bool)) error {
-	tell(0, "pod-0", true)
-	tell(1, "pod-1", true)
+func (repeating) Members(_ context.Context, _ *appsv1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error {
+	tell(0, "pod-0", "", true)
+	tell(1, "pod-1", "", true)
 	return nil
 }
 

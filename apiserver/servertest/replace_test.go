@@ -22,9 +22,9 @@ import (
 // staffed is a planner whose sets have three members that serve.
 type staffed struct{ repeating }
 
-func (staffed) Members(_ context.Context, _ *appsv1.StatefulSet, tell func(ordinal int, pod types.UID, serves bool)) error {
+func (staffed) Members(_ context.Context, _ *appsv1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error {
 	for ordinal, uid := range []types.UID{"a", "b", "c"} {
-		tell(ordinal, uid, true)
+		tell(ordinal, uid, "", true)
 	}
 	return nil
 }

@@ -5,13 +5,14 @@ package plan
 
 import "k8s.io/apimachinery/pkg/types"
 
-// TellMembers tells of each wanted member that has a pod: its ordinal, the UID of the pod, and
-// whether it serves somebody. Of the world it needs the set, its pods and the time.
-func TellMembers(world World, tell func(ordinal int, pod types.UID, serves bool)) {
+// TellMembers tells of each wanted member that has a pod, in ascending order: its ordinal, the UID
+// and the revision of the pod, and whether it serves somebody. Of the world it needs the set, its
+// pods and the time.
+func TellMembers(world World, tell func(ordinal int, pod types.UID, revision string, serves bool)) {
 	f := survey(world, &reader{})
 	for _, m := range f.members {
 		if m.pod != nil {
-			tell(m.ordinal, m.pod.UID, !f.unavailable(m))
+			tell(m.ordinal, m.pod.UID, revisionOf(m.pod), !f.unavailable(m))
 		}
 	}
 }

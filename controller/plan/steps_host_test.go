@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/decision"
 )
 
 // stepsOf reads the steps of an update, such as 1:bake=10:if=example.com/ok:manual/50%, or none.
@@ -45,41 +46,60 @@ func (h *host) stepsOf(text string) (steps []v1.RolloutStep) {
 
 // decide carries out the commands by which people and checkers decide about an update, and
 // reports false if it knows no such command: "promote 2", "promoteall", "abort", as the server
-// takes them, and "true web-1 ok", "false web-1 ok" and "unknown web-1 ok" for the condition
-// example.com/ok of a pod.
+// takes or refuses them, "abort blindly", as if it knew nothing of the pods, and "true web-1 ok",
+// "false web-1 ok" and "unknown web-1 ok" for the condition example.com/ok of a pod.
 func (s *stage) decide(name string, args []string) bool {
-	status := map[string]corev1.ConditionStatus{"true": corev1.ConditionTrue, "false": corev1.ConditionFalse, "unknown": corev1.ConditionUnknown}
-	switch name {
-	case "promote":
-		record := s.record()
-		record.PromotedStep = max(record.PromotedStep, int32(s.number(args[0])))
-	case "promoteall":
-		s.record().PromotedAll = true
-	case "abort":
-		s.record().Aborted = true
-	case "true", "false", "unknown":
-		s.changePod(args[0], func(pod *corev1.Pod) {
-			setCondition(pod, corev1.PodConditionType("example.com/"+args[1]), status[name], s.now)
-		})
-	default:
-		return false
+	if about := s.decisionOf(name, args); about != nil {
+		set := s.set.DeepCopy()
+		if err := decision.Note(set, about, s.strays(args)); err != nil {
+			fmt.Fprintf(&s.log, "  refused: %v\n", err)
+			return true
+		}
+		s.set.Status.Rollout = set.Status.Rollout
+		return true
 	}
-	return true
+	status, is := map[string]corev1.ConditionStatus{"true": corev1.ConditionTrue, "false": corev1.ConditionFalse, "unknown": corev1.ConditionUnknown}[name]
+	if is {
+		s.changePod(args[0], func(pod *corev1.Pod) {
+			setCondition(pod, corev1.PodConditionType("example.com/"+args[1]), status, s.now)
+		})
+	}
+	return is
 }
 
-// record is what the status says of the present update, for the server to note a decision in.
-func (s *stage) record() *v1.RolloutStatus {
-	status := &s.set.Status
-	if status.Rollout == nil || status.Rollout.Revision != status.UpdateRevision {
-		next := &v1.RolloutStatus{Revision: status.UpdateRevision}
-		if status.Rollout != nil {
-			next.Released = status.Rollout.Released
-		}
-		status.Rollout = next
-	} else {
-		status.Rollout = status.Rollout.DeepCopy()
+// decisionOf is the decision that a command is about, nil if it is about none.
+func (s *stage) decisionOf(name string, args []string) *v1.StatefulSetRollout {
+	about := &v1.StatefulSetRollout{Revision: s.set.Status.UpdateRevision}
+	switch name {
+	case "promote":
+		about.Action, about.Step = v1.PromoteRollout, int32(s.number(args[0]))
+	case "promoteall":
+		about.Action = v1.PromoteAllRollout
+	case "abort":
+		about.Action = v1.AbortRollout
+	default:
+		return nil
 	}
-	return status.Rollout
+	return about
+}
+
+// strays are the members that could not go back, as the server sees them.
+func (s *stage) strays(args []string) (ranges []v1.OrdinalRange) {
+	if slices.Contains(args, "blindly") {
+		return nil
+	}
+	f := gather(s.world())
+	for _, ordinal := range f.ordinals {
+		if pod := f.member(ordinal); pod != nil && decision.IsStray(s.set, pod.Labels["controller-revision-hash"]) {
+			ranges = decision.With(ranges, ordinal)
+		}
+	}
+	return ranges
+}
+
+// accepts reports whether the server takes a decision.
+func (s *stage) accepts(words []string) bool {
+	return decision.Note(s.set.DeepCopy(), s.decisionOf(words[0], words[1:]), s.strays(words)) == nil
 }
 
 // stepText is what the status says of an update that goes by steps, or may be rolled back.
@@ -111,14 +131,6 @@ func (s *stage) stepText(r *v1.RolloutStatus) (text string) {
 	return text
 }
 
-// canDecide reports whether the server takes decisions about the present update.
-func (s *stage) canDecide() bool {
-	status := &s.set.Status
-	return s.set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType && s.set.DeletionTimestamp == nil &&
-		status.ObservedGeneration == s.set.Generation && status.UpdateRevision != status.CurrentRevision &&
-		(status.Rollout == nil || status.Rollout.Revision != status.UpdateRevision || !status.Rollout.Aborted && !status.Rollout.Rollback)
-}
-
 func setCondition(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus, now time.Time) {
 	pod.Status.Conditions = slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool { return c.Type == kind })
 	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: kind, Status: status, LastTransitionTime: metav1.Time{Time: now}})
@@ -127,20 +139,19 @@ func setCondition(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.C
 // decisionFor is the command by which somebody decides about the update that is under way, nil
 // if the server would not take it.
 func (s *stage) decisionFor(e event) []string {
-	steps := len(gather(s.world()).steps())
-	record := s.set.Status.Rollout
-	known := record != nil && record.Revision == s.set.Status.UpdateRevision
-	switch {
-	case !s.canDecide(), e.Kind != "abort" && steps == 0, e.Kind == "abort" && known && len(record.Superseded) > 0:
+	words := []string{e.Kind}
+	switch steps := len(gather(s.world()).steps()); {
+	case e.Kind == "promote" && steps == 0:
 		return nil
-	case e.Kind != "promote":
-		return []string{e.Kind}
+	case e.Kind == "promote":
+		words = append(words, fmt.Sprint(1+e.Value%steps))
+	case e.Kind == "abort" && e.Value%4 == 3:
+		words = append(words, "blindly")
 	}
-	step := 1 + e.Value%steps
-	if known && step < int(record.Step) {
+	if !s.accepts(words) {
 		return nil
 	}
-	return []string{"promote", fmt.Sprint(step)}
+	return words
 }
 
 // isRolledBack reports whether the present update is not tried again.
@@ -149,8 +160,8 @@ func (s *stage) isRolledBack() bool {
 	return record != nil && record.Revision == s.set.Status.UpdateRevision && (record.Aborted || record.Rollback)
 }
 
-// tryAgain is what a user does about an update that was rolled back, and keeps the host from
-// rolling back another.
+// tryAgain is what a user does about an update that was rolled back, or was to be and cannot, and
+// keeps the host from rolling back another.
 func (s *stage) tryAgain() {
 	if s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 		return
@@ -161,6 +172,9 @@ func (s *stage) tryAgain() {
 	if s.isRolledBack() { // unless another template has been given since
 		s.happen("look")
 	}
+	if s.isRolledBack() && s.accepts([]string{"promoteall"}) { // it cannot go back
+		s.happen("promoteall")
+	}
 	if image := s.set.Spec.Template.Spec.Containers[0].Image; s.isRolledBack() {
 		s.happen("set", "image="+choice([]string{"nginx:1", "nginx:2"}, map[string]int{"nginx:1": 1}[image]))
 	}
@@ -170,7 +184,7 @@ func (s *stage) tryAgain() {
 // somebody promotes the step.
 func (s *stage) check() (acted []string) {
 	steps, record := gather(s.world()).steps(), s.set.Status.Rollout
-	if record == nil || !s.canDecide() || record.Step < 1 || int(record.Step) > len(steps) || record.Revision != s.set.Status.UpdateRevision {
+	if record == nil || record.Step < 1 || int(record.Step) > len(steps) || !s.accepts([]string{"promote", fmt.Sprint(record.Step)}) {
 		return nil
 	}
 	step := steps[record.Step-1]
@@ -188,7 +202,7 @@ func (s *stage) check() (acted []string) {
 		}
 	}
 	if len(acted) == 0 && step.Approval == v1.ManualRolloutStepApproval && record.PromotedStep < record.Step {
-		s.record().PromotedStep = record.Step
+		s.decide("promote", []string{fmt.Sprint(record.Step)})
 		acted = append(acted, fmt.Sprintf("promote %d", record.Step))
 	}
 	return acted

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/decision"
 )
 
 // tellRollout tells of an update that has failed, is rolled back, or cannot be.
@@ -25,7 +26,7 @@ func tellRollout(f *facts, d *draft) verdict {
 	case f.rollsBack():
 		d.warn(v1.ReasonRollingBack, "the update to %s is rolled back: %s", f.update.name, f.whyRolledBack())
 	case f.isAborted() && len(r.superseded) > 0:
-		message := fmt.Sprintf("the update to %s was aborted and cannot be rolled back, because %s; give the set another template", f.update.name, f.neverCompleted())
+		message := fmt.Sprintf("the update to %s was aborted and cannot be rolled back, because %s; give the set another template, or go on with it: %s", f.update.name, f.neverCompleted(), decision.GoOn(f.Set))
 		d.warn(v1.ReasonRolloutFailed, "%s", message)
 		d.blocked(v1.ReasonRolloutFailed, "%s", message)
 	case r.at.failure != nil:

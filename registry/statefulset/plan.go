@@ -146,11 +146,7 @@ func (r *PlanREST) merged(ctx context.Context, name string, proposal, stored *ap
 		return set, rest.BeforeCreate(r.strategy, ctx, set)
 	}
 	if decision := decisionIn(proposal); decision != nil {
-		set := stored.DeepCopy()
-		if errs := validateDecision(decision); len(errs) > 0 {
-			return nil, invalidDecision(name, errs)
-		}
-		return set, DecideRollout(set, decision)
+		return r.decided(ctx, stored, decision)
 	}
 	if request := replacementIn(proposal); request != nil {
 		return r.asked(ctx, stored, request)
@@ -163,6 +159,18 @@ func (r *PlanREST) merged(ctx context.Context, name string, proposal, stored *ap
 	set := &appsv1.StatefulSet{TypeMeta: stored.TypeMeta, ObjectMeta: *stored.ObjectMeta.DeepCopy(), Status: *stored.Status.DeepCopy()}
 	set.Labels, set.Annotations, set.Spec = proposal.Labels, proposal.Annotations, proposal.Spec
 	return set, r.beforeUpdate(ctx, set, stored)
+}
+
+// decided is the set after a decision about its update, which is refused as the decision itself is.
+func (r *PlanREST) decided(ctx context.Context, stored *appsv1.StatefulSet, about *appsv1.StatefulSetRollout) (*appsv1.StatefulSet, error) {
+	if errs := validateDecision(about); len(errs) > 0 {
+		return nil, invalidDecision(stored.Name, errs)
+	}
+	decided, err := decidedOn(ctx, r.planner, stored, about)
+	if err != nil {
+		return nil, err
+	}
+	return decided.apply(stored)
 }
 
 // asked is the set after a request to replace members, which is refused as the request itself is.

@@ -20,9 +20,10 @@ import (
 
 // Members knows the pods of members.
 type Members interface {
-	// Members tells of each wanted member of a set that has a pod, as the host has it now:
-	// its ordinal, the UID of the pod, and whether it serves somebody.
-	Members(ctx context.Context, set *appsv1.StatefulSet, tell func(ordinal int, pod types.UID, serves bool)) error
+	// Members tells of each wanted member of a set that has a pod, as the host has it now, in
+	// ascending order: its ordinal, the UID and the revision of the pod, and whether it serves
+	// somebody.
+	Members(ctx context.Context, set *appsv1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error
 }
 
 // ReplaceREST serves /replace: requests to replace members. It shares the store, and so the
@@ -104,7 +105,7 @@ func lookAt(ctx context.Context, members Members, set *appsv1.StatefulSet, reque
 	if err := asked.refuse(set); err != nil {
 		return nil, err
 	}
-	err := members.Members(ctx, set, func(ordinal int, pod types.UID, serves bool) {
+	err := members.Members(ctx, set, func(ordinal int, pod types.UID, _ string, serves bool) {
 		asked.pods[ordinal], asked.serve[ordinal] = pod, serves
 	})
 	return asked, err

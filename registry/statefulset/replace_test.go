@@ -24,9 +24,9 @@ import (
 // pods are those of members in a host, with false for those that serve nobody.
 type pods map[int]bool
 
-func (p pods) Members(_ context.Context, _ *appsv1.StatefulSet, tell func(int, types.UID, bool)) error {
+func (p pods) Members(_ context.Context, _ *appsv1.StatefulSet, tell func(int, types.UID, string, bool)) error {
 	for ordinal, serves := range p {
-		tell(ordinal, uidOf(ordinal), serves)
+		tell(ordinal, uidOf(ordinal), "", serves)
 	}
 	return nil
 }
@@ -36,7 +36,7 @@ func uidOf(ordinal int) types.UID { return types.UID(fmt.Sprintf("pod-%d", ordin
 // silent is a host that does not answer.
 type silent struct{}
 
-func (silent) Members(context.Context, *appsv1.StatefulSet, func(int, types.UID, bool)) error {
+func (silent) Members(context.Context, *appsv1.StatefulSet, func(int, types.UID, string, bool)) error {
 	return errors.New("no answer")
 }
 
@@ -159,7 +159,7 @@ type slow struct {
 	begun, finish chan struct{}
 }
 
-func (s slow) Members(ctx context.Context, set *appsv1.StatefulSet, tell func(int, types.UID, bool)) error {
+func (s slow) Members(ctx context.Context, set *appsv1.StatefulSet, tell func(int, types.UID, string, bool)) error {
 	s.begun <- struct{}{}
 	<-s.finish
 	return s.pods.Members(ctx, set, tell)

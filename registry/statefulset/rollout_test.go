@@ -6,12 +6,15 @@ package statefulset
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -19,6 +22,16 @@ import (
 	appsv1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
+
+// ran are the revisions that the pods of members run in a host.
+type ran map[int]string
+
+func (r ran) Members(_ context.Context, _ *appsv1.StatefulSet, tell func(int, types.UID, string, bool)) error {
+	for _, ordinal := range slices.Sorted(maps.Keys(r)) {
+		tell(ordinal, uidOf(ordinal), r[ordinal], true)
+	}
+	return nil
+}
 
 func TestDecidingAboutAnUpdate(t *testing.T) {
 	const invalid = `StatefulSetRollout.apps.statefulset.dev "web" is invalid: `
@@ -30,12 +43,18 @@ func TestDecidingAboutAnUpdate(t *testing.T) {
 	atStep := func(step int32) *appsv1.RolloutStatus {
 		return &appsv1.RolloutStatus{Revision: "web-b", Step: step, Released: first(2)}
 	}
+	stuck := func() *appsv1.RolloutStatus {
+		return &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1), Aborted: true}
+	}
+	plain := func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate = nil }
+	const noWayBack = " ran a revision that was never completed, so the update cannot be rolled back; give the set another template, or stop the update where it is: kubectl sts rollout pause"
 	for sentence, test := range map[string]struct {
 		decision appsv1.StatefulSetRollout
 		name     string
 		spec     func(*appsv1.StatefulSetSpec)
 		status   func(*appsv1.StatefulSetStatus)
 		before   *appsv1.RolloutStatus
+		host     Members
 		admit    error
 		dryRun   bool
 		want     *appsv1.RolloutStatus
@@ -49,7 +68,7 @@ func TestDecidingAboutAnUpdate(t *testing.T) {
 		"one that comes before the record begins": {decision: abort, want: &appsv1.RolloutStatus{Revision: "web-b", Aborted: true}},
 		"one that comes before the record of the one before ends keeps whom that had reached": {decision: abort,
 			before: &appsv1.RolloutStatus{Revision: "web-a", Step: 3, Released: first(1), PromotedAll: true}, want: &appsv1.RolloutStatus{Revision: "web-b", Released: first(1), Aborted: true}},
-		"an abortion of an update without steps is noted": {decision: abort, spec: func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate = nil }, want: &appsv1.RolloutStatus{Revision: "web-b", Aborted: true}},
+		"an abortion of an update without steps is noted": {decision: abort, spec: plain, want: &appsv1.RolloutStatus{Revision: "web-b", Aborted: true}},
 		"a dry run is not noted":                          {decision: abort, before: atStep(1), dryRun: true, want: atStep(1)},
 
 		"one without a revision and without an action": {err: invalid + `[revision: Required value: status.updateRevision of the set, action: Unsupported value: "": supported values: "Abort", "Promote", "PromoteAll"]`},
@@ -57,14 +76,26 @@ func TestDecidingAboutAnUpdate(t *testing.T) {
 		"an abortion of a step":                        {decision: appsv1.StatefulSetRollout{Revision: "web-b", Action: appsv1.AbortRollout, Step: 1}, err: invalid + "step: Invalid value: 1: only allowed with action Promote"},
 		"a promotion of a step that there is not":      {decision: promote(3), before: atStep(1), want: atStep(1), err: late + "there is no step 3: the update has 2"},
 		"a promotion that comes too late":              {decision: promote(1), before: atStep(2), want: atStep(2), err: late + "step 1 is done: the update is at step 2"},
-		"a promotion of an update without steps": {decision: all, spec: func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate = nil },
+		"a promotion of an update without steps": {decision: all, spec: plain,
 			err: late + "the update has no steps that could be promoted"},
 		"one about another update":            {decision: appsv1.StatefulSetRollout{Revision: "web-a", Action: appsv1.AbortRollout}, err: late + "the decision is about the update to web-a, and the present one is to web-b"},
 		"one about an update that is over":    {decision: abort, status: func(s *appsv1.StatefulSetStatus) { s.CurrentRevision = "web-b" }, err: late + "no update is under way: revision web-b is the current one"},
 		"one about what nobody has seen yet":  {decision: abort, status: func(s *appsv1.StatefulSetStatus) { s.ObservedGeneration = 0 }, err: late + "the controller has not yet seen generation 1 of the set, it has seen 0: look again at what the update is"},
 		"one about an update that was failed": {decision: all, before: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true}, want: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true}, err: late + "the update to web-b is rolled back already; give the set another template, or kubectl sts rollout restart"},
 		"an abortion with nowhere to go back to": {decision: abort, before: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1, 2)}, want: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1, 2)},
-			err: late + "web-1, web-2 ran a revision that was never completed, so the update cannot be rolled back; give the set another template"},
+			err: late + "web-1, web-2" + noWayBack},
+		"one with nowhere to go back to, as only the pods tell": {decision: abort, spec: plain, host: ran{1: "web-0", 2: "web-0", 4: "", 5: "web-b", 6: "web-a"},
+			err: late + "web-1 to web-2, web-4" + noWayBack},
+		"one before whose record the pods are seen": {decision: abort, before: &appsv1.RolloutStatus{Revision: "web-a", Step: 3, Released: first(1)}, host: ran{1: "web-0"},
+			want: &appsv1.RolloutStatus{Revision: "web-a", Step: 3, Released: first(1)}, err: late + "web-1" + noWayBack},
+		"one of which it is not known where it would lead":      {decision: abort, spec: plain, host: silent{}, err: "no answer"},
+		"one that the record tells, whatever the pods":          {decision: abort, before: atStep(2), host: silent{}, want: &appsv1.RolloutStatus{Revision: "web-b", Step: 2, Released: first(2), Aborted: true}},
+		"a promotion does not ask the host":                     {decision: promote(1), host: silent{}, want: &appsv1.RolloutStatus{Revision: "web-b", PromotedStep: 1}},
+		"one of an update that was aborted and cannot go back":  {decision: abort, before: stuck(), want: stuck(), err: late + "the update is aborted already, and web-1 ran a revision that was never completed, so it cannot be rolled back; give the set another template, or go on with it: kubectl sts rollout promote"},
+		"a promotion takes an abortion back that leads nowhere": {decision: promote(1), before: stuck(), want: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1), PromotedStep: 1}},
+		"so does that of all steps":                             {decision: all, before: stuck(), want: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1), PromotedAll: true}},
+		"so it does where there are none":                       {decision: all, spec: plain, before: stuck(), want: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1)}},
+		"one of an update that was aborted, and goes back":      {decision: all, before: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Aborted: true}, want: &appsv1.RolloutStatus{Revision: "web-b", Step: 1, Aborted: true}, err: late + "the update to web-b is rolled back already; give the set another template, or kubectl sts rollout restart"},
 		"one about updates that do not roll": {decision: abort, spec: func(s *appsv1.StatefulSetSpec) {
 			s.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}
 		}, err: late + "the update strategy is OnDelete: only updates of the strategy RollingUpdate are promoted and aborted"},
@@ -96,8 +127,11 @@ func TestDecidingAboutAnUpdate(t *testing.T) {
 			if test.name == "" {
 				test.name = "web"
 			}
+			if test.host == nil {
+				test.host = ran{0: "web-a", 2: "web-b"}
+			}
 			admit := func(context.Context, runtime.Object) error { return test.admit }
-			got, err := NewRolloutREST(s.Status, newScheme(t)).Create(s.requestFor("rollout"), test.name, &test.decision, rest.ValidateObjectFunc(admit), options)
+			got, err := NewRolloutREST(s.Status, newScheme(t), test.host).Create(s.requestFor("rollout"), test.name, &test.decision, rest.ValidateObjectFunc(admit), options)
 			if (err == nil) != (test.err == "") || err != nil && !strings.HasPrefix(err.Error(), test.err) {
 				t.Errorf("got error %v, want %q", err, test.err)
 			}
@@ -107,6 +141,70 @@ func TestDecidingAboutAnUpdate(t *testing.T) {
 			}
 			if answer, ok := got.(*appsv1.StatefulSetRollout); err == nil && (!ok || answer.UID != set.UID || answer.Action != test.decision.Action) {
 				t.Errorf("got the answer %+v, want the decision, with the UID of the set", got)
+			}
+		})
+	}
+}
+
+func TestFourDecisionsThatDependOnPodsAreAnsweredAtATime(t *testing.T) {
+	s := newTestStorage(t)
+	set := create(t, s, settest.Valid())
+	set.Status.ObservedGeneration, set.Status.CurrentRevision, set.Status.UpdateRevision = 1, "web-a", "web-b"
+	if err := updateStatusAs(user.APIServerUser, s, set); err != nil {
+		t.Fatalf("preparing the status: %v", err)
+	}
+	host := slow{pods{}, make(chan struct{}), make(chan struct{})}
+	decisions := NewRolloutREST(s.Status, newScheme(t), host)
+	abort := func() error {
+		decision := &appsv1.StatefulSetRollout{Revision: "web-b", Action: appsv1.AbortRollout}
+		_, err := decisions.Create(s.requestFor("rollout"), "web", decision, nil, &metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err
+	}
+	answers := make(chan error)
+	for range DecisionsAtOnce {
+		go func() { answers <- abort() }()
+		<-host.begun
+	}
+	const want = "4 other decisions are being answered that depend on the pods of members, which is the limit, try again later"
+	if err := abort(); err == nil || err.Error() != want {
+		t.Errorf("one more: got error %v, want %q", err, want)
+	}
+	close(host.finish)
+	for range DecisionsAtOnce {
+		if err := <-answers; err != nil {
+			t.Errorf("one of the first: got error %v, want none", err)
+		}
+	}
+}
+
+// previewing is a planner that knows the pods of members, and makes no plans.
+type previewing struct {
+	Planner
+	ran
+}
+
+func (p previewing) Members(ctx context.Context, set *appsv1.StatefulSet, tell func(int, types.UID, string, bool)) error {
+	return p.ran.Members(ctx, set, tell)
+}
+
+func TestThePlanOfADecisionIsRefusedAsTheDecisionIs(t *testing.T) {
+	set := settest.Valid()
+	set.Generation, set.Status.ObservedGeneration, set.Status.CurrentRevision, set.Status.UpdateRevision = 1, 1, "web-a", "web-b"
+	for sentence, test := range map[string]struct {
+		pods ran
+		err  string
+	}{
+		"all members can go back": {pods: ran{0: "web-a", 2: "web-b"}},
+		"one can not":             {pods: ran{0: "web-a", 2: "web-0"}, err: "web-2 ran a revision that was never completed"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			plans := &PlanREST{planner: previewing{ran: test.pods}}
+			got, err := plans.decided(t.Context(), set, &appsv1.StatefulSetRollout{Revision: "web-b", Action: appsv1.AbortRollout})
+			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Errorf("got error %v, want %q", err, test.err)
+			}
+			if err == nil && !got.Status.Rollout.Aborted || set.Status.Rollout != nil {
+				t.Errorf("the plan is made of %+v, and the set has %+v, want an aborted update, and the set as it was", got.Status.Rollout, set.Status.Rollout)
 			}
 		})
 	}

@@ -73,7 +73,8 @@ type RolloutStep struct {
 type RolloutAction string
 
 const (
-	// PromoteRollout approves the steps of an update up to a certain one.
+	// PromoteRollout approves the steps of an update up to a certain one. As PromoteAll does, it
+	// takes back an abortion of an update that could not be rolled back.
 	PromoteRollout RolloutAction = "Promote"
 	// PromoteAllRollout ends the steps of an update: it goes on to all members.
 	PromoteAllRollout RolloutAction = "PromoteAll"
