@@ -25,6 +25,7 @@ var themes = map[string]theme{
 	"budgets":   {[]string{"method", "inPlace", "drain", "policy"}, []string{"image", "image", "restart", "swap", "refuse", "allow", "replace", "maxUnavailable"}},
 	"gates":     {[]string{"gates", "inPlace", "drain"}, []string{"answer", "answer", "image", "replace", "replicas", "method"}},
 	"order":     {[]string{"direction", "first", "last", "steps"}, []string{"lead", "follow", "steps", "true", "promote", "abort", "image", "replace"}},
+	"failures":  {[]string{"steps", "failurePolicy", "method"}, []string{"unready", "unready", "wait", "wait", "image", "abort", "promoteall", "refuse", "false"}},
 	"holes":     {[]string{"reserved", "overrides", "rate"}, []string{"reserved", "remove", "replicas", "start", "policy", "replace"}},
 }
 
