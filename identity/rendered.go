@@ -65,13 +65,17 @@ func (o *Overrides) CheckTransforms() []*render.Error {
 	return o.renders.Check()
 }
 
-// UnknownNames says which names in the template of the set look like parameters and are none; at
-// most as many as asked for.
+// UnknownNames says which names in the template of the set, and in its claim templates, look like
+// parameters and are none; of each at most as many as asked for. A set that renders nothing has none.
 func (o *Overrides) UnknownNames(most int) []string {
 	if o.renders == nil {
 		return nil
 	}
-	return o.renders.Unknown(&o.set.Spec.Template, most)
+	var ofClaims []string
+	for i := range o.set.Spec.VolumeClaimTemplates {
+		ofClaims = append(ofClaims, o.renders.UnknownInClaim(i, &o.set.Spec.VolumeClaimTemplates[i], most-len(ofClaims))...)
+	}
+	return append(o.renders.Unknown(&o.set.Spec.Template, most), ofClaims...)
 }
 
 // FirstName says where the templates of the set name a parameter first; empty if they name none, or

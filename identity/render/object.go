@@ -159,7 +159,7 @@ func (o *Object) Render(m Member) (map[string]any, *Error) {
 		return nil, errorf(o.in+".object", "", "", "%s", err)
 	}
 	known := o.source.ofObject(o.forSet, m)
-	w := &walk{known: known, room: mostText, named: true, leaves: func(at []string) bool { return at[0] == "binaryData" }}
+	w := &walk{known: known, room: mostText, named: true, leaves: isBinary}
 	if wrong := w.all(o.in+".object", tree); wrong != nil {
 		return nil, wrong
 	}
@@ -172,3 +172,6 @@ func (o *Object) Render(m Member) (map[string]any, *Error) {
 	}
 	return tree, nil
 }
+
+// isBinary reports whether a place of a manifest holds what is no text.
+func isBinary(at []string) bool { return at[0] == "binaryData" }

@@ -66,3 +66,12 @@ func expanded(text string, visit func(name string)) {
 		text = after
 	}
 }
+
+// referred are the names that look like those of parameters, in a text in which the controller puts
+// values in their place.
+func referred(text string, visit func(name string)) {
+	substitute(text, IsName, func(name string) string {
+		visit(name)
+		return ""
+	})
+}

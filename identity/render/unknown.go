@@ -21,10 +21,10 @@ func (r *Renderer) Unknown(template *corev1.PodTemplateSpec, most int) (texts []
 	if err != nil {
 		return nil
 	}
-	u := &unknown{known: r.source.parameters(Member{}), template: template}
+	u := &unknown{known: r.source.parameters(Member{}), template: template, path: "spec.template", look: expanded, most: most}
 	u.visit = u.name
 	u.value(tree)
-	return slices.Clip(u.texts[:min(len(u.texts), most)])
+	return u.texts
 }
 
 // FirstName says where a template that stands at a path names a parameter first, and in what text, unless
@@ -34,13 +34,13 @@ func (r *Renderer) FirstName(path string, template any) string {
 	if err != nil {
 		return ""
 	}
-	u := &unknown{known: r.source.parameters(Member{}), template: &corev1.PodTemplateSpec{}}
+	u := &unknown{known: r.source.parameters(Member{}), template: &corev1.PodTemplateSpec{}, path: path, look: expanded, most: 1}
 	if pod, ok := template.(*corev1.PodTemplateSpec); ok {
 		u.template = pod
 	}
 	u.visit = func(name string) {
 		if _, known := u.known[name]; known && !u.isVariable(name) && !isName(u.at) {
-			u.texts = append(u.texts, fmt.Sprintf("%s%s: Invalid value: %q: names $(%s)", path, pathOf(u.at), short(u.text), name))
+			u.tell("Invalid value: %q: names $(%s)", short(u.text), name)
 		}
 	}
 	if u.value(tree); len(u.texts) == 0 {
@@ -60,17 +60,21 @@ func (u *unknown) isVariable(name string) bool {
 type unknown struct {
 	known    map[string]parameter
 	template *corev1.PodTemplateSpec
+	path     string // of the template
 	at       []string
 	text     string // what stands there
-	texts    []string
-	visit    func(name string)
+	// look finds the names in a text, and visit is shown each.
+	look  func(text string, visit func(name string))
+	visit func(name string)
+	texts []string
+	most  int // of them
 }
 
 func (u *unknown) value(value any) {
 	switch value := value.(type) {
 	case string:
 		u.text = value
-		expanded(value, u.visit)
+		u.look(value, u.visit)
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			u.below(key, value[key])
@@ -96,18 +100,34 @@ func (u *unknown) name(name string) {
 	case c != nil && ofTheKubelet(u.at):
 		at := slices.IndexFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == name })
 		if known && at >= 0 && u.at[3] == "env" && u.at[4] == strconv.Itoa(at) {
-			u.texts = append(u.texts, fmt.Sprintf("spec.template%s: $(%s) in %s is not the parameter of that name, and stays as it is; leave the variable out: a container that names a parameter gets it", pathOf(u.at), name, name))
+			u.tell("$(%s) in %s is not the parameter of that name, and stays as it is; leave the variable out: a container that names a parameter gets it", name, name)
 		}
-		if !known && at < 0 && len(c.EnvFrom) == 0 && !strings.Contains(name, "_SERVICE_") && !strings.Contains(name, "_PORT") {
-			u.tell(name)
+		if !known && at < 0 && len(c.EnvFrom) == 0 && !isOfService(name) {
+			u.tellUnknown(name)
 		}
 	case !known:
-		u.tell(name)
+		u.tellUnknown(name)
 	}
 }
 
-func (u *unknown) tell(name string) {
-	u.texts = append(u.texts, fmt.Sprintf("spec.template%s: $(%s) is no parameter, and stays as it is; parameters are %s", pathOf(u.at), name, strings.Join(slices.Sorted(maps.Keys(u.known)), ", ")))
+func (u *unknown) tellUnknown(name string) {
+	u.tell("$(%s) is no parameter, and stays as it is; parameters are %s", name, strings.Join(slices.Sorted(maps.Keys(u.known)), ", "))
+}
+
+// tell says something of the place, once, as long as there is not too much.
+func (u *unknown) tell(format string, args ...any) {
+	if len(u.texts) == u.most {
+		return
+	}
+	text := u.path + pathOf(u.at) + ": " + fmt.Sprintf(format, args...)
+	if !slices.Contains(u.texts, text) {
+		u.texts = append(u.texts, text)
+	}
+}
+
+// isOfService reports whether containers may have a variable of that name because a Service is there.
+func isOfService(name string) bool {
+	return strings.Contains(name, "_SERVICE_") || strings.Contains(name, "_PORT")
 }
 
 // container is the one in which the place is, nil if it is in none.

@@ -159,10 +159,18 @@ func unrendered(wrong *render.Error, detail string, path *field.Path) *field.Err
 	return field.Invalid(at, wrong.Value, detail)
 }
 
-// unnamed warns of names that look like parameters and are none.
-func unnamed(set, old *appsv1.StatefulSet) []string {
-	if set.Spec.Identity == nil || old != nil && !identityConcerned(&set.Spec, &old.Spec) {
-		return nil
+// unnamed warns of names that look like parameters and are none, where they are looked up.
+func unnamed(set, old *appsv1.StatefulSet) (texts []string) {
+	if set.Spec.Identity != nil && (old == nil || identityConcerned(&set.Spec, &old.Spec)) {
+		texts = identity.OverridesOf(set).UnknownNames(mostUnmounted)
 	}
-	return identity.OverridesOf(set).UnknownNames(mostUnmounted)
+	if len(set.Spec.ObjectTemplates) == 0 || old != nil && !objectsConcerned(&set.Spec, &old.Spec) {
+		return texts
+	}
+	objects, _ := identity.OverridesOf(set).Objects() // what is none is refused
+	var ofObjects []string
+	for _, object := range objects {
+		ofObjects = append(ofObjects, object.Unknown(mostUnmounted-len(ofObjects))...)
+	}
+	return append(texts, ofObjects...)
 }

@@ -4,6 +4,7 @@
 package statefulset
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,5 +117,59 @@ func TestWarningsOfUnknownNames(t *testing.T) {
 	}
 	if got := warnings(t.Context(), settest.Changed(with), settest.Changed(with), services{"nginx": true}); len(got) > 0 {
 		t.Errorf("got the warnings %q of what has not changed", got)
+	}
+}
+
+func TestWarningsOfUnknownNamesBesidePods(t *testing.T) {
+	of := func(identity *appsv1.MemberIdentity) func(*appsv1.StatefulSet) {
+		return settest.Spec(func(s *appsv1.StatefulSetSpec) {
+			s.Identity, s.ServiceName = identity, ""
+			s.VolumeClaimTemplates[0].Labels = map[string]string{"a": "$(NODE)"}
+			s.ObjectTemplates = []appsv1.ObjectTemplate{
+				objectTemplate("conf", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)"},"data":{"a":"$(DNS_NAME)","b":"$$(DNS_NAME)"}}`),
+				forSet(objectTemplate("all", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"all"},"data":{"a":"$(IDENTITY)"}}`)),
+			}
+		})
+	}
+	const are = "is no parameter here, and stays as it is; parameters here are"
+	ofObjects := []string{
+		"spec.objectTemplates[0].object.data.a: $(DNS_NAME) " + are + " IDENTITY, NAMESPACE, ORDINAL, REPLICAS, SET",
+		"spec.objectTemplates[1].object.data.a: $(IDENTITY) " + are + " NAMESPACE, REPLICAS, SET",
+	}
+	ofClaims := []string{"spec.volumeClaimTemplates[0].metadata.labels[a]: $(NODE) " + are + " IDENTITY, NAMESPACE, ORDINAL, SET"}
+	plain := settest.Spec(func(s *appsv1.StatefulSetSpec) {
+		s.ServiceName, s.VolumeClaimTemplates[0].Labels = "", map[string]string{"a": "$(NODE)"}
+	})
+	for sentence, test := range map[string]struct {
+		to, from func(*appsv1.StatefulSet) // the latter nil of a new set
+		want     []string
+	}{
+		"none in what is not rendered":              {to: plain},
+		"those in objects, if nothing else is":      {to: of(nil), want: ofObjects},
+		"those in claim templates, too":             {to: of(&appsv1.MemberIdentity{}), want: slices.Concat(ofClaims, ofObjects)},
+		"when the set gets what is rendered":        {to: of(&appsv1.MemberIdentity{}), from: plain, want: slices.Concat(ofClaims, ofObjects)},
+		"not again when something else has changed": {to: of(&appsv1.MemberIdentity{}), from: of(&appsv1.MemberIdentity{})},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			set, old := settest.Changed(test.to), (*appsv1.StatefulSet)(nil)
+			set.Spec.Replicas = new(int32(7))
+			if test.from != nil {
+				old = settest.Changed(test.from)
+			}
+			if got := unnamed(set, old); !slices.Equal(got, test.want) {
+				t.Errorf("got the warnings\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
+	}
+}
+
+func TestOfManyUnknownNamesSomeAreNamed(t *testing.T) {
+	set := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) {
+		for range 3 {
+			s.ObjectTemplates = append(s.ObjectTemplates, objectTemplate("conf", `{"data":{"a":"$(A) $(B) $(C)"}}`))
+		}
+	}))
+	if got := unnamed(set, nil); len(got) != mostUnmounted {
+		t.Errorf("got %d warnings, want %d: %q", len(got), mostUnmounted, got)
 	}
 }

@@ -1,0 +1,101 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// UnknownInClaim says which names in the claim template of that index look like parameters and are
+// none; at most as many as asked for.
+func (r *Renderer) UnknownInClaim(index int, template *corev1.PersistentVolumeClaim, most int) []string {
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
+	if err != nil {
+		return nil
+	}
+	u := elsewhere(r.source.parameters(Member{}), fmt.Sprintf("spec.volumeClaimTemplates[%d]", index), most)
+	u.leaves = isName
+	return u.all(tree)
+}
+
+// Unknown says which names in the manifest look like parameters and are none; at most as many as
+// asked for.
+func (o *Object) Unknown(most int) []string {
+	tree := map[string]any{}
+	if err := utiljson.Unmarshal(o.text, &tree); err != nil {
+		return nil
+	}
+	u := elsewhere(o.source.ofObject(o.forSet, Member{}), "spec."+o.in+".object", most)
+	u.leaves = isBinary
+	return u.all(tree)
+}
+
+// stranger goes through what the controller alone renders.
+type stranger struct {
+	unknown
+
+	tree   map[string]any
+	leaves func(at []string) bool
+}
+
+// elsewhere looks for what is unknown outside of pod templates, at a path.
+func elsewhere(known map[string]parameter, path string, most int) *stranger {
+	maps.DeleteFunc(known, func(_ string, p parameter) bool { return p.misplaced() != "" }) // which is refused
+	s := &stranger{unknown: unknown{known: known, path: path, look: referred, most: most}}
+	s.visit = s.name
+	return s
+}
+
+func (s *stranger) all(tree map[string]any) []string {
+	s.tree = tree
+	s.value(tree)
+	return s.texts
+}
+
+func (s *stranger) name(name string) {
+	if _, known := s.known[name]; known || s.leaves(s.at) || s.isVariable(name) {
+		return
+	}
+	s.tell("$(%s) is no parameter here, and stays as it is; parameters here are %s", name, strings.Join(slices.Sorted(maps.Keys(s.known)), ", "))
+}
+
+// isVariable reports whether a name stands in a container that may have a variable of that name, as
+// those of a Job do: the kubelet looks it up.
+func (s *stranger) isVariable(name string) bool {
+	value := any(s.tree)
+	for i, token := range s.at {
+		switch in := value.(type) {
+		case map[string]any:
+			if defines(in, name) {
+				return true
+			}
+			value = in[token]
+		case []any:
+			if isOfService(name) && i > 0 && (s.at[i-1] == "containers" || s.at[i-1] == "initContainers") {
+				return true
+			}
+			at, _ := strconv.Atoi(token)
+			value = in[at]
+		}
+	}
+	return false
+}
+
+// defines reports whether a container, if it is one, may define a variable.
+func defines(container map[string]any, name string) bool {
+	from, _ := container["envFrom"].([]any)
+	env, _ := container["env"].([]any)
+	return len(from) > 0 || slices.ContainsFunc(env, func(variable any) bool {
+		fields, _ := variable.(map[string]any)
+		return fields["name"] == name
+	})
+}
