@@ -135,3 +135,21 @@ func TestPlansTakeTheObjectsOfRemovedTemplatesToBeThere(t *testing.T) {
 		t.Errorf("the plan is %v, %v, want one that deletes the ConfigMap", text, err)
 	}
 }
+
+func TestPlansShowThatAListOfMembersChanges(t *testing.T) {
+	stored := newSet("web")
+	stored.Spec.Replicas = new(int32(1))
+	stored.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "list", Scope: v1.SetObjectScope, Transforms: []v1.Transform{{Path: "/data/x", Expression: "MEMBERS.map(m, m.identity).join()"}},
+		Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(SET)-list"}}`)}}}
+	stored.Status.ObjectTemplates = []v1.ObjectTemplateStatus{{Name: "list", Kind: "ConfigMap", ObjectName: "$(SET)-list", Wanted: 1, Present: 1, Updated: 1}}
+	for replicas, want := range map[int32]bool{1: false, 2: true, 0: true} {
+		set := stored.DeepCopy()
+		set.Spec.Replicas = &replicas
+		world := filled(t, stored, newPod(stored, 0)).world(set, time.Unix(0, 0))
+		assumeObjects(&world, []v1.StatefulSet{*stored})
+		got := slices.ContainsFunc(plan.Compute(world).All(), func(a plan.Action) bool { return a.String() == "change ConfigMap web-list" })
+		if got != want {
+			t.Errorf("with %d replicas instead of one: the plan is %v, want that it changes the list: %t", replicas, plan.Compute(world).All(), want)
+		}
+	}
+}

@@ -21,9 +21,10 @@ func (o *Overrides) renderer(identity *v1.MemberIdentity) *render.Renderer {
 }
 
 func (o *Overrides) renderSource(identity *v1.MemberIdentity) render.Source {
+	roster := OrdinalsOf(o.set)
 	source := render.Source{
 		Identity: identity, Name: o.set.Name, Namespace: o.set.Namespace, ServiceName: o.set.Spec.ServiceName,
-		Replicas: OrdinalsOf(o.set).Len(), Selected: SelectedKeys(o.set.Spec.Selector), Outputs: outputs(o.set),
+		Replicas: roster.Len(), Wanted: roster.Ranges, Selected: SelectedKeys(o.set.Spec.Selector), Outputs: outputs(o.set),
 	}
 	for i := range o.set.Spec.Overrides {
 		if values := o.set.Spec.Overrides[i].Values; len(values) > 0 {

@@ -18872,7 +18872,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallba
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "transforms change the object, with its parameters, in this order. At most 32. REPLICAS is among the parameters, and is a number.",
+							Description: "transforms change the object, with its parameters, in this order. At most 32. REPLICAS is among the parameters, and is a number. MEMBERS is the list of the members that the set wants, each with identity, ordinal and, with serviceName, dnsName; in objects of members it may have 128.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

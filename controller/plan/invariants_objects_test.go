@@ -37,7 +37,8 @@ func (f evidence) dueObjects(ordinal int) (all []dueObject) {
 		if err := json.Unmarshal(template.Object.Raw, &written); err != nil {
 			continue
 		}
-		fill := strings.NewReplacer("$(IDENTITY)", f.podName(ordinal), "$(SET)", f.Set.Name, "$(REPLICAS)", strconv.Itoa(len(f.ordinals))).Replace
+		fill := strings.NewReplacer("$(IDENTITY)", f.podName(ordinal), "$(SET)", f.Set.Name, "$(REPLICAS)", strconv.Itoa(len(f.ordinals)),
+			"$(MEMBERS)", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.ordinals), " ", "-"), "[]")).Replace
 		all = append(all, dueObject{key: identity.ObjectKey{Kind: written.Kind, Name: fill(written.Name)}, data: fill(written.Labels["data"]), template: template.Name,
 			set: template.Scope == v1.SetObjectScope, refuses: template.ExistingPolicy == v1.RefuseExistingObject, generates: len(template.Generate) > 0})
 	}

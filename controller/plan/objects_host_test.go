@@ -19,9 +19,11 @@ import (
 )
 
 // objectTemplates reads templates such as conf, a ConfigMap of each member, peers, a Service of
-// the set, count, a ConfigMap that says how many members there are, ext and vip, Services of each member
-// and of the set that have the outputs ADDRESS and VIP, bad, which cannot be rendered for all, and frail,
-// which can for two members; conf:2 has other data, and conf! refuses objects of others; moved is conf with other names.
+// the set, count, a ConfigMap that says how many members there are, list, one of the set that says
+// which, ext and vip, Services of each member and of the set that have the outputs ADDRESS and VIP,
+// vips, which is vip and says which members there are, bad, which cannot be rendered for all, and frail,
+// which can for two members; conf:2 has other data, and conf! refuses objects of others; moved is conf
+// with other names.
 func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 	h.t.Helper()
 	if text == "none" {
@@ -54,6 +56,12 @@ func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 			kind, object, template.Scope = "Service", "$(SET)-peers", v1.SetObjectScope
 		case "count":
 			labels = `"data":"$(REPLICAS)"`
+		case "list", "vips":
+			object, template.Scope, labels = "$(SET)-list", v1.SetObjectScope, `"data":"$(MEMBERS)"`
+			if name == "vips" {
+				template.Name, kind, object, template.Outputs = "vip", "Service", "$(SET)-vip", []v1.ObjectOutput{{Name: "VIP", Expression: "object.address"}}
+			}
+			template.Transforms = []v1.Transform{{Path: "/metadata/labels/data", Expression: "MEMBERS.map(m, string(m.ordinal)).join('-')"}}
 		case "frail":
 			template.Transforms = []v1.Transform{{Path: "/metadata/labels/x", Expression: "string([1, 1, 1][REPLICAS])"}}
 		case "bad":

@@ -52,7 +52,7 @@ var settings = map[string][]string{
 		"wide@1@storage=www=2Gi", "big@0@node=nvme@storage=www=3Gi/small@4@env=SMALL"},
 	"identity": {"plain", "none", "env", "note", "tier", "bad"},
 	"args":     {"REPLICAS", "none", "IDENTITY", "hostname", "ADDRESS", "VIP", "ADDRESS"},
-	"objects":  {"conf", "none", "conf,peers", "peers", "conf:2,count", "count", "conf!,peers!", "conf:3", "bad", "again", "ext", "ext,vip", "ext:2,conf", "auth,sst", "auth", "conf,sst", "sesame,sst"},
+	"objects":  {"conf", "none", "conf,peers", "peers", "conf:2,count", "count,list", "conf!,peers!", "conf:3", "bad", "again", "ext", "ext,vip", "ext:2,conf", "auth,sst", "auth", "conf,sst", "sesame,sst"},
 	"service":  {"nginx", "other", ""},
 
 	"retention": {"Delete:20", "none", "Delete", "Retain", "Delete:60", "Delete:20", "/Delete", "Delete:20/Delete", "Retain/Delete", "Delete/Retain"},

@@ -79,6 +79,14 @@ func objectMutants() map[string]scripted {
 			p.Status.Conditions = Compute(w).Status.Conditions
 			return p
 		}}},
+		"leaves a list of members as it was": {"objects-members", mutant{"ready", func(w World, _ Plan) Plan {
+			w.Objects = copiesOfObjects(w.Objects)
+			if list := w.Objects[keyOf("ConfigMap/web-list")]; list != nil {
+				objects, _ := identity.OverridesOf(w.Set).Objects()
+				list.Annotations[v1.ObjectInputsAnnotation] = objects[0].Digest(setOrdinal)
+			}
+			return Compute(w)
+		}}},
 		"applies what is as it should be": {"objects-life", mutant{"idle apply", applying(func(_ World, o *Object) { o.Drifted = true })}},
 		"never changes an object":         {"objects-life", mutant{"converge", each(func(ApplyObject) []Action { return nil })}},
 		"changes objects without a version": {"objects-life", mutant{"exact", each(func(a ApplyObject) []Action {

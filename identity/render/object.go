@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -33,8 +34,12 @@ type Object struct {
 	// parameters that it may name. Where it is not plain which, there are rather too many.
 	text  []byte
 	names []string
-	name  string
-	kind  schema.GroupVersionKind
+	// roster is empty if the template does not mention MEMBERS, and otherwise says which there are.
+	roster string
+	// members are these as expressions read them, from when they are needed for the first time.
+	members func() ref.Val
+	name    string
+	kind    schema.GroupVersionKind
 	// compiled are the transforms, from when they are needed for the first time.
 	compiled func() ([]transform, []*Error)
 	// gives are the outputs, likewise.
@@ -70,6 +75,10 @@ func NewObject(source Source, template *v1.ObjectTemplate, in string) (*Object, 
 			o.names = append(o.names, name)
 		}
 	}
+	if _, taken := known[Members]; !taken && mentionsMembers(template.Transforms) {
+		o.roster = o.source.roster()
+	}
+	o.members = sync.OnceValue(o.source.list)
 	o.compiled = sync.OnceValues(o.compile)
 	o.gives = sync.OnceValues(o.compileOutputs)
 	return o, nil
@@ -92,7 +101,7 @@ func (o *Object) read(raw runtime.RawExtension) (map[string]any, *Error) {
 func (o *Object) compile() ([]transform, []*Error) {
 	known := o.source.ofObject(o.forSet, Member{})
 	c := compilation{in: o.in + ".transforms", whose: "the set", known: known, sizes: o.source.lengths(known),
-		owned: []pointer{{"apiVersion"}, {"kind"}, {"status"}}}
+		owned: []pointer{{"apiVersion"}, {"kind"}, {"status"}}, members: o.source.listedInObject(o.template.Transforms, o.forSet)}
 	for _, field := range []string{"name", "generateName", "namespace", "ownerReferences", "uid", "resourceVersion", "managedFields", "finalizers"} {
 		c.owned = append(c.owned, pointer{"metadata", field})
 	}
@@ -124,6 +133,15 @@ func (o *Object) Check() []*Error {
 	return slices.Concat(errs, more)
 }
 
+// ListsMembers reports whether the objects are made from the list of members.
+func (o *Object) ListsMembers() bool {
+	if o.roster == "" {
+		return false
+	}
+	transforms, _ := o.compiled()
+	return slices.ContainsFunc(transforms, func(t transform) bool { return t.lists })
+}
+
 // Name is what the object of a member is called.
 func (o *Object) Name(m Member) string {
 	if !strings.Contains(o.name, "$(") {
@@ -148,6 +166,10 @@ func (o *Object) Inputs(m Member) string {
 		part(name)
 		part(known[name].text)
 	}
+	if o.roster != "" {
+		part(Members)
+		part(o.roster)
+	}
 	const enough = 16
 	return hex.EncodeToString(sum.Sum(nil)[:enough])
 }
@@ -167,7 +189,11 @@ func (o *Object) Render(m Member) (map[string]any, *Error) {
 	if len(errs) > 0 {
 		return nil, errs[0]
 	}
-	if wrong := carryOut(transforms, tree, known); wrong != nil {
+	input := inputOf(known)
+	if slices.ContainsFunc(transforms, func(t transform) bool { return t.lists }) {
+		input[Members] = o.members()
+	}
+	if wrong := carryOut(transforms, tree, input); wrong != nil {
 		return nil, wrong
 	}
 	return tree, nil

@@ -62,6 +62,9 @@ type Source struct {
 	// Name, Namespace and ServiceName are those of the set.
 	Name, Namespace, ServiceName string
 	Replicas                     int
+	// Wanted are the ordinals of the members that the set wants, as many as Replicas, the lowest first.
+	// It is asked only for what lists them.
+	Wanted func() []v1.OrdinalRange
 	// Values are those of all overrides of the set, which bound what expressions may cost.
 	Values []map[string]string
 	// Selected are the labels by which the set finds its pods.
@@ -79,7 +82,7 @@ type Member struct {
 
 // parameters are those of a member.
 func (s *Source) parameters(m Member) map[string]parameter {
-	identity := s.Name + "-" + strconv.Itoa(m.Ordinal)
+	identity := s.identity(m.Ordinal)
 	all := map[string]parameter{
 		Identity:  {text: identity},
 		Set:       {text: s.Name},
@@ -92,7 +95,7 @@ func (s *Source) parameters(m Member) map[string]parameter {
 	all[Replicas] = changing
 	if s.ServiceName != "" {
 		all[Service] = parameter{text: s.ServiceName}
-		all[DNSName] = parameter{text: identity + "." + s.ServiceName + "." + s.Namespace + ".svc"}
+		all[DNSName] = parameter{text: s.dnsName(m.Ordinal)}
 	}
 	defer s.addOutputs(all)
 	if s.Identity == nil {
@@ -108,6 +111,13 @@ func (s *Source) parameters(m Member) map[string]parameter {
 		all[name] = parameter{text: value}
 	}
 	return all
+}
+
+func (s *Source) identity(ordinal int) string { return s.Name + "-" + strconv.Itoa(ordinal) }
+
+// dnsName is the name of a member in the Service of the set, which has one.
+func (s *Source) dnsName(ordinal int) string {
+	return s.identity(ordinal) + "." + s.ServiceName + "." + s.Namespace + ".svc"
 }
 
 // addOutputs adds what objects give, but for names that are taken: of a revision that has a value of

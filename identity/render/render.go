@@ -83,14 +83,14 @@ func (r *Renderer) transform(tree map[string]any, known map[string]parameter) *E
 	if len(errs) > 0 {
 		return errs[0]
 	}
-	return carryOut(transforms, tree, known)
+	return carryOut(transforms, tree, inputOf(known))
 }
 
 // carryOut carries out transforms one after the other.
-func carryOut(transforms []transform, tree map[string]any, known map[string]parameter) *Error {
+func carryOut(transforms []transform, tree, input map[string]any) *Error {
 	spent := uint64(0)
 	for _, t := range transforms {
-		value, cost, err := t.evaluate(known)
+		value, cost, err := t.evaluate(input)
 		if spent = saturated(spent, cost); err == nil && spent > mostCost {
 			err = fmt.Errorf("costs %d with those before it; at most %d is allowed", spent, mostCost)
 		}
@@ -122,7 +122,7 @@ func (t transform) alone(template *corev1.PodTemplateSpec, known map[string]para
 	if err != nil {
 		return errorf("template", "", "", "%s", err)
 	}
-	value, _, err := t.evaluate(known)
+	value, _, err := t.evaluate(inputOf(known))
 	if err != nil {
 		return errorf(t.in, "expression", t.text, "%s", err)
 	}

@@ -45,6 +45,8 @@ type transform struct {
 	text    string
 	program cel.Program
 	checked *cel.Ast
+	// lists is true if the expression reads MEMBERS.
+	lists bool
 }
 
 // compilation is what transforms are made with.
@@ -56,12 +58,14 @@ type compilation struct {
 	whose string
 	known map[string]parameter
 	sizes sizes
+	// members is what MEMBERS may be, nil if no expression mentions it, or if the name is taken.
+	members *listed
 }
 
 // compile makes the transforms of the identity.
 func (s *Source) compile() ([]transform, []*Error) {
 	known := s.parameters(Member{})
-	c := compilation{in: "identity.transforms", owned: owned(s.Selected), whose: "the member's identity", known: known, sizes: s.lengths(known)}
+	c := compilation{in: "identity.transforms", owned: owned(s.Selected), whose: "the member's identity", known: known, sizes: s.lengths(known), members: s.listedInIdentity()}
 	return c.all(s.Identity.Transforms)
 }
 
@@ -72,6 +76,9 @@ func (c *compilation) all(written []v1.Transform) ([]transform, []*Error) {
 	}
 	if n := len(written); n > mostTransforms {
 		return nil, []*Error{errorf(c.in, "", fmt.Sprint(n), "must be at most %d", mostTransforms)}
+	}
+	if _, taken := c.known[Members]; taken {
+		c.members = nil
 	}
 	env, err := c.environment()
 	if err != nil {
@@ -129,6 +136,10 @@ func (c *compilation) environment() (*cel.Env, error) {
 		}
 		variables = append(variables, cel.Variable(name, kind))
 	}
+	if c.members != nil {
+		c.members.measure(c.sizes)
+		variables = append(variables, c.members.options(base)...)
+	}
 	return base.Extend(variables...)
 }
 
@@ -160,7 +171,8 @@ func (c *compilation) one(env *cel.Env, t *transform) (uint64, error) {
 	if found := issues.Errors(); len(found) > 0 {
 		return 0, fmt.Errorf("%s: %s", position(found[0].Location), strings.TrimSuffix(found[0].Message, " (in container '')"))
 	}
-	if err := c.judge(checked.NativeRep()); err != nil {
+	lists, err := c.judge(checked.NativeRep())
+	if t.lists = lists; err != nil {
 		return 0, err
 	}
 	estimate, err := env.EstimateCost(checked, c.sizes)
@@ -175,27 +187,8 @@ func (c *compilation) one(env *cel.Env, t *transform) (uint64, error) {
 // position is a place in an expression: its line and its column, both from 1.
 func position(at common.Location) string { return fmt.Sprintf("%d:%d", at.Line(), at.Column()+1) }
 
-// judge refuses what changes while pods run, and what need not be the same every time.
-func (c *compilation) judge(checked *ast.AST) error {
-	for _, reference := range checked.ReferenceMap() {
-		if why := c.known[reference.Name].misplaced(); why != "" {
-			return fmt.Errorf("%s %s", reference.Name, why)
-		}
-	}
-	var err error
-	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() != ast.ComprehensionKind {
-			return
-		}
-		if over := checked.GetType(e.AsComprehension().IterRange().ID()); over.Kind() != types.ListKind {
-			at := checked.SourceInfo().GetStartLocation(e.AsComprehension().IterRange().ID())
-			err = fmt.Errorf("%s: only lists have an order in which to go through them, %s has none", position(at), over)
-		}
-	}))
-	return err
-}
-
-// sizes are how long the texts of parameters may be.
+// sizes are how long the texts of parameters may be, and MEMBERS; and by their names with a dot, the
+// fields of what it lists.
 type sizes map[string]uint64
 
 // What cannot be told of a size is taken to be this. What it is in truth is limited by what the
@@ -210,6 +203,11 @@ const (
 func (s sizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
 	if path := element.Path(); len(path) == 1 {
 		if most, known := s[path[0]]; known {
+			return &checker.SizeEstimate{Max: most}
+		}
+	}
+	if element.Expr().Kind() == ast.SelectKind && element.Type().Kind() == types.StringKind {
+		if most, known := s["."+element.Expr().AsSelect().FieldName()]; known {
 			return &checker.SizeEstimate{Max: most}
 		}
 	}
@@ -238,9 +236,9 @@ func (s sizes) EstimateCallCost(_, overload string, _ *checker.AstNode, _ []chec
 	}
 }
 
-// evaluate is what the expression of a transform gives with some parameters, and what that cost.
-func (t transform) evaluate(known map[string]parameter) (value any, cost uint64, err error) {
-	input := make(map[string]any, len(known))
+// inputOf is what expressions read that may name some parameters.
+func inputOf(known map[string]parameter) map[string]any {
+	input := make(map[string]any, len(known)+1)
 	for name, p := range known {
 		if p.number != nil {
 			input[name] = *p.number
@@ -248,6 +246,11 @@ func (t transform) evaluate(known map[string]parameter) (value any, cost uint64,
 			input[name] = p.text
 		}
 	}
+	return input
+}
+
+// evaluate is what the expression of a transform gives, and what that cost.
+func (t transform) evaluate(input map[string]any) (value any, cost uint64, err error) {
 	result, details, err := t.program.Eval(input)
 	if details != nil && details.ActualCost() != nil {
 		cost = *details.ActualCost()

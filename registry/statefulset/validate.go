@@ -57,6 +57,8 @@ func ValidateUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
 	}
 	if objectsConcerned(spec, &old.Spec) {
 		errs = append(errs, validateObjects(set, path)...)
+	} else {
+		errs = append(errs, validateRaised(set, old, path)...)
 	}
 	errs = append(errs, validateRemovedOutputs(set, old, path.Child("objectTemplates"))...)
 	errs = append(errs, validateAddedKeys(set, old, path.Child("objectTemplates"))...)

@@ -52,7 +52,9 @@ type ObjectTemplate struct {
 	// +k8s:opaqueType
 	Object runtime.RawExtension `json:"object" patchStrategy:"replace" protobuf:"bytes,3,opt,name=object"`
 	// transforms change the object, with its parameters, in this order. At most 32. REPLICAS is
-	// among the parameters, and is a number.
+	// among the parameters, and is a number. MEMBERS is the list of the members that the set
+	// wants, each with identity, ordinal and, with serviceName, dnsName; in objects of members
+	// it may have 128.
 	// +optional
 	// +listType=atomic
 	// +k8s:optional

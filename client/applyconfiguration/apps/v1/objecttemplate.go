@@ -27,7 +27,9 @@ type ObjectTemplateApplyConfiguration struct {
 	// no owner references.
 	Object *runtime.RawExtension `json:"object,omitempty"`
 	// transforms change the object, with its parameters, in this order. At most 32. REPLICAS is
-	// among the parameters, and is a number.
+	// among the parameters, and is a number. MEMBERS is the list of the members that the set
+	// wants, each with identity, ordinal and, with serviceName, dnsName; in objects of members
+	// it may have 128.
 	Transforms []TransformApplyConfiguration `json:"transforms,omitempty"`
 	// existingPolicy says what becomes of an object of somebody else that has the name already.
 	// Without it, Use.
