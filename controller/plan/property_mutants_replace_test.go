@@ -16,18 +16,6 @@ func replaceMutants() map[string]mutant {
 		"replaces all at once": {"replace budget", alsoReplacing(func(f evidence, ordinal int, pod *corev1.Pod) bool {
 			return f.serves(ordinal) && f.asked(pod)
 		})},
-		"replaces the lowest first": {"replace order", func(w World, p Plan) Plan {
-			f := gather(w)
-			return each(func(a DeletePod) []Action {
-				for _, ordinal := range f.ordinals {
-					if pod := f.member(ordinal); a.Reason == DeleteAsked && f.serves(ordinal) && f.asked(pod) {
-						a.Ordinal, a.Pod = ordinal, exact(pod)
-						break
-					}
-				}
-				return []Action{a}
-			})(w, p)
-		}},
 		"replaces what an ordered set cannot spare": {"predecessor", func(w World, p Plan) Plan {
 			if f := gather(w); !f.ordered() {
 				return p
@@ -74,4 +62,18 @@ func alsoReplacing(which func(f evidence, ordinal int, pod *corev1.Pod) bool) fu
 		}
 		return p
 	}
+}
+
+// replacesLowestFirst turns the order of requests to replace members around.
+func replacesLowestFirst(w World, p Plan) Plan {
+	f := gather(w)
+	return each(func(a DeletePod) []Action {
+		for _, ordinal := range f.ordinals {
+			if pod := f.member(ordinal); a.Reason == DeleteAsked && f.serves(ordinal) && f.asked(pod) {
+				a.Ordinal, a.Pod = ordinal, exact(pod)
+				break
+			}
+		}
+		return []Action{a}
+	})(w, p)
 }

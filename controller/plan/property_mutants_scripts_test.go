@@ -153,6 +153,7 @@ func scriptedMutants() map[string]scripted {
 			w.Set.Spec.ProgressDeadlineSeconds = new(int32(1_000_000))
 			return doing(p, Compute(w))
 		}}},
+		"replaces the lowest first":                           {"replace-budget", mutant{"replace order", replacesLowestFirst}},
 		"replaces another pod of the member":                  {"replace-other-pod", mutant{"reason to delete", replacesAnother}},
 		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
 		"takes the leader before its standbys":                {"order-classes", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { slices.Reverse(o.Last) })}},
