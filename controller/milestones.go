@@ -33,7 +33,7 @@ func milestones(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []even
 			events = append(events, event{kind: corev1.EventTypeNormal, reason: v1.ReasonClaimGrown,
 				text: fmt.Sprintf("%d of %d claims of template %s are as it describes", is.UpToDate, is.Claims, is.Name)})
 		}
-		if is.Infeasible > 0 && was.Infeasible == 0 && growsClaims(set) {
+		if is.Infeasible > 0 && was.Infeasible == 0 && set.Spec.VolumeClaimUpdate.IsInPlace() {
 			events = append(events, event{kind: corev1.EventTypeWarning, reason: v1.ReasonClaimGrowthRefused, text: refusal(is, after)})
 		}
 	}
@@ -73,11 +73,6 @@ func claimsOf(status *v1.StatefulSetStatus, template string) *v1.VolumeClaimStat
 // hasGrown reports whether the last claims of a template that had to grow have done so.
 func hasGrown(was, is *v1.VolumeClaimStatus) bool {
 	return was.Growing > 0 && is.Growing == 0 && is.UpToDate+is.Differing == is.Claims
-}
-
-func growsClaims(set *v1.StatefulSet) bool {
-	update := set.Spec.VolumeClaimUpdate
-	return update != nil && update.Policy == v1.InPlaceVolumeClaimUpdatePolicyType
 }
 
 // refusal says that claims of a template cannot grow, and how to give that up if the set says so.

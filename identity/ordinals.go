@@ -127,6 +127,16 @@ func (o Ordinals) Ranges() []v1.OrdinalRange {
 	return ranges
 }
 
+// AppendOrdinal is ranges with one more ordinal, which is above all others.
+func AppendOrdinal(ranges []v1.OrdinalRange, ordinal int) []v1.OrdinalRange {
+	next := int32(ordinal)
+	if last := len(ranges) - 1; last >= 0 && ranges[last].End() == next-1 {
+		ranges[last].Last = &next
+		return ranges
+	}
+	return append(ranges, v1.OrdinalRange{First: next})
+}
+
 // rows are the first and the last of the ordinals of each run that are wanted.
 func (o Ordinals) rows() iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {

@@ -78,8 +78,17 @@ func ifBudgetsAllow(asks bool) string {
 
 // AsksBudgets reports whether the host is asked whether it would evict a pod before an action.
 func AsksBudgets(action Action) bool {
-	update, updates := action.(UpdateInPlace)
-	resize, resizes := action.(ResizePod)
-	conditions, sets := action.(SetPodConditions)
-	return updates && update.AsBudgetsAllow || resizes && resize.AsBudgetsAllow || sets && conditions.AsBudgetsAllow
+	switch a := action.(type) {
+	case UpdateInPlace:
+		return a.AsBudgetsAllow
+	case ResizePod:
+		return a.AsBudgetsAllow
+	case SetPodConditions:
+		return a.AsBudgetsAllow
+	case CreateMember, CreateClaims, SetClaimOwners, UpdateClaim, MarkClaim, DeleteClaim:
+	case CreateObject, ApplyObject, MarkObject, DeleteObject, SetObjectOwners, CreateAnchor, OwnAnchor:
+	case RepairPod, PatchPod, DeletePod, EndInPlace, AdoptPod, ReleasePod:
+	case CreateRevision, RaiseRevision, AdoptRevision, DeleteRevision:
+	}
+	return false
 }

@@ -85,8 +85,7 @@ func (f *facts) growing() string {
 
 // updatesClaims reports whether claims that exist follow their templates.
 func (f *facts) updatesClaims() bool {
-	update := f.Set.Spec.VolumeClaimUpdate
-	return update != nil && update.Policy == v1.InPlaceVolumeClaimUpdatePolicyType
+	return f.Set.Spec.VolumeClaimUpdate.IsInPlace()
 }
 
 // compareClaims compares the claims of members that may be changed with their templates.

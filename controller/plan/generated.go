@@ -73,6 +73,9 @@ func asLongAs(claim string) string { return "as long as claim " + claim + " is t
 // keepKnown has the Secrets of a template stay when the set is deleted, as long as a claim knows one of
 // them: claims of templates that were removed stay, and come back with a set of the same name.
 func (f *facts) keepKnown() {
+	if !slices.ContainsFunc(f.objects, func(o identity.Object) bool { return o.Generates() && o.GoesWithSet() }) {
+		return
+	}
 	known := map[string]bool{}
 	for key, object := range f.Objects {
 		if key.Group == "" && key.Kind == "Secret" && f.claimKnowing(object) != "" {

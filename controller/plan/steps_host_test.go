@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 	"statefulset.dev/identity/decision"
 )
 
@@ -91,7 +92,7 @@ func (s *stage) strays(args []string) (ranges []v1.OrdinalRange) {
 	f := gather(s.world())
 	for _, ordinal := range f.ordinals {
 		if pod := f.member(ordinal); pod != nil && decision.IsStray(s.set, pod.Labels["controller-revision-hash"]) {
-			ranges = decision.With(ranges, ordinal)
+			ranges = identity.AppendOrdinal(ranges, ordinal)
 		}
 	}
 	return ranges

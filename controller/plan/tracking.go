@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // rollout is what is known of an update of which the status keeps a record, because the pods
@@ -126,11 +127,7 @@ func (f *facts) rangesOf(members map[int]bool) (ranges []v1.OrdinalRange) {
 		if !members[ordinal] || !f.roster.Contains(ordinal) {
 			continue
 		}
-		if last := len(ranges) - 1; last >= 0 && int(ranges[last].End()) == ordinal-1 {
-			ranges[last].Last = new(int32(ordinal))
-		} else {
-			ranges = append(ranges, v1.OrdinalRange{First: int32(ordinal)})
-		}
+		ranges = identity.AppendOrdinal(ranges, ordinal)
 	}
 	return ranges
 }

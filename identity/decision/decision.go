@@ -51,16 +51,6 @@ func IsStray(set *v1.StatefulSet, revision string) bool {
 	return revision != set.Status.CurrentRevision && revision != set.Status.UpdateRevision
 }
 
-// With is ranges with one more ordinal, which is above all others.
-func With(ranges []v1.OrdinalRange, ordinal int) []v1.OrdinalRange {
-	next := int32(ordinal) //nolint:gosec // validation bounds it
-	if last := len(ranges) - 1; last >= 0 && ranges[last].End() == next-1 {
-		ranges[last].Last = &next
-		return ranges
-	}
-	return append(ranges, v1.OrdinalRange{First: next})
-}
-
 // GoOn is the command by which people take an abortion back that leads nowhere.
 func GoOn(set *v1.StatefulSet) string {
 	if rollout := recordOf(set); max(int(rollout.Step), 1) > len(stepsOf(set)) || rollout.PromotedAll {

@@ -84,7 +84,7 @@ func (r *PlanREST) Get(ctx context.Context, name string, options *metav1.GetOpti
 		return nil, TooManyPlans()
 	}
 	defer r.shown.Release(1)
-	set, err := r.stored(ctx, name, options)
+	set, err := readSet(ctx, r.store, name, options)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (r *PlanREST) Create(ctx context.Context, name string, obj runtime.Object, 
 	if proposal.Name != "" && proposal.Name != name {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("metadata.name is %q, must be %q or empty: the request is for the plan of that set", proposal.Name, name))
 	}
-	stored, err := r.stored(ctx, name, &metav1.GetOptions{})
+	stored, err := readSet(ctx, r.store, name, &metav1.GetOptions{})
 	if err != nil && (isScale(proposal) || !apierrors.IsNotFound(err)) {
 		return nil, err
 	}
@@ -197,18 +197,6 @@ func (r *PlanREST) beforeUpdate(ctx context.Context, set, stored *appsv1.Statefu
 func asWriteOfSet(ctx context.Context) context.Context {
 	return genericrequest.WithRequestInfo(ctx, &genericrequest.RequestInfo{
 		IsResourceRequest: true, APIGroup: appsv1.GroupName, APIVersion: appsv1.SchemeGroupVersion.Version, Resource: "statefulsets"})
-}
-
-func (r *PlanREST) stored(ctx context.Context, name string, options *metav1.GetOptions) (*appsv1.StatefulSet, error) {
-	obj, err := r.store.Get(ctx, name, options)
-	if err != nil {
-		return nil, err
-	}
-	set, ok := obj.(*appsv1.StatefulSet)
-	if !ok {
-		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", obj))
-	}
-	return set, nil
 }
 
 func (r *PlanREST) neighbours(ctx context.Context) ([]appsv1.StatefulSet, error) {

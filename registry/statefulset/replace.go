@@ -88,13 +88,9 @@ func (r *ReplaceREST) Create(ctx context.Context, name string, obj runtime.Objec
 
 // look reads the set, to refuse what needs no look at the host, and the pods of its members.
 func (r *ReplaceREST) look(ctx context.Context, name string, request *appsv1.StatefulSetReplacement) (*askedSet, error) {
-	obj, err := r.store.Get(ctx, name, &metav1.GetOptions{})
+	set, err := readSet(ctx, r.store, name, &metav1.GetOptions{})
 	if err != nil {
 		return nil, err
-	}
-	set, ok := obj.(*appsv1.StatefulSet)
-	if !ok {
-		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", obj))
 	}
 	return lookAt(ctx, r.members, set, request)
 }

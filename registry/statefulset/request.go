@@ -25,6 +25,19 @@ func requestStore(status *StatusREST, scheme *runtime.Scheme) *genericregistry.S
 	return &store
 }
 
+// readSet reads a set.
+func readSet(ctx context.Context, store *genericregistry.Store, name string, options *metav1.GetOptions) (*appsv1.StatefulSet, error) {
+	obj, err := store.Get(ctx, name, options)
+	if err != nil {
+		return nil, err
+	}
+	set, ok := obj.(*appsv1.StatefulSet)
+	if !ok {
+		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", obj))
+	}
+	return set, nil
+}
+
 // noteRequest writes what becomes of the status of a set by a request, and returns what the
 // answer says of the set: its name, UID and version.
 func noteRequest(ctx context.Context, store *genericregistry.Store, name string, change rest.UpdatedObjectInfo, options *metav1.CreateOptions) (metav1.ObjectMeta, error) {

@@ -76,13 +76,9 @@ func (r *RolloutREST) Create(ctx context.Context, name string, obj runtime.Objec
 
 // look reads the set, and the pods of its members if the decision depends on them.
 func (r *RolloutREST) look(ctx context.Context, name string, about *appsv1.StatefulSetRollout) (*decided, error) {
-	obj, err := r.store.Get(ctx, name, &metav1.GetOptions{})
+	set, err := readSet(ctx, r.store, name, &metav1.GetOptions{})
 	if err != nil {
 		return nil, err
-	}
-	set, ok := obj.(*appsv1.StatefulSet)
-	if !ok {
-		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", obj))
 	}
 	if decision.NeedsStrays(set, about) {
 		if !r.asking.TryAcquire(1) {

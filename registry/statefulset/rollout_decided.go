@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	appsv1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 	"statefulset.dev/identity/decision"
 )
 
@@ -65,7 +66,7 @@ func decidedOn(ctx context.Context, members Members, set *appsv1.StatefulSet, ab
 	d.uid = set.UID
 	err := members.Members(ctx, set, func(ordinal int, _ types.UID, revision string, _ bool) {
 		if decision.IsStray(set, revision) {
-			d.strays = decision.With(d.strays, ordinal)
+			d.strays = identity.AppendOrdinal(d.strays, ordinal)
 		}
 	})
 	return d, err

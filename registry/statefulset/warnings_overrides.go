@@ -53,7 +53,7 @@ func notGrown(spec, old *appsv1.StatefulSetSpec) (texts []string) {
 			before[[2]string{old.Overrides[i].Name, c.Name}] = c
 		}
 	}
-	grows := spec.VolumeClaimUpdate != nil && spec.VolumeClaimUpdate.Policy == appsv1.InPlaceVolumeClaimUpdatePolicyType
+	grows := spec.VolumeClaimUpdate.IsInPlace()
 	for i := range spec.Overrides {
 		for j := range spec.Overrides[i].VolumeClaims {
 			c := &spec.Overrides[i].VolumeClaims[j]

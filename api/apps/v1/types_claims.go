@@ -33,6 +33,11 @@ type StatefulSetVolumeClaimUpdate struct {
 	Policy VolumeClaimUpdatePolicyType `json:"policy" protobuf:"bytes,1,opt,name=policy,casttype=VolumeClaimUpdatePolicyType"`
 }
 
+// IsInPlace reports whether claims that exist follow their templates. Without any, they do not.
+func (u *StatefulSetVolumeClaimUpdate) IsInPlace() bool {
+	return u != nil && u.Policy == InPlaceVolumeClaimUpdatePolicyType
+}
+
 // VolumeClaimStatus tells of the claims that were made from one template.
 type VolumeClaimStatus struct {
 	// name is that of the template.

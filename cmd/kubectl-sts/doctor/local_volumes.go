@@ -6,13 +6,13 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/kubectl/pkg/util/podutils"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
@@ -78,7 +78,7 @@ func stuckClaims(set *v1.StatefulSet, pods []corev1.Pod, claims map[string]*core
 	for i := range pods {
 		pod := &pods[i]
 		of, ordinal, ok := identity.ParsePodName(pod.Name)
-		if !ok || of != set.Name || !identity.OrdinalsOf(set).Contains(ordinal) || isReady(pod) {
+		if !ok || of != set.Name || !identity.OrdinalsOf(set).Contains(ordinal) || podutils.IsPodReady(pod) {
 			continue
 		}
 		for _, template := range set.Spec.VolumeClaimTemplates {
@@ -89,12 +89,6 @@ func stuckClaims(set *v1.StatefulSet, pods []corev1.Pod, claims map[string]*core
 		}
 	}
 	return stuck
-}
-
-func isReady(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
 }
 
 // isHeld says where the claim is, and how the member gets another one. Only of a pod that is on a node

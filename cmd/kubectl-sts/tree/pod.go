@@ -60,12 +60,6 @@ func waitingReason(pod *corev1.Pod) string {
 	return ""
 }
 
-func isReady(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
-}
-
 // isBroken reports whether somebody may have to act before the pod gets ready.
 func isBroken(pod *corev1.Pod) bool {
 	reason := waitingReason(pod)

@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kubectl/pkg/util/podutils"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
@@ -100,7 +101,7 @@ func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
 		return row
 	}
 	row.phase, row.readiness, row.health = phaseOf(pod), "not ready", busy
-	if isReady(pod) {
+	if podutils.IsPodReady(pod) {
 		row.readiness, row.health = "ready", fine
 	}
 	if isBroken(pod) {
@@ -208,9 +209,9 @@ func (s state) progress() (ready, updated, finished, wanted int) {
 			continue
 		}
 		isNew := pod.Labels[identity.RevisionLabel] == s.set.Status.UpdateRevision
-		ready += one(isReady(pod))
+		ready += one(podutils.IsPodReady(pod))
 		updated += one(isNew)
-		finished += one(isReady(pod) && isNew)
+		finished += one(podutils.IsPodReady(pod) && isNew)
 	}
 	return ready, updated, finished, roster.Len()
 }
