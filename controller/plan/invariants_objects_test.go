@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -37,8 +38,11 @@ func (f evidence) dueObjects(ordinal int) (all []dueObject) {
 		if err := json.Unmarshal(template.Object.Raw, &written); err != nil {
 			continue
 		}
-		fill := strings.NewReplacer("$(IDENTITY)", f.podName(ordinal), "$(SET)", f.Set.Name, "$(REPLICAS)", strconv.Itoa(len(f.ordinals)),
-			"$(MEMBERS)", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.ordinals), " ", "-"), "[]")).Replace
+		roster := ""
+		if bytes.Contains(template.Object.Raw, []byte("$(MEMBERS)")) {
+			roster = strings.Trim(strings.ReplaceAll(fmt.Sprint(f.ordinals), " ", "-"), "[]")
+		}
+		fill := strings.NewReplacer("$(IDENTITY)", f.podName(ordinal), "$(SET)", f.Set.Name, "$(REPLICAS)", strconv.Itoa(len(f.ordinals)), "$(MEMBERS)", roster).Replace
 		all = append(all, dueObject{key: identity.ObjectKey{Kind: written.Kind, Name: fill(written.Name)}, data: fill(written.Labels["data"]), template: template.Name,
 			set: template.Scope == v1.SetObjectScope, refuses: template.ExistingPolicy == v1.RefuseExistingObject, generates: len(template.Generate) > 0})
 	}

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"statefulset.dev/identity"
 )
 
@@ -62,5 +65,28 @@ func TestAPlanDatesAndDeletesSoManyObjects(t *testing.T) {
 				t.Errorf("the plan marks %d objects and deletes %d, want %d and %d", marks, deletes, test.marks, test.deletes)
 			}
 		})
+	}
+}
+
+// TestManyIdleMembersWithObjectsAreLeftAlone has an object and an output each, which are as the templates say.
+func TestManyIdleMembersWithObjectsAreLeftAlone(t *testing.T) {
+	h := newHost(t, Compute)
+	h.compute = Compute // what judges plans would take hours for so many
+	h.configure([]string{"replicas=5000", "policy=Parallel", "objects=vip,count", "claims=www"})
+	for done := []Action{nil}; len(done) > 0; {
+		_, done, _ = h.lookAt(h.world(), func(action Action, err error) { t.Fatalf("it fails to %s: %v", action, err) })
+		for name, pod := range h.pods {
+			if pod.Status.Phase == corev1.PodPending {
+				h.ready(name, corev1.ConditionTrue)
+			}
+		}
+	}
+	if pods, objects := len(h.pods), len(h.objects); pods != 5000 || objects != 5001 {
+		t.Fatalf("there are %d pods and %d objects, want 5000 and 5001", pods, objects)
+	}
+	status := h.set.Status.DeepCopy()
+	p := h.computeAndRead(h.world())
+	if actions := len(p.All()); actions > 0 || !equality.Semantic.DeepEqual(&p.Status, status) || p.Status.AvailableReplicas != 5000 {
+		t.Errorf("the next look at %d available members has %d actions and a status of\n%v\nwant 5000, none and\n%v", p.Status.AvailableReplicas, actions, p.Status, status)
 	}
 }

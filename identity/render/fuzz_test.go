@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -93,6 +95,55 @@ func FuzzPod(f *testing.F) {
 		}
 		if size := got.Size(); size > template.Size()+mostText+mostTransforms*mostResult {
 			t.Fatalf("got %d bytes", size)
+		}
+	})
+}
+
+// FuzzObject: whatever the manifest, the transform and the output, an object is an error or the same every
+// time, of the name that was told before, and as its inputs say; and an output is a bounded text for a
+// variable, or says why there is none.
+func FuzzObject(f *testing.F) {
+	for _, seed := range [][4]string{
+		{`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"},"data":{"a":"$(ORDINAL)"}}`, "/data/b", "SET + string(ORDINAL)", "object.data.a"},
+		{`{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)"},"status":{"loadBalancer":{"ingress":[{"ip":"10.0.0.1"}]}}}`, "/spec", "{'type': 'LoadBalancer'}", "object.status.loadBalancer.ingress[0].ip"},
+		{`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"binaryData":{"a":"AA=="}}`, "/data/members", "MEMBERS.map(m, m.identity).join(',')", "object.metadata.annotations"},
+		{`{"metadata":[{"name":1}]}`, "/metadata/-", "1", "object.metadata[1]"}, {`null`, "/", "", "object"}, {`{"metadata":{"name":"$(`, "/data", "'x'", "string(object)"},
+	} {
+		f.Add(seed[0], seed[1], seed[2], seed[3], int32(3))
+	}
+	f.Fuzz(func(t *testing.T, manifest, path, expression, gives string, ordinal int32) {
+		template := &v1.ObjectTemplate{Object: runtime.RawExtension{Raw: []byte(manifest)}, Transforms: one(path, expression), Outputs: []v1.ObjectOutput{{Name: "A", Expression: gives}}}
+		m := Member{Ordinal: int(ordinal & (1<<31 - 1))}
+		of := source(v1.MemberIdentity{})
+		o, wrong := NewObject(of, template, "objectTemplates[0]")
+		if wrong != nil {
+			return
+		}
+		got, wrong := o.Render(m)
+		other, _ := NewObject(of, template, "objectTemplates[0]")
+		again, wrongAgain := other.Render(m)
+		if (wrong == nil) != (wrongAgain == nil) || wrong != nil && wrong.Error() != wrongAgain.Error() || !equality.Semantic.DeepEqual(got, again) {
+			t.Fatalf("got %v, %v, and then %v, %v", got, wrong, again, wrongAgain)
+		}
+		if first, second := o.Inputs(m), other.Inputs(m); first != second {
+			t.Fatalf("the inputs are %s, and then %s", first, second)
+		}
+		if metadata, _ := got["metadata"].(map[string]any); metadata != nil {
+			if name, is := metadata["name"].(string); is && name != o.Name(m) {
+				t.Fatalf("the object is called %q, and was to be %q", name, o.Name(m))
+			}
+		}
+		object := map[string]any{}
+		if err := utiljson.Unmarshal([]byte(manifest), &object); err != nil {
+			return
+		}
+		switch given, is := o.Gives(object)["A"]; {
+		case !is:
+			t.Fatal("nothing is said of the output")
+		case given.Missing != "" && given.Value != "":
+			t.Fatalf("got %q, and that it is missing: %s", given.Value, given.Missing)
+		case len(given.Value) > mostOfOutput || strings.ContainsRune(given.Value, 0):
+			t.Fatalf("got %d bytes, %q", len(given.Value), given.Value)
 		}
 	})
 }
