@@ -40,7 +40,7 @@ func (f evidence) dueObjects(ordinal int) (all []dueObject) {
 		}
 		roster := ""
 		if bytes.Contains(template.Object.Raw, []byte("$(MEMBERS)")) {
-			roster = strings.Trim(strings.ReplaceAll(fmt.Sprint(f.ordinals), " ", "-"), "[]")
+			roster = strings.Trim(strings.ReplaceAll(fmt.Sprint(f.ordinals), " ", "-"), "[]") + "." + f.Set.Spec.ServiceName
 		}
 		fill := strings.NewReplacer("$(IDENTITY)", f.podName(ordinal), "$(SET)", f.Set.Name, "$(REPLICAS)", strconv.Itoa(len(f.ordinals)), "$(MEMBERS)", roster).Replace
 		all = append(all, dueObject{key: identity.ObjectKey{Kind: written.Kind, Name: fill(written.Name)}, data: fill(written.Labels["data"]), template: template.Name,

@@ -20,7 +20,7 @@ import (
 
 // objectTemplates reads templates such as conf, a ConfigMap of each member, peers, a Service of
 // the set, count, a ConfigMap that says how many members there are, list, one of the set that says
-// which, ext and vip, Services of each member and of the set that have the outputs ADDRESS and VIP,
+// which and by which Service they are found, ext and vip, Services of each member and of the set that have the outputs ADDRESS and VIP,
 // vips, which is vip and says which members there are, bad, which cannot be rendered for all, and frail,
 // which can for two members; conf:2 has other data, and conf! refuses objects of others; moved is conf
 // with other names.
@@ -61,7 +61,7 @@ func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 			if name == "vips" {
 				template.Name, kind, object, template.Outputs = "vip", "Service", "$(SET)-vip", []v1.ObjectOutput{{Name: "VIP", Expression: "object.address"}}
 			}
-			template.Transforms = []v1.Transform{{Path: "/metadata/labels/data", Expression: "MEMBERS.map(m, string(m.ordinal)).join('-')"}}
+			template.Transforms = []v1.Transform{{Path: "/metadata/labels/data", Expression: "MEMBERS.map(m, string(m.ordinal)).join('-') + '.' + SERVICE"}}
 		case "frail":
 			template.Transforms = []v1.Transform{{Path: "/metadata/labels/x", Expression: "string([1, 1, 1][REPLICAS])"}}
 		case "bad":
