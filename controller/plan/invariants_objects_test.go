@@ -5,6 +5,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -22,14 +23,20 @@ import (
 
 // dueObject is an object as it is to be.
 type dueObject struct {
-	key            identity.ObjectKey
-	data, template string
-	set            bool
+	key      identity.ObjectKey
+	template string
+	content
+	set bool
 	// refuses is true if nobody else's will do.
 	refuses bool
 	// generates is true if texts are drawn for it.
 	generates bool
 }
+
+// content is what an object has besides what marks it as the set's, which is all in labels.
+type content struct{ data, by string }
+
+func contentOf(labels map[string]string) content { return content{labels["data"], labels["by"]} }
 
 // dueObjects are those that a member needs, its own and those of the set.
 func (f evidence) dueObjects(ordinal int) (all []dueObject) {
@@ -40,10 +47,11 @@ func (f evidence) dueObjects(ordinal int) (all []dueObject) {
 		}
 		roster := ""
 		if bytes.Contains(template.Object.Raw, []byte("$(MEMBERS)")) {
-			roster = strings.Trim(strings.ReplaceAll(fmt.Sprint(f.ordinals), " ", "-"), "[]") + "." + f.Set.Spec.ServiceName
+			roster = strings.Trim(strings.ReplaceAll(fmt.Sprint(f.ordinals), " ", "-"), "[]")
 		}
-		fill := strings.NewReplacer("$(IDENTITY)", f.podName(ordinal), "$(SET)", f.Set.Name, "$(REPLICAS)", strconv.Itoa(len(f.ordinals)), "$(MEMBERS)", roster).Replace
-		all = append(all, dueObject{key: identity.ObjectKey{Kind: written.Kind, Name: fill(written.Name)}, data: fill(written.Labels["data"]), template: template.Name,
+		fill := strings.NewReplacer("$(IDENTITY)", f.podName(ordinal), "$(SET)", f.Set.Name, "$(REPLICAS)", strconv.Itoa(len(f.ordinals)), "$(MEMBERS)", roster,
+			"$(SERVICE)", cmp.Or(f.Set.Spec.ServiceName, "$(SERVICE)")).Replace
+		all = append(all, dueObject{key: identity.ObjectKey{Kind: written.Kind, Name: fill(written.Name)}, content: content{fill(written.Labels["data"]), fill(written.Labels["by"])}, template: template.Name,
 			set: template.Scope == v1.SetObjectScope, refuses: template.ExistingPolicy == v1.RefuseExistingObject, generates: len(template.Generate) > 0})
 	}
 	return all
@@ -123,7 +131,7 @@ func (j *judged) objects() {
 			j.broke("strangers", "%s, which is %v", action, found)
 		case !found.Drifted && found.Annotations[ownerNote] == "web/"+string(j.Set.UID) && found.Annotations[v1.ObjectInputsAnnotation] == action.Object.GetAnnotations()[v1.ObjectInputsAnnotation] && found.Labels[v1.ObjectTemplateLabel] == action.Template:
 			j.broke("idle apply", "%s, which is so", action)
-		case j.Now.Before(found.NotBefore) && found.Labels["data"] == action.Object.GetLabels()["data"] && found.Labels[v1.ObjectTemplateLabel] == action.Template && found.Annotations[ownerNote] == "web/"+string(j.Set.UID) && j.endsAs(found, action.Template):
+		case j.Now.Before(found.NotBefore) && contentOf(found.Labels) == contentOf(action.Object.GetLabels()) && found.Labels[v1.ObjectTemplateLabel] == action.Template && found.Annotations[ownerNote] == "web/"+string(j.Set.UID) && j.endsAs(found, action.Template):
 			j.broke("idle apply", "%s before %s", action, found.NotBefore)
 		}
 		if !slices.ContainsFunc(j.plan.Aside, func(chain Chain) bool { return len(chain) == 1 && fmt.Sprint(chain[0]) == fmt.Sprint(action) }) {
@@ -207,7 +215,7 @@ func (f evidence) everyObject() (all []dueObject) {
 // isCurrent reports whether an object is the set's, and what its template describes now.
 func (f evidence) isCurrent(due dueObject) bool {
 	object := f.Objects[due.key]
-	return f.isUsable(due) && object.Annotations[ownerNote] == "web/"+string(f.Set.UID) && object.Labels["data"] == due.data && object.Labels[v1.ObjectTemplateLabel] == due.template && (f.endsAs(object, due.template) || object.Drifted && f.appliedAs(object, due.template))
+	return f.isUsable(due) && object.Annotations[ownerNote] == "web/"+string(f.Set.UID) && contentOf(object.Labels) == due.content && object.Labels[v1.ObjectTemplateLabel] == due.template && (f.endsAs(object, due.template) || object.Drifted && f.appliedAs(object, due.template))
 }
 
 // lacksObjects says which objects are not as they are to be.
@@ -220,7 +228,7 @@ func (f evidence) lacksObjects() (lacks []string) {
 		case f.isReturning(f.Objects[due.key]):
 			lacks = append(lacks, due.key.String()+" is to be deleted")
 		case strings.HasPrefix(f.Objects[due.key].Annotations[ownerNote], f.Set.Name+"/") && !f.isCurrent(due):
-			lacks = append(lacks, fmt.Sprintf("%s is %v, want %q", due.key, f.Objects[due.key], due.data))
+			lacks = append(lacks, fmt.Sprintf("%s is %v, want %q", due.key, f.Objects[due.key], due.content))
 		}
 	}
 	return lacks

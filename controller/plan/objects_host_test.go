@@ -57,11 +57,11 @@ func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 		case "count":
 			labels = `"data":"$(REPLICAS)"`
 		case "list", "vips":
-			object, template.Scope, labels = "$(SET)-list", v1.SetObjectScope, `"data":"$(MEMBERS)"`
+			object, template.Scope, labels = "$(SET)-list", v1.SetObjectScope, `"data":"$(MEMBERS)","by":"$(SERVICE)"`
 			if name == "vips" {
 				template.Name, kind, object, template.Outputs = "vip", "Service", "$(SET)-vip", []v1.ObjectOutput{{Name: "VIP", Expression: "object.address"}}
 			}
-			template.Transforms = []v1.Transform{{Path: "/metadata/labels/data", Expression: "MEMBERS.map(m, string(m.ordinal)).join('-') + '.' + SERVICE"}}
+			template.Transforms = []v1.Transform{{Path: "/metadata/labels/data", Expression: "MEMBERS.map(m, string(m.ordinal)).join('-')"}}
 		case "frail":
 			template.Transforms = []v1.Transform{{Path: "/metadata/labels/x", Expression: "string([1, 1, 1][REPLICAS])"}}
 		case "bad":
