@@ -192,13 +192,14 @@ func (j *judged) orderTold(taken map[int]bool) {
 		return
 	}
 	for _, ordinal := range j.ordinals {
-		if !j.isOutdated(ordinal) && !j.asked(j.member(ordinal)) || taken[ordinal] || j.waitsFor(ordinal) < 0 {
+		pod := j.member(ordinal)
+		if !j.isOutdated(ordinal) && !j.asked(pod) || taken[ordinal] || pod == nil || isTerminating(pod) || j.waitsFor(ordinal) < 0 {
 			continue
 		}
-		if _, restarts := noted(j.member(ordinal)); restarts {
+		if _, restarts := noted(pod); restarts {
 			continue
 		}
-		if _, ok := ready(j.member(ordinal)); ok && !strings.Contains(j.plan.Waiting, "is last; waiting for") {
+		if _, ok := ready(pod); ok && !strings.Contains(j.plan.Waiting, "is last; waiting for") {
 			j.broke("order told", "member %d waits for member %d, and the plan waits for %q", ordinal, j.waitsFor(ordinal), j.plan.Waiting)
 		}
 	}
