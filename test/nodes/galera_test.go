@@ -96,7 +96,7 @@ func (e *exampleSet) killAll(t *testing.T) {
 func (e *exampleSet) beginWithMost(t *testing.T) {
 	t.Helper()
 	harness.Eventually(t, "members wait because a disk is new, or are ready", func(ctx context.Context) error {
-		if _, err := e.run(ctx, 1, "sh", "-c", readiness); err == nil {
+		if !readySince(e.pod(t, 1)).IsZero() {
 			return nil
 		}
 		said, err := kubectl(ctx, "logs", "sql-1", "-n", e.ns).Output()
@@ -118,6 +118,3 @@ func (e *exampleSet) beginWithMost(t *testing.T) {
 		return err
 	})
 }
-
-// readiness is what the example asks its members.
-const readiness = `mariadb --no-defaults -S /tmp/mysqld.sock -u sst -BNe "SHOW STATUS LIKE 'wsrep_local_state_comment'" | grep -q Synced`
