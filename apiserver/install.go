@@ -9,7 +9,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/scheme"
 	"statefulset.dev/registry/statefulset"
 )
@@ -30,7 +30,7 @@ func apiGroup(config *Config, getter generic.RESTOptionsGetter) (*genericapiserv
 	if config.Guard != nil {
 		sets.Refuse(config.Guard.Unknown)
 	}
-	group := genericapiserver.NewDefaultAPIGroupInfo(appsv1.GroupName, config.scheme, runtime.NewParameterCodec(config.scheme), config.codecs)
+	group := genericapiserver.NewDefaultAPIGroupInfo(v1.GroupName, config.scheme, runtime.NewParameterCodec(config.scheme), config.codecs)
 	group.NegotiatedSerializer = scheme.TextOnly(config.codecs)
 	served := map[string]rest.Storage{
 		"statefulsets":        sets.StatefulSet,
@@ -42,6 +42,6 @@ func apiGroup(config *Config, getter generic.RESTOptionsGetter) (*genericapiserv
 		served["statefulsets/rollout"] = statefulset.NewRolloutREST(sets.Status, config.scheme, config.Planner)
 		served["statefulsets/replace"] = statefulset.NewReplaceREST(sets.Status, config.scheme, config.Planner)
 	}
-	group.VersionedResourcesStorageMap[appsv1.SchemeGroupVersion.Version] = served
+	group.VersionedResourcesStorageMap[v1.SchemeGroupVersion.Version] = served
 	return &group, nil
 }

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	kubetesting "k8s.io/client-go/testing"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client"
 	apply "statefulset.dev/client/applyconfiguration/apps/v1"
 	"statefulset.dev/client/clientset/versioned/fake"
@@ -103,8 +103,8 @@ func TestAWatchTellsWhatChangesAndWhyItEnds(t *testing.T) {
 func TestAWatchEndsWithARefusalThatStays(t *testing.T) {
 	for sentence, refusal := range map[string]error{
 		"the version is too old":   apierrors.NewResourceExpired("too old"),
-		"one may not":              apierrors.NewForbidden(appsv1.Resource("statefulsets"), "", nil),
-		"there is no such kind":    apierrors.NewNotFound(appsv1.Resource("statefulsets"), ""),
+		"one may not":              apierrors.NewForbidden(v1.Resource("statefulsets"), "", nil),
+		"there is no such kind":    apierrors.NewNotFound(v1.Resource("statefulsets"), ""),
 		"the selector is none":     apierrors.NewBadRequest("selector"),
 		"the token is not current": apierrors.NewUnauthorized("token"),
 	} {
@@ -128,6 +128,6 @@ func TestAWatchNeedsAVersion(t *testing.T) {
 	}
 }
 
-func set(version string) *appsv1.StatefulSet {
-	return &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", ResourceVersion: version}}
+func set(version string) *v1.StatefulSet {
+	return &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", ResourceVersion: version}}
 }

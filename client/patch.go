@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	typed "statefulset.dev/client/clientset/versioned/typed/apps/v1"
 )
 
@@ -21,7 +21,7 @@ func PatchKinds() []types.PatchType {
 }
 
 // Patch patches a set, and sends nothing if kind is none of PatchKinds.
-func Patch(ctx context.Context, sets typed.StatefulSetInterface, name string, kind types.PatchType, patch []byte, options metav1.PatchOptions, subresources ...string) (*appsv1.StatefulSet, error) {
+func Patch(ctx context.Context, sets typed.StatefulSetInterface, name string, kind types.PatchType, patch []byte, options metav1.PatchOptions, subresources ...string) (*v1.StatefulSet, error) {
 	if !slices.Contains(PatchKinds(), kind) {
 		return nil, fmt.Errorf("patch kind %q: want one of %q", kind, PatchKinds())
 	}

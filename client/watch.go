@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	typed "statefulset.dev/client/clientset/versioned/typed/apps/v1"
 )
 
@@ -25,7 +25,7 @@ type Change struct {
 	// Type is watch.Added, watch.Modified or watch.Deleted.
 	Type watch.EventType
 	// Set is as it was after that, and before it if it is deleted.
-	Set *appsv1.StatefulSet
+	Set *v1.StatefulSet
 }
 
 // Watch tells of all changes after options.ResourceVersion, which is that of a list or of a set. A watch that
@@ -51,7 +51,7 @@ func Watch(ctx context.Context, sets typed.StatefulSetInterface, options metav1.
 		}
 		defer watcher.Stop()
 		for event := range watcher.ResultChan() {
-			set, ok := event.Object.(*appsv1.StatefulSet)
+			set, ok := event.Object.(*v1.StatefulSet)
 			switch {
 			case event.Type == watch.Error:
 				yield(Change{}, apierrors.FromObject(event.Object))

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -24,7 +24,7 @@ import (
 const objectsPluginName = "ObjectRights"
 
 // controllerRoleLabel makes the rights of a ClusterRole those of the controller, for objects.
-const controllerRoleLabel = appsv1.GroupName + "/aggregate-to-controller"
+const controllerRoleLabel = v1.GroupName + "/aggregate-to-controller"
 
 // objectRights lets a set describe objects only if whoever describes them may make them, and if the
 // controller, which does, may too. What is unchanged is not looked at, so that a right that was lost
@@ -83,11 +83,11 @@ func (i objectInitializer) Initialize(plugin admission.Interface) {
 // called in the transaction, after all that change a set. Of the subresources none changes what
 // objects are made from but the number of replicas.
 func (p *objectRights) Validate(ctx context.Context, request admission.Attributes, _ admission.ObjectInterfaces) error {
-	set, ok := request.GetObject().(*appsv1.StatefulSet)
+	set, ok := request.GetObject().(*v1.StatefulSet)
 	if !ok || request.GetSubresource() != "" {
 		return nil
 	}
-	old, _ := request.GetOldObject().(*appsv1.StatefulSet)
+	old, _ := request.GetOldObject().(*v1.StatefulSet)
 	changed := identity.ChangedObjectTemplates(set, old)
 	if len(changed) == 0 {
 		return nil
@@ -146,7 +146,7 @@ func (r *objectReview) template(ctx context.Context, object identity.Object, pat
 
 // objectVerbs are what the set does for its user to objects of a template. An output shows what is in
 // an object, which may be somebody else's.
-func objectVerbs(template *appsv1.ObjectTemplate) []string {
+func objectVerbs(template *v1.ObjectTemplate) []string {
 	verbs := []string{"create", "patch"}
 	if len(template.Outputs) > 0 {
 		verbs = append(verbs, "get")
@@ -159,14 +159,14 @@ func objectVerbs(template *appsv1.ObjectTemplate) []string {
 
 // deletes reports whether objects of a template are deleted when they are not needed any more, by the
 // controller or by the host's collector of garbage.
-func deletes(template *appsv1.ObjectTemplate) bool {
+func deletes(template *v1.ObjectTemplate) bool {
 	_, scaled := template.DeletesScaled()
 	return scaled || template.DeletesWithSet()
 }
 
 // controllerVerbs are what the controller needs for objects of a template: it looks at them, too. Those
 // that go with the set it does not delete itself.
-func controllerVerbs(template *appsv1.ObjectTemplate) []string {
+func controllerVerbs(template *v1.ObjectTemplate) []string {
 	verbs := []string{"create", "patch", "get", "list", "watch"}
 	if _, scaled := template.DeletesScaled(); scaled {
 		verbs = append(verbs, "delete")

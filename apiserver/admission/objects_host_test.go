@@ -18,7 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
@@ -103,26 +103,26 @@ func manifest(apiVersion, kind string) string {
 }
 
 // describing is a set with templates of objects, called after their number.
-func describing(manifests ...string) *appsv1.StatefulSet {
-	return settest.Changed(func(set *appsv1.StatefulSet) {
+func describing(manifests ...string) *v1.StatefulSet {
+	return settest.Changed(func(set *v1.StatefulSet) {
 		set.Namespace = "shop"
 		for i, manifest := range manifests {
-			set.Spec.ObjectTemplates = append(set.Spec.ObjectTemplates, appsv1.ObjectTemplate{Name: fmt.Sprintf("t%d", i), Object: runtime.RawExtension{Raw: []byte(manifest)}})
+			set.Spec.ObjectTemplates = append(set.Spec.ObjectTemplates, v1.ObjectTemplate{Name: fmt.Sprintf("t%d", i), Object: runtime.RawExtension{Raw: []byte(manifest)}})
 		}
 	})
 }
 
-func but(set *appsv1.StatefulSet, change func(*appsv1.StatefulSet)) *appsv1.StatefulSet {
+func but(set *v1.StatefulSet, change func(*v1.StatefulSet)) *v1.StatefulSet {
 	changed := set.DeepCopy()
 	change(changed)
 	return changed
 }
 
 // asking is a request of a user to write a set; old is nil to create it.
-func asking(name string, set, old *appsv1.StatefulSet, subresource string, dryRun bool) admission.Attributes {
+func asking(name string, set, old *v1.StatefulSet, subresource string, dryRun bool) admission.Attributes {
 	operation, before := admission.Create, runtime.Object(nil)
 	if old != nil {
 		operation, before = admission.Update, old
 	}
-	return admission.NewAttributesRecord(set, before, appsv1.GroupVersionKind(), set.Namespace, set.Name, appsv1.SchemeGroupVersion.WithResource("statefulsets"), subresource, operation, nil, dryRun, &user.DefaultInfo{Name: name})
+	return admission.NewAttributesRecord(set, before, v1.GroupVersionKind(), set.Namespace, set.Name, v1.SchemeGroupVersion.WithResource("statefulsets"), subresource, operation, nil, dryRun, &user.DefaultInfo{Name: name})
 }

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
 	"statefulset.dev/apiserver/servertest"
 )
@@ -26,16 +26,16 @@ import (
 // membersOnly is a planner that knows which members a set has, and makes no plans.
 type membersOnly struct{}
 
-func (membersOnly) Members(_ context.Context, _ *appsv1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error {
+func (membersOnly) Members(_ context.Context, _ *v1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error {
 	tell(0, "a", "", true)
 	return nil
 }
 
-func (membersOnly) Current(context.Context, *appsv1.StatefulSet, []appsv1.StatefulSet) (*appsv1.StatefulSetPlan, error) {
+func (membersOnly) Current(context.Context, *v1.StatefulSet, []v1.StatefulSet) (*v1.StatefulSetPlan, error) {
 	return nil, errors.New("no plan")
 }
 
-func (membersOnly) Proposed(context.Context, *appsv1.StatefulSet, []appsv1.StatefulSet) (*appsv1.StatefulSetPlan, error) {
+func (membersOnly) Proposed(context.Context, *v1.StatefulSet, []v1.StatefulSet) (*v1.StatefulSetPlan, error) {
 	return nil, errors.New("no plan")
 }
 
@@ -67,9 +67,9 @@ func TestNoPathLeadsPastTheReview(t *testing.T) {
 	stored := server.Create(t, set)
 	mayMakeMaps.Store(false)
 
-	whole := func(change func(*appsv1.StatefulSet)) string {
+	whole := func(change func(*v1.StatefulSet)) string {
 		changed := stored.DeepCopy()
-		changed.TypeMeta = metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: appsv1.Kind}
+		changed.TypeMeta = metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.Kind}
 		changed.ManagedFields, changed.ResourceVersion = nil, ""
 		change(changed)
 		text, err := json.Marshal(changed)
@@ -78,12 +78,12 @@ func TestNoPathLeadsPastTheReview(t *testing.T) {
 		}
 		return string(text)
 	}
-	other := func(s *appsv1.StatefulSet) {
+	other := func(s *v1.StatefulSet) {
 		if err := json.Unmarshal([]byte(templates("new")), &s.Spec.ObjectTemplates); err != nil {
 			t.Fatalf("reading templates: %v", err)
 		}
 	}
-	fresh := func(s *appsv1.StatefulSet) {
+	fresh := func(s *v1.StatefulSet) {
 		s.ObjectMeta = metav1.ObjectMeta{Name: "fresh", Namespace: servertest.Namespace}
 	}
 	patched := `{"spec":{"objectTemplates":` + templates("new") + `}}`
@@ -96,7 +96,7 @@ func TestNoPathLeadsPastTheReview(t *testing.T) {
 		want                   string // of an error
 	}{
 		"a set that is created":                   {verb: http.MethodPost, body: whole(fresh), want: refused},
-		"a set that is created with a drawn name": {verb: http.MethodPost, body: whole(func(s *appsv1.StatefulSet) { fresh(s); s.Name, s.GenerateName = "", "fresh-" }), want: refused},
+		"a set that is created with a drawn name": {verb: http.MethodPost, body: whole(func(s *v1.StatefulSet) { fresh(s); s.Name, s.GenerateName = "", "fresh-" }), want: refused},
 		"a set that is created in a dry run":      {verb: http.MethodPost, query: "All", body: whole(fresh), want: refused},
 		"a set that is created by apply":          {verb: http.MethodPatch, path: "fresh", kind: "application/apply-patch+yaml", body: whole(fresh), want: refused},
 		"a set that is replaced":                  {verb: http.MethodPut, path: "web", body: whole(other), want: refused},
@@ -107,8 +107,8 @@ func TestNoPathLeadsPastTheReview(t *testing.T) {
 		"an apply":                                {verb: http.MethodPatch, path: "web", kind: "application/apply-patch+yaml", body: whole(other), want: refused},
 		"another service":                         {verb: http.MethodPatch, path: "web", kind: "application/merge-patch+json", body: `{"spec":{"serviceName":"other"}}`, want: refused},
 
-		"the same set":                      {verb: http.MethodPut, path: "web", body: whole(func(*appsv1.StatefulSet) {})},
-		"an apply of the same set":          {verb: http.MethodPatch, path: "web", kind: "application/apply-patch+yaml", body: whole(func(*appsv1.StatefulSet) {})},
+		"the same set":                      {verb: http.MethodPut, path: "web", body: whole(func(*v1.StatefulSet) {})},
+		"an apply of the same set":          {verb: http.MethodPatch, path: "web", kind: "application/apply-patch+yaml", body: whole(func(*v1.StatefulSet) {})},
 		"a merge patch of something else":   {verb: http.MethodPatch, path: "web", kind: "application/merge-patch+json", body: `{"spec":{"minReadySeconds":1}}`},
 		"a status that is replaced":         {verb: http.MethodPut, path: "web/status", body: whole(other)},
 		"a merge patch of the status":       {verb: http.MethodPatch, path: "web/status", kind: "application/merge-patch+json", body: patched},
@@ -155,7 +155,7 @@ func TestNoPathLeadsPastTheReview(t *testing.T) {
 }
 
 // plain are templates as JSON, with fields in one order.
-func plain(t *testing.T, templates []appsv1.ObjectTemplate) string {
+func plain(t *testing.T, templates []v1.ObjectTemplate) string {
 	t.Helper()
 	var tree any
 	text, err := json.Marshal(templates)

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	mutatingwebhook "k8s.io/apiserver/pkg/admission/plugin/webhook/mutating"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -30,7 +30,7 @@ func TestWhoDescribesObjectsIsAskedFor(t *testing.T) {
 		"controller get configmaps shop", "controller list configmaps", "controller watch configmaps"}
 	for sentence, test := range map[string]struct {
 		user        string
-		set, old    *appsv1.StatefulSet
+		set, old    *v1.StatefulSet
 		subresource string
 		dryRun      bool
 		silent      string
@@ -48,27 +48,27 @@ func TestWhoDescribesObjectsIsAskedFor(t *testing.T) {
 		"who may not read what is made":                  {user: "ann", set: reading(maps), err: at + `user "ann" may not get "configmaps" in namespace "shop"`, code: 403},
 		"who may read what is made": {user: "bea", set: reading(maps), asked: []string{"discover v1", "bea create configmaps", "bea patch configmaps", "bea get configmaps", "controller create configmaps shop",
 			"controller patch configmaps shop", "controller get configmaps shop", "controller list configmaps", "controller watch configmaps"}},
-		"who may not delete what is made, and would have it deleted": {user: "ann", set: deleting(maps, appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType}),
+		"who may not delete what is made, and would have it deleted": {user: "ann", set: deleting(maps, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType}),
 			err: at + `user "ann" may not delete "configmaps" in namespace "shop"`, code: 403},
-		"who may not delete what would go with the set": {user: "ann", set: deleting(maps, appsv1.ObjectRetention{WhenDeleted: appsv1.DeleteObjectRetentionPolicyType}),
+		"who may not delete what would go with the set": {user: "ann", set: deleting(maps, v1.ObjectRetention{WhenDeleted: v1.DeleteObjectRetentionPolicyType}),
 			err: at + `user "ann" may not delete "configmaps" in namespace "shop"`, code: 403},
-		"who may delete what is made": {user: "del", set: deleting(maps, appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType}),
+		"who may delete what is made": {user: "del", set: deleting(maps, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType}),
 			asked: []string{"discover v1", "del create configmaps", "del patch configmaps", "del delete configmaps", "controller create configmaps shop", "controller patch configmaps shop",
 				"controller get configmaps shop", "controller list configmaps", "controller watch configmaps", "controller delete configmaps shop"}},
-		"what the controller does not delete itself": {user: "root", set: deleting(secrets, appsv1.ObjectRetention{WhenDeleted: appsv1.DeleteObjectRetentionPolicyType})},
-		"what the controller may not delete": {user: "root", set: deleting(secrets, appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType}),
+		"what the controller does not delete itself": {user: "root", set: deleting(secrets, v1.ObjectRetention{WhenDeleted: v1.DeleteObjectRetentionPolicyType})},
+		"what the controller may not delete": {user: "root", set: deleting(secrets, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType}),
 			err: at + `the controller may not delete "secrets"; apply artifacts/objects-delete/secrets`, code: 403},
-		"what is deleted from now on": {user: "ann", set: deleting(maps, appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType}), old: describing(maps),
+		"what is deleted from now on": {user: "ann", set: deleting(maps, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType}), old: describing(maps),
 			err: at + `user "ann" may not delete "configmaps" in namespace "shop"`, code: 403},
-		"what is deleted sooner": {user: "ann", set: deleting(maps, appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(1))}),
-			old: deleting(maps, appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(60))}),
+		"what is deleted sooner": {user: "ann", set: deleting(maps, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(1))}),
+			old: deleting(maps, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(60))}),
 			err: at + `user "ann" may not delete "configmaps" in namespace "shop"`, code: 403},
-		"what is kept with other words":           {user: "ann", set: deleting(maps, appsv1.ObjectRetention{WhenScaled: appsv1.RetainObjectRetentionPolicyType}), asked: full},
+		"what is kept with other words":           {user: "ann", set: deleting(maps, v1.ObjectRetention{WhenScaled: v1.RetainObjectRetentionPolicyType}), asked: full},
 		"what the controller may not":             {user: "ann", set: describing(services), err: at + `the controller may not create "services"; apply artifacts/objects/services`, code: 403},
 		"what the controller may not, of a group": {user: "root", set: describing(jobs), err: at + `the controller may not create "jobs.batch"; apply artifacts/objects/jobs`, code: 403},
 		"what the controller may not, of others": {user: "root", set: describing(certificates),
 			err: at + `the controller may not create "certificates.cert-manager.io"; label a ClusterRole that allows it apps.statefulset.dev/aggregate-to-controller=true`, code: 403},
-		"what would be in the server's own namespace": {user: "root", set: but(describing(maps), func(s *appsv1.StatefulSet) { s.Namespace = "system" }),
+		"what would be in the server's own namespace": {user: "root", set: but(describing(maps), func(s *v1.StatefulSet) { s.Namespace = "system" }),
 			err: `spec.objectTemplates: Forbidden: not in namespace "system", which is that of this server`, code: 403},
 		"a host that is silent about users":          {user: "ann", silent: silentOnUsers, set: describing(maps), err: "spec.objectTemplates[0].object: the host cluster does not say whether it is allowed: no answer", code: 503},
 		"a host that is silent about the controller": {user: "ann", silent: silentOnController, set: describing(maps), err: "no answer", code: 503},
@@ -105,15 +105,15 @@ func TestWhoDescribesObjectsIsAskedFor(t *testing.T) {
 }
 
 // reading is describing, with an output.
-func reading(manifest string) *appsv1.StatefulSet {
-	return but(describing(manifest), func(s *appsv1.StatefulSet) {
-		s.Spec.ObjectTemplates[0].Outputs = []appsv1.ObjectOutput{{Name: "A", Expression: "object.data.a"}}
+func reading(manifest string) *v1.StatefulSet {
+	return but(describing(manifest), func(s *v1.StatefulSet) {
+		s.Spec.ObjectTemplates[0].Outputs = []v1.ObjectOutput{{Name: "A", Expression: "object.data.a"}}
 	})
 }
 
 // deleting is describing, with a retention.
-func deleting(manifest string, retention appsv1.ObjectRetention) *appsv1.StatefulSet {
-	return but(describing(manifest), func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].Retention = &retention })
+func deleting(manifest string, retention v1.ObjectRetention) *v1.StatefulSet {
+	return but(describing(manifest), func(s *v1.StatefulSet) { s.Spec.ObjectTemplates[0].Retention = &retention })
 }
 
 // expectRefusal wants an error that says something, with a code, or none.
@@ -135,47 +135,47 @@ func expectRefusal(t *testing.T, err error, says string, code int32) {
 // the set was made with.
 func TestWhatObjectsAreMadeFromIsAskedFor(t *testing.T) {
 	const refused = `user "eve" may not create "configmaps" in namespace "shop"`
-	old := but(describing(manifest("v1", "ConfigMap")), func(s *appsv1.StatefulSet) {
-		s.Spec.Identity = &appsv1.MemberIdentity{Values: map[string]string{"SIZE": "1"}}
+	old := but(describing(manifest("v1", "ConfigMap")), func(s *v1.StatefulSet) {
+		s.Spec.Identity = &v1.MemberIdentity{Values: map[string]string{"SIZE": "1"}}
 		s.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpExists}}
 		s.Spec.Template.Labels["tier"] = "a"
 	})
 	for sentence, test := range map[string]struct {
-		change func(*appsv1.StatefulSet)
+		change func(*v1.StatefulSet)
 		want   string
 	}{
-		"a manifest": {func(s *appsv1.StatefulSet) {
+		"a manifest": {func(s *v1.StatefulSet) {
 			s.Spec.ObjectTemplates[0].Object.Raw = []byte(strings.Replace(manifest("v1", "ConfigMap"), "-x", "-y", 1))
 		}, refused},
-		"a transform": {func(s *appsv1.StatefulSet) {
-			s.Spec.ObjectTemplates[0].Transforms = []appsv1.Transform{{Path: "/data/a", Expression: "SET"}}
+		"a transform": {func(s *v1.StatefulSet) {
+			s.Spec.ObjectTemplates[0].Transforms = []v1.Transform{{Path: "/data/a", Expression: "SET"}}
 		}, refused},
-		"an output": {func(s *appsv1.StatefulSet) {
-			s.Spec.ObjectTemplates[0].Outputs = []appsv1.ObjectOutput{{Name: "A", Expression: "object.data.a"}}
+		"an output": {func(s *v1.StatefulSet) {
+			s.Spec.ObjectTemplates[0].Outputs = []v1.ObjectOutput{{Name: "A", Expression: "object.data.a"}}
 		}, refused},
-		"whose objects":        {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].Scope = appsv1.SetObjectScope }, refused},
-		"what is used":         {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].ExistingPolicy = appsv1.RefuseExistingObject }, refused},
-		"a name of a template": {func(s *appsv1.StatefulSet) { s.Spec.ObjectTemplates[0].Name = "other" }, refused},
-		"a value":              {func(s *appsv1.StatefulSet) { s.Spec.Identity.Values["SIZE"] = "2" }, refused},
-		"all values":           {func(s *appsv1.StatefulSet) { s.Spec.Identity = nil }, refused},
-		"a value of one member": {func(s *appsv1.StatefulSet) {
-			s.Spec.Overrides = []appsv1.MemberOverride{{Ordinals: []appsv1.OrdinalRange{{First: 1}}, Values: map[string]string{"SIZE": "3"}}}
+		"whose objects":        {func(s *v1.StatefulSet) { s.Spec.ObjectTemplates[0].Scope = v1.SetObjectScope }, refused},
+		"what is used":         {func(s *v1.StatefulSet) { s.Spec.ObjectTemplates[0].ExistingPolicy = v1.RefuseExistingObject }, refused},
+		"a name of a template": {func(s *v1.StatefulSet) { s.Spec.ObjectTemplates[0].Name = "other" }, refused},
+		"a value":              {func(s *v1.StatefulSet) { s.Spec.Identity.Values["SIZE"] = "2" }, refused},
+		"all values":           {func(s *v1.StatefulSet) { s.Spec.Identity = nil }, refused},
+		"a value of one member": {func(s *v1.StatefulSet) {
+			s.Spec.Overrides = []v1.MemberOverride{{Ordinals: []v1.OrdinalRange{{First: 1}}, Values: map[string]string{"SIZE": "3"}}}
 		}, refused},
-		"where ordinals start": {func(s *appsv1.StatefulSet) { s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 7} }, refused},
-		"a reserved ordinal": {func(s *appsv1.StatefulSet) {
-			s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: []appsv1.OrdinalRange{{First: 1}}}
+		"where ordinals start": {func(s *v1.StatefulSet) { s.Spec.Ordinals = &v1.StatefulSetOrdinals{Start: 7} }, refused},
+		"a reserved ordinal": {func(s *v1.StatefulSet) {
+			s.Spec.Ordinals = &v1.StatefulSetOrdinals{Reserved: []v1.OrdinalRange{{First: 1}}}
 		}, refused},
-		"the service":            {func(s *appsv1.StatefulSet) { s.Spec.ServiceName = "other" }, refused},
-		"a label that is a mark": {func(s *appsv1.StatefulSet) { s.Spec.Template.Labels["tier"] = "b" }, refused},
+		"the service":            {func(s *v1.StatefulSet) { s.Spec.ServiceName = "other" }, refused},
+		"a label that is a mark": {func(s *v1.StatefulSet) { s.Spec.Template.Labels["tier"] = "b" }, refused},
 
-		"another label":       {change: func(s *appsv1.StatefulSet) { s.Spec.Template.Labels["other"] = "b" }},
-		"the replicas":        {change: func(s *appsv1.StatefulSet) { s.Spec.Replicas = new(int32(9)) }}, // these objects do not name them
-		"the image":           {change: func(s *appsv1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Image = "nginx:2" }},
-		"the claims":          {change: func(s *appsv1.StatefulSet) { s.Spec.VolumeClaimTemplates = nil }},
-		"the update":          {change: func(s *appsv1.StatefulSet) { s.Spec.UpdateStrategy.Type = appsv1.OnDeleteStatefulSetStrategyType }},
-		"its own annotations": {change: func(s *appsv1.StatefulSet) { s.Annotations = map[string]string{"a": "b"} }},
-		"its status":          {change: func(s *appsv1.StatefulSet) { s.Status.Replicas = 3 }},
-		"nothing":             {change: func(*appsv1.StatefulSet) {}},
+		"another label":       {change: func(s *v1.StatefulSet) { s.Spec.Template.Labels["other"] = "b" }},
+		"the replicas":        {change: func(s *v1.StatefulSet) { s.Spec.Replicas = new(int32(9)) }}, // these objects do not name them
+		"the image":           {change: func(s *v1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Image = "nginx:2" }},
+		"the claims":          {change: func(s *v1.StatefulSet) { s.Spec.VolumeClaimTemplates = nil }},
+		"the update":          {change: func(s *v1.StatefulSet) { s.Spec.UpdateStrategy.Type = v1.OnDeleteStatefulSetStrategyType }},
+		"its own annotations": {change: func(s *v1.StatefulSet) { s.Annotations = map[string]string{"a": "b"} }},
+		"its status":          {change: func(s *v1.StatefulSet) { s.Status.Replicas = 3 }},
+		"nothing":             {change: func(*v1.StatefulSet) {}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			host := &fakeHost{kinds: []metav1.APIResource{served("v1", "ConfigMap", "configmaps")}, users: func(_, _ string) bool { return false }}
@@ -193,7 +193,7 @@ func TestWhatObjectsAreMadeFromIsAskedFor(t *testing.T) {
 }
 
 // made are the objects of the first members of a set.
-func made(t *testing.T, set *appsv1.StatefulSet) string {
+func made(t *testing.T, set *v1.StatefulSet) string {
 	t.Helper()
 	var all []any
 	objects, wrong := identity.OverridesOf(set).Objects()

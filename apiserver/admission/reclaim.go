@@ -15,7 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // reclaimPluginName is the plugin's for flags.
@@ -51,11 +51,11 @@ func (p *reclaimRights) ValidateInitialization() error {
 
 // Validate asks whether the user may delete claims, dry runs too.
 func (p *reclaimRights) Validate(ctx context.Context, request admission.Attributes, _ admission.ObjectInterfaces) error {
-	set, ok := request.GetObject().(*appsv1.StatefulSet)
+	set, ok := request.GetObject().(*v1.StatefulSet)
 	if !ok || request.GetSubresource() != "" {
 		return nil
 	}
-	old, _ := request.GetOldObject().(*appsv1.StatefulSet)
+	old, _ := request.GetOldObject().(*v1.StatefulSet)
 	after := reclaimAfter(set)
 	if after == nil || old != nil && ptr.Equal(after, reclaimAfter(old)) {
 		return nil
@@ -73,7 +73,7 @@ func (p *reclaimRights) Validate(ctx context.Context, request admission.Attribut
 	}
 }
 
-func reclaimAfter(set *appsv1.StatefulSet) *int32 {
+func reclaimAfter(set *v1.StatefulSet) *int32 {
 	if policy := set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil {
 		return policy.ScaledAfterSeconds
 	}

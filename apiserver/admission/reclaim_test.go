@@ -13,21 +13,21 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // TestWhoHasClaimsDeletedIsAskedFor has one user who may delete claims in namespace "shop"; an
 // end-to-end test has the real rights of a cluster.
 func TestWhoHasClaimsDeletedIsAskedFor(t *testing.T) {
-	after := func(seconds int32) *appsv1.StatefulSet {
-		set := &appsv1.StatefulSet{}
-		set.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{ScaledAfterSeconds: &seconds}
+	after := func(seconds int32) *v1.StatefulSet {
+		set := &v1.StatefulSet{}
+		set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{ScaledAfterSeconds: &seconds}
 		return set
 	}
 	const want = `scaledAfterSeconds: Forbidden: user "eve" may not delete "persistentvolumeclaims" in namespace "shop"`
 	for sentence, test := range map[string]struct {
 		user        string
-		set, old    *appsv1.StatefulSet
+		set, old    *v1.StatefulSet
 		subresource string
 		silent      bool
 		asked       int
@@ -35,10 +35,10 @@ func TestWhoHasClaimsDeletedIsAskedFor(t *testing.T) {
 	}{
 		"who may":                           {user: "ann", set: after(5), asked: 1},
 		"who may not":                       {user: "eve", set: after(5), asked: 1, err: want},
-		"who may not, and does not ask":     {user: "eve", set: &appsv1.StatefulSet{}},
+		"who may not, and does not ask":     {user: "eve", set: &v1.StatefulSet{}},
 		"who may not, with a shorter delay": {user: "eve", set: after(5), old: after(50), asked: 1, err: want},
 		"who may not, with what was there":  {user: "eve", set: after(5), old: after(5)},
-		"who may not, and takes it away":    {user: "eve", set: &appsv1.StatefulSet{}, old: after(5)},
+		"who may not, and takes it away":    {user: "eve", set: &v1.StatefulSet{}, old: after(5)},
 		"of a write of the status":          {user: "eve", set: after(5), subresource: "status"},
 		"if the host does not answer":       {user: "ann", silent: true, set: after(5), asked: 1, err: "no answer"},
 	} {
@@ -55,7 +55,7 @@ func TestWhoHasClaimsDeletedIsAskedFor(t *testing.T) {
 				}
 				return authorizer.DecisionNoOpinion, "", nil
 			}))
-			request := admission.NewAttributesRecord(test.set, test.old, appsv1.GroupVersionKind(), "shop", "db", appsv1.SchemeGroupVersion.WithResource("statefulsets"), test.subresource, admission.Update, nil, false, &user.DefaultInfo{Name: test.user})
+			request := admission.NewAttributesRecord(test.set, test.old, v1.GroupVersionKind(), "shop", "db", v1.SchemeGroupVersion.WithResource("statefulsets"), test.subresource, admission.Update, nil, false, &user.DefaultInfo{Name: test.user})
 			err := p.Validate(t.Context(), request, nil)
 			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Errorf("got error %v, want %q", err, test.err)

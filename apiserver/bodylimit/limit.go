@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 const (
@@ -81,7 +81,7 @@ func tooManyValues(values int) string {
 }
 
 func (l limit) refuse(w http.ResponseWriter, req *http.Request, why error) {
-	responsewriters.ErrorNegotiated(why, l.serializer, appsv1.SchemeGroupVersion, w, req)
+	responsewriters.ErrorNegotiated(why, l.serializer, v1.SchemeGroupVersion, w, req)
 }
 
 // readAgain is a body that begins with what was read of it already.

@@ -7,7 +7,7 @@ import (
 	"context"
 	"strings"
 
-	hostappsv1 "k8s.io/api/apps/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -76,7 +76,7 @@ func isMember(resource string, object *metav1.PartialObjectMetadata, ref metav1.
 	switch resource {
 	case Pods:
 		set, _, ok := identity.ParsePodName(object.Name)
-		return controls && ok && set == ref.Name && object.Labels[hostappsv1.StatefulSetPodNameLabel] == object.Name
+		return controls && ok && set == ref.Name && object.Labels[appsv1.StatefulSetPodNameLabel] == object.Name
 	case Claims:
 		set, _, ok := identity.ParsePodName(object.Name)
 		return ok && strings.HasSuffix(set, "-"+ref.Name)

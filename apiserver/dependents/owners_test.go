@@ -8,12 +8,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 func TestClaimsAndRevisionsAreMembers(t *testing.T) {
 	controls := true
-	ref := metav1.OwnerReference{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: appsv1.Kind, Name: "web", UID: "u"}
+	ref := metav1.OwnerReference{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.Kind, Name: "web", UID: "u"}
 	controlling := ref
 	controlling.Controller = &controls
 	for name, test := range map[string]struct {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // Resources of which objects can belong to a set.
@@ -78,5 +78,5 @@ func SetsOwning(object metav1.Object) iter.Seq[metav1.OwnerReference] {
 // isSet reports whether an owner reference names a set of our group.
 func isSet(ref metav1.OwnerReference) bool {
 	group, _, _ := strings.Cut(ref.APIVersion, "/")
-	return group == appsv1.GroupName && ref.Kind == appsv1.Kind
+	return group == v1.GroupName && ref.Kind == v1.Kind
 }

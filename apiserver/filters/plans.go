@@ -11,7 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/apiserver/pkg/endpoints/request"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset"
 )
 
@@ -30,7 +30,7 @@ func LimitPlans(serializer runtime.NegotiatedSerializer, next http.Handler) http
 
 func (l planLimit) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	info, ok := request.RequestInfoFrom(req.Context())
-	if !ok || info.APIGroup != appsv1.GroupName || info.Resource != "statefulsets" || info.Subresource != "plan" {
+	if !ok || info.APIGroup != v1.GroupName || info.Resource != "statefulsets" || info.Subresource != "plan" {
 		l.next.ServeHTTP(w, req)
 		return
 	}
@@ -39,7 +39,7 @@ func (l planLimit) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		making = l.proposed
 	}
 	if !making.TryAcquire(1) {
-		responsewriters.ErrorNegotiated(statefulset.TooManyPlans(), l.serializer, appsv1.SchemeGroupVersion, w, req)
+		responsewriters.ErrorNegotiated(statefulset.TooManyPlans(), l.serializer, v1.SchemeGroupVersion, w, req)
 		return
 	}
 	defer making.Release(1)

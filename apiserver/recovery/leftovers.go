@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"slices"
 
-	hostappsv1 "k8s.io/api/apps/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -25,7 +25,7 @@ type leftovers struct {
 	namespace, name string
 	uid             types.UID
 	pods            []*corev1.Pod
-	revisions       []*hostappsv1.ControllerRevision // the latest last
+	revisions       []*appsv1.ControllerRevision // the latest last
 	// claims are all of the namespace, by name: most claims do not say whose they are.
 	claims map[string]*corev1.PersistentVolumeClaim
 	// ownedClaims are those that do.
@@ -50,7 +50,7 @@ func findLeftovers(ctx context.Context, host kubernetes.Interface) ([]leftovers,
 		return host.AppsV1().ControllerRevisions(metav1.NamespaceAll).List(ctx, options)
 	}, func(object runtime.Object) {
 		// What a set owns and does not control has no template.
-		if revision, ok := object.(*hostappsv1.ControllerRevision); ok && metav1.GetControllerOfNoCopy(revision) != nil {
+		if revision, ok := object.(*appsv1.ControllerRevision); ok && metav1.GetControllerOfNoCopy(revision) != nil {
 			addLeftovers(found, revision, func(r *leftovers) { r.revisions = append(r.revisions, revision) })
 		}
 	})
@@ -104,7 +104,7 @@ func sorted(found map[dependents.SetID]*leftovers, claims map[string]map[string]
 	var all []leftovers
 	for _, r := range found {
 		r.claims = claims[r.namespace]
-		slices.SortFunc(r.revisions, func(a, b *hostappsv1.ControllerRevision) int {
+		slices.SortFunc(r.revisions, func(a, b *appsv1.ControllerRevision) int {
 			return cmp.Or(cmp.Compare(a.Revision, b.Revision), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 		})
 		all = append(all, *r)

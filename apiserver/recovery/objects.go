@@ -11,7 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -44,7 +44,7 @@ func givenTo(object metav1.Object) (given []string) {
 		given = append(given, "Secret "+name)
 	}
 	for _, key := range slices.Sorted(maps.Keys(object.GetAnnotations())) {
-		if name, is := strings.CutPrefix(key, appsv1.OutputAnnotationPrefix); is {
+		if name, is := strings.CutPrefix(key, v1.OutputAnnotationPrefix); is {
 			given = append(given, fmt.Sprintf("output %s", name))
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"sigs.k8s.io/yaml"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/apiserver/scheme"
 	"statefulset.dev/apiserver/storage"
@@ -138,7 +138,7 @@ func (r *rebuilding) plan(ctx context.Context, host *hostcluster.Host) error {
 	return nil
 }
 
-func sameName(sets []appsv1.StatefulSet, f leftovers) *appsv1.StatefulSet {
+func sameName(sets []v1.StatefulSet, f leftovers) *v1.StatefulSet {
 	for i := range sets {
 		if sets[i].Namespace == f.namespace && sets[i].Name == f.name {
 			return &sets[i]
@@ -201,7 +201,7 @@ func (r *rebuilding) store(ctx context.Context, messages io.Writer) error {
 	if err := r.guard.Renew(ctx, adopt); err != nil {
 		return err
 	}
-	done := fmt.Sprintf("rebuilt %s; each is held by the annotation %s until you remove it", countSets(len(r.rebuilt)), appsv1.HoldAnnotation)
+	done := fmt.Sprintf("rebuilt %s; each is held by the annotation %s until you remove it", countSets(len(r.rebuilt)), v1.HoldAnnotation)
 	if !all {
 		done += fmt.Sprintf("; %s could not be rebuilt, so the server refuses the store until you accept it with the command that it prints", countSets(len(r.skipped)))
 	} else {

@@ -10,7 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/servertest"
 )
 
@@ -18,7 +18,7 @@ func TestLostOverridesAreTold(t *testing.T) {
 	set := servertest.Owning("web")
 	objects := traces(t, set, latest, "web-a")
 	pod := nth[*corev1.Pod](objects, 1)
-	pod.Annotations = map[string]string{appsv1.OverrideAnnotation: "1-0"}
+	pod.Annotations = map[string]string{v1.OverrideAnnotation: "1-0"}
 	rebuilt := rebuiltFrom(t, objects)
 	if want := "spec.overrides are lost, and pod " + pod.Name + " was created with one"; !strings.Contains(fmt.Sprint(rebuilt.guesses), want) {
 		t.Errorf("guesses: got %v, want one that begins with %q", rebuilt.guesses, want)
@@ -33,10 +33,10 @@ func TestLostTemplatesOfObjectsAreTold(t *testing.T) {
 		want   string
 	}{
 		"a claim names a Secret": {func(_ *corev1.Pod, claim *corev1.PersistentVolumeClaim) {
-			claim.Annotations = map[string]string{appsv1.GeneratedAnnotation: "web-sst,web-0-token"}
+			claim.Annotations = map[string]string{v1.GeneratedAnnotation: "web-sst,web-0-token"}
 		}, "was given what they made: Secret web-0-token, Secret web-sst; apply"},
 		"a pod names an output and a Secret": {func(pod *corev1.Pod, _ *corev1.PersistentVolumeClaim) {
-			pod.Annotations = map[string]string{appsv1.OutputAnnotationPrefix + "ADDRESS": "192.0.2.1", appsv1.GeneratedAnnotation: "web-sst"}
+			pod.Annotations = map[string]string{v1.OutputAnnotationPrefix + "ADDRESS": "192.0.2.1", v1.GeneratedAnnotation: "web-sst"}
 		}, "was given what they made: Secret web-sst, output ADDRESS; apply"},
 		"nothing names any": {func(*corev1.Pod, *corev1.PersistentVolumeClaim) {}, ""},
 	} {
@@ -44,7 +44,7 @@ func TestLostTemplatesOfObjectsAreTold(t *testing.T) {
 			objects := traces(t, servertest.Owning("web"), latest, "web-a")
 			for _, object := range objects {
 				if claim, is := object.(*corev1.PersistentVolumeClaim); is {
-					delete(claim.Annotations, appsv1.GeneratedAnnotation)
+					delete(claim.Annotations, v1.GeneratedAnnotation)
 				}
 			}
 			test.change(first[*corev1.Pod](objects), first[*corev1.PersistentVolumeClaim](objects))

@@ -10,21 +10,21 @@ import (
 	"strings"
 	"testing"
 
-	hostappsv1 "k8s.io/api/apps/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/scheme"
 	"statefulset.dev/apiserver/servertest"
 	"statefulset.dev/identity"
 )
 
 // traces are what the members of a set leave in the host.
-func traces(t *testing.T, set *appsv1.StatefulSet, revisionOf func(ordinal int) string, names ...string) []runtime.Object {
+func traces(t *testing.T, set *v1.StatefulSet, revisionOf func(ordinal int) string, names ...string) []runtime.Object {
 	t.Helper()
 	var objects []runtime.Object
 	for i, name := range names {
@@ -32,7 +32,7 @@ func traces(t *testing.T, set *appsv1.StatefulSet, revisionOf func(ordinal int) 
 		if err != nil {
 			t.Fatalf("encoding the template: %v", err)
 		}
-		objects = append(objects, &hostappsv1.ControllerRevision{
+		objects = append(objects, &appsv1.ControllerRevision{
 			ObjectMeta: metav1.ObjectMeta{
 				Name: name, Namespace: set.Namespace, Labels: maps.Clone(set.Spec.Template.Labels),
 				Annotations: maps.Clone(set.Annotations), OwnerReferences: []metav1.OwnerReference{identity.Owner(set)},
@@ -45,7 +45,7 @@ func traces(t *testing.T, set *appsv1.StatefulSet, revisionOf func(ordinal int) 
 		objects = append(objects, identity.Pod(set, &set.Spec.Template, revisionOf(ordinal), ordinal))
 		for _, claim := range identity.Claims(set, ordinal) {
 			claim.Spec.VolumeName = "pv-" + claim.Name
-			claim.Annotations = map[string]string{"pv.kubernetes.io/bind-completed": "yes", appsv1.GeneratedAnnotation: "sst"}
+			claim.Annotations = map[string]string{"pv.kubernetes.io/bind-completed": "yes", v1.GeneratedAnnotation: "sst"}
 			objects = append(objects, claim)
 		}
 	}
@@ -70,21 +70,21 @@ func rebuiltFrom(t *testing.T, objects []runtime.Object) rebuiltSet {
 
 func TestASetIsRebuiltFromWhatIsLeft(t *testing.T) {
 	scheme := scheme.New()
-	for name, change := range map[string]func(*appsv1.StatefulSet){
-		"a plain set": func(*appsv1.StatefulSet) {},
-		"a set without claims": func(set *appsv1.StatefulSet) {
+	for name, change := range map[string]func(*v1.StatefulSet){
+		"a plain set": func(*v1.StatefulSet) {},
+		"a set without claims": func(set *v1.StatefulSet) {
 			set.Spec.VolumeClaimTemplates, set.Spec.Template.Spec.Containers[0].VolumeMounts = nil, nil
 		},
-		"a set without a service": func(set *appsv1.StatefulSet) { set.Spec.ServiceName = "" },
-		"a set that begins at 5":  func(set *appsv1.StatefulSet) { set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 5} },
-		"a set with a label more": func(set *appsv1.StatefulSet) {
+		"a set without a service": func(set *v1.StatefulSet) { set.Spec.ServiceName = "" },
+		"a set that begins at 5":  func(set *v1.StatefulSet) { set.Spec.Ordinals = &v1.StatefulSetOrdinals{Start: 5} },
+		"a set with a label more": func(set *v1.StatefulSet) {
 			set.Spec.VolumeClaimTemplates[0].Labels = map[string]string{"tier": "db"}
 		},
-		"a set that is rendered": func(set *appsv1.StatefulSet) {
-			set.Spec.Identity = &appsv1.MemberIdentity{Env: []string{"ORDINAL"}, Values: map[string]string{"SIZE": "small"}}
+		"a set that is rendered": func(set *v1.StatefulSet) {
+			set.Spec.Identity = &v1.MemberIdentity{Env: []string{"ORDINAL"}, Values: map[string]string{"SIZE": "small"}}
 		},
-		"a set with annotations": func(set *appsv1.StatefulSet) { set.Annotations = map[string]string{"note": "x"} },
-		"a set with another volume": func(set *appsv1.StatefulSet) {
+		"a set with annotations": func(set *v1.StatefulSet) { set.Annotations = map[string]string{"note": "x"} },
+		"a set with another volume": func(set *v1.StatefulSet) {
 			set.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "shared", VolumeSource: corev1.VolumeSource{
 				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "shared"},
 			}}}
@@ -104,10 +104,10 @@ func TestASetIsRebuiltFromWhatIsLeft(t *testing.T) {
 				t.Fatalf("rebuilding: %v", err)
 			}
 			got := rebuilt.set
-			if _, held := appsv1.Held(got); !held {
+			if _, held := v1.Held(got); !held {
 				t.Errorf("annotations: got %v, want the set to be held", got.Annotations)
 			}
-			delete(got.Annotations, appsv1.HoldAnnotation)
+			delete(got.Annotations, v1.HoldAnnotation)
 			if got.UID != set.UID || got.Name != set.Name || got.Namespace != set.Namespace || !equality.Semantic.DeepEqual(got.Annotations, set.Annotations) {
 				t.Errorf("metadata: got %+v, want that of %+v", got.ObjectMeta, set.ObjectMeta)
 			}
@@ -173,7 +173,7 @@ func TestASetIsNotRebuiltWhenItIsNotCertain(t *testing.T) {
 		want  string
 	}{
 		"without pods":                   {without[*corev1.Pod], "it has no pods"},
-		"without revisions":              {without[*hostappsv1.ControllerRevision], "it has no revisions"},
+		"without revisions":              {without[*appsv1.ControllerRevision], "it has no revisions"},
 		"without the claims of its pods": {without[*corev1.PersistentVolumeClaim], "its template is not known"},
 		"with a pod of a revision that is gone": {func(objects []runtime.Object) []runtime.Object {
 			first[*corev1.Pod](objects).Labels[identity.RevisionLabel] = "web-z"
@@ -186,7 +186,7 @@ func TestASetIsNotRebuiltWhenItIsNotCertain(t *testing.T) {
 		"with pods of three revisions": {func(objects []runtime.Object) []runtime.Object {
 			for i, revision := range []string{"web-b", "web-c"} {
 				nth[*corev1.Pod](objects, i).Labels[identity.RevisionLabel] = revision
-				copied := first[*hostappsv1.ControllerRevision](objects).DeepCopy()
+				copied := first[*appsv1.ControllerRevision](objects).DeepCopy()
 				copied.Name = revision
 				copied.Revision = -1
 				objects = append(objects, copied)
@@ -194,11 +194,11 @@ func TestASetIsNotRebuiltWhenItIsNotCertain(t *testing.T) {
 			return objects
 		}, "more than two revisions"},
 		"with a revision that cannot be read": {func(objects []runtime.Object) []runtime.Object {
-			first[*hostappsv1.ControllerRevision](objects).Data.Raw = []byte(`{"spec":{}}`)
+			first[*appsv1.ControllerRevision](objects).Data.Raw = []byte(`{"spec":{}}`)
 			return objects
 		}, "records no template"},
 		"with a template that is not valid": {func(objects []runtime.Object) []runtime.Object {
-			r := first[*hostappsv1.ControllerRevision](objects)
+			r := first[*appsv1.ControllerRevision](objects)
 			r.Data.Raw = []byte(strings.Replace(string(r.Data.Raw), `"containers"`, `"restartPolicy":"Never","containers"`, 1))
 			return objects
 		}, "makes no valid set"},

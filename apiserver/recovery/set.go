@@ -10,20 +10,20 @@ import (
 	"slices"
 	"strings"
 
-	hostappsv1 "k8s.io/api/apps/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
 // rebuiltSet is a set made from what is left of it, and what about it is not
 // certain.
 type rebuiltSet struct {
-	set     *appsv1.StatefulSet
+	set     *v1.StatefulSet
 	guesses []string
 }
 
@@ -48,13 +48,13 @@ func (r leftovers) rebuild() (rebuiltSet, error) {
 	if err != nil {
 		return rebuiltSet{}, fmt.Errorf("revision %s: %w", latest.Name, err)
 	}
-	rebuilt := rebuiltSet{set: &appsv1.StatefulSet{
+	rebuilt := rebuiltSet{set: &v1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: r.namespace, Name: r.name, UID: r.uid, Generation: 1,
 			CreationTimestamp: r.revisions[0].CreationTimestamp,
 			Annotations:       maps.Clone(latest.Annotations),
 		},
-		Spec: appsv1.StatefulSetSpec{Template: *recorded.Template, Identity: recorded.Identity},
+		Spec: v1.StatefulSetSpec{Template: *recorded.Template, Identity: recorded.Identity},
 	}}
 	for _, part := range []func(*rebuiltSet) error{r.members, r.serviceName, r.claimTemplates, r.overrides, r.objectTemplates, r.selector, r.currentRevision} {
 		if err := part(&rebuilt); err != nil {
@@ -62,7 +62,7 @@ func (r leftovers) rebuild() (rebuiltSet, error) {
 		}
 	}
 	rebuilt.guess("podManagementPolicy, updateStrategy, minReadySeconds, revisionHistoryLimit and the set's labels are the defaults; spec.objectTemplates are none; annotations are those of revision %s", latest.Name)
-	metav1.SetMetaDataAnnotation(&rebuilt.set.ObjectMeta, appsv1.HoldAnnotation,
+	metav1.SetMetaDataAnnotation(&rebuilt.set.ObjectMeta, v1.HoldAnnotation,
 		"rebuilt from what the cluster had left of this set; look at its spec, then remove this annotation")
 	return rebuilt, nil
 }
@@ -81,7 +81,7 @@ func (r leftovers) members(rebuilt *rebuiltSet) error {
 	replicas := last - first + 1
 	rebuilt.set.Spec.Replicas = new(int32(replicas))
 	if first > 0 {
-		rebuilt.set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: int32(first)}
+		rebuilt.set.Spec.Ordinals = &v1.StatefulSetOrdinals{Start: int32(first)}
 	}
 	missing := ""
 	if replicas != len(ordinals) {
@@ -109,7 +109,7 @@ func (r leftovers) serviceName(rebuilt *rebuiltSet) error {
 // would recreate the pod as all others.
 func (r leftovers) overrides(rebuilt *rebuiltSet) error {
 	for _, pod := range r.pods {
-		if _, overridden := pod.Annotations[appsv1.OverrideAnnotation]; overridden {
+		if _, overridden := pod.Annotations[v1.OverrideAnnotation]; overridden {
 			rebuilt.guess("spec.overrides are lost, and pod %s was created with one; add it before the set is not held any more, or the member is recreated without it", pod.Name)
 			break
 		}
@@ -154,7 +154,7 @@ func (r leftovers) currentRevision(rebuilt *rebuiltSet) error {
 	current := update
 	for _, pod := range r.pods {
 		revision := pod.Labels[identity.RevisionLabel]
-		known := slices.ContainsFunc(r.revisions, func(r *hostappsv1.ControllerRevision) bool { return r.Name == revision })
+		known := slices.ContainsFunc(r.revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == revision })
 		switch {
 		case !known:
 			return fmt.Errorf("pod %s was made from revision %q, which is gone", pod.Name, revision)
@@ -188,8 +188,8 @@ func (r leftovers) claimTemplates(rebuilt *rebuiltSet) error {
 	}
 	for _, claim := range r.ownedClaims {
 		if slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == r.uid }) {
-			rebuilt.set.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
-				WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+			rebuilt.set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+				WhenDeleted: v1.DeletePersistentVolumeClaimRetentionPolicyType,
 			}
 			rebuilt.guess("whenDeleted is Delete, because claim %s has the set as its owner; whenScaled is Retain", claim.Name)
 			break
@@ -219,7 +219,7 @@ func claimTemplate(name string, claim *corev1.PersistentVolumeClaim) corev1.Pers
 	template.Spec.VolumeName = ""
 	maps.DeleteFunc(template.Annotations, func(key, _ string) bool {
 		prefix, _, _ := strings.Cut(key, "/")
-		return strings.HasSuffix(prefix, "kubernetes.io") || prefix == appsv1.GroupName // which is of one claim
+		return strings.HasSuffix(prefix, "kubernetes.io") || prefix == v1.GroupName // which is of one claim
 	})
 	return template
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/scheme"
 	"statefulset.dev/apiserver/servertest"
 )
@@ -40,7 +40,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(servertest.Encoded(f, codecs, runtime.ContentTypeProtobuf, servertest.Web("web")), byte(2))
 	f.Fuzz(func(t *testing.T, body []byte, encoding byte) {
 		info := infos[int(encoding)%len(infos)]
-		into := appsv1.SchemeGroupVersion
+		into := v1.SchemeGroupVersion
 		obj, _, err := served.DecoderToVersion(info.Serializer, into).Decode(body, nil, nil)
 		strict, _, strictErr := served.DecoderToVersion(info.StrictSerializer, into).Decode(body, nil, nil)
 		if err != nil {
@@ -52,7 +52,7 @@ func FuzzDecode(f *testing.F) {
 		if strictErr != nil && !runtime.IsStrictDecodingError(strictErr) {
 			t.Fatalf("strict decoding of a body that can be decoded: got %v, want an error about what is strict", strictErr)
 		}
-		set, ok := obj.(*appsv1.StatefulSet)
+		set, ok := obj.(*v1.StatefulSet)
 		if !ok {
 			return
 		}
@@ -64,9 +64,9 @@ func FuzzDecode(f *testing.F) {
 }
 
 // staysTheSame sends a set through JSON and protobuf.
-func staysTheSame(t *testing.T, codecs serializer.CodecFactory, set *appsv1.StatefulSet) {
+func staysTheSame(t *testing.T, codecs serializer.CodecFactory, set *v1.StatefulSet) {
 	t.Helper()
-	decoder := codecs.UniversalDecoder(appsv1.SchemeGroupVersion)
+	decoder := codecs.UniversalDecoder(v1.SchemeGroupVersion)
 	for _, encoding := range []string{runtime.ContentTypeProtobuf, runtime.ContentTypeJSON} {
 		first := servertest.Encoded(t, codecs, encoding, set)
 		again, _, err := decoder.Decode(first, nil, nil)
@@ -101,7 +101,7 @@ func FuzzPatch(f *testing.F) {
 		f.Fatalf("encoding: %v", err)
 	}
 	f.Fuzz(func(t *testing.T, patch []byte) {
-		if result, err := strategicpatch.StrategicMergePatch(original, patch, appsv1.StatefulSet{}); err == nil {
+		if result, err := strategicpatch.StrategicMergePatch(original, patch, v1.StatefulSet{}); err == nil {
 			becomesSetOrError(t, result)
 		}
 		if result, err := jsonpatch.MergePatch(original, patch); err == nil {
@@ -119,11 +119,11 @@ func FuzzPatch(f *testing.F) {
 
 func becomesSetOrError(t *testing.T, text []byte) {
 	t.Helper()
-	var set appsv1.StatefulSet
+	var set v1.StatefulSet
 	if json.Unmarshal(text, &set) != nil {
 		return
 	}
-	appsv1.SetObjectDefaults_StatefulSet(&set)
+	v1.SetObjectDefaults_StatefulSet(&set)
 	if _, err := set.Marshal(); err != nil {
 		t.Fatalf("encoding a patched set: %v: %s", err, text)
 	}

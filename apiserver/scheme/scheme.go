@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset"
 )
 
@@ -22,7 +22,7 @@ import (
 // the order matters: where one name is wanted, the first registration counts.
 func New() *runtime.Scheme {
 	scheme := NewNaming()
-	scheme.AddKnownTypes(Hub(appsv1.GroupName), appsv1.Types()...)
+	scheme.AddKnownTypes(Hub(v1.GroupName), v1.Types()...)
 	scheme.AddKnownTypes(Hub(autoscalingv1.GroupName), &autoscalingv1.Scale{})
 	utilruntime.Must(statefulset.AddProposals(scheme))
 	return scheme
@@ -32,9 +32,9 @@ func New() *runtime.Scheme {
 // the names of kinds: "__internal" must not be published.
 func NewNaming() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	utilruntime.Must(appsv1.AddToScheme(scheme))
+	utilruntime.Must(v1.AddToScheme(scheme))
 	utilruntime.Must(autoscalingv1.AddToScheme(scheme))
-	utilruntime.Must(scheme.SetVersionPriority(appsv1.SchemeGroupVersion))
+	utilruntime.Must(scheme.SetVersionPriority(v1.SchemeGroupVersion))
 
 	// The kinds that every group shares, such as Status and DeleteOptions.
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})

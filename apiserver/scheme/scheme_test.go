@@ -11,23 +11,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"sigs.k8s.io/randfill"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 func TestEveryKindSurvivesEveryEncoding(t *testing.T) {
 	// Decoding fills in defaults, so only a set that has them comes back unchanged.
 	defaulted := func(serializer.CodecFactory) []any {
-		return []any{func(set *appsv1.StatefulSet, c randfill.Continue) {
+		return []any{func(set *v1.StatefulSet, c randfill.Continue) {
 			c.FillNoCustom(set)
-			appsv1.SetObjectDefaults_StatefulSet(set)
+			v1.SetObjectDefaults_StatefulSet(set)
 		}}
 	}
 	roundtrip.RoundTripProtobufTestForScheme(t, New(), defaulted)
 }
 
 func TestTheVersionThatUsersKnowIsTheFirstName(t *testing.T) {
-	kinds, _, err := New().ObjectKinds(&appsv1.StatefulSet{})
-	if want := appsv1.GroupVersionKind(); err != nil || len(kinds) != 2 || kinds[0] != want {
+	kinds, _, err := New().ObjectKinds(&v1.StatefulSet{})
+	if want := v1.GroupVersionKind(); err != nil || len(kinds) != 2 || kinds[0] != want {
 		t.Errorf("kinds of a set: got %v, %v, want %s first and the hub second", kinds, err, want)
 	}
 }

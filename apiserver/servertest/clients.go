@@ -21,12 +21,12 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/hostcluster"
 )
 
 // Create makes a set.
-func (s *Server) Create(t testing.TB, set *appsv1.StatefulSet) *appsv1.StatefulSet {
+func (s *Server) Create(t testing.TB, set *v1.StatefulSet) *v1.StatefulSet {
 	t.Helper()
 	created, err := s.Sets().Create(t.Context(), set, metav1.CreateOptions{})
 	if err != nil {
@@ -104,7 +104,7 @@ func Kubeconfig(t *testing.T, url string) string {
 func Encoded(tb testing.TB, codecs serializer.CodecFactory, encoding string, obj runtime.Object) []byte {
 	tb.Helper()
 	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), encoding)
-	text, err := runtime.Encode(codecs.EncoderForVersion(info.Serializer, appsv1.SchemeGroupVersion), obj)
+	text, err := runtime.Encode(codecs.EncoderForVersion(info.Serializer, v1.SchemeGroupVersion), obj)
 	if err != nil {
 		tb.Fatalf("encoding a %T as %s: %v", obj, encoding, err)
 	}

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
 	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/apiserver/storage"
@@ -81,15 +81,15 @@ func TestADamagedSetStopsNoOther(t *testing.T) {
 			good, bad := s.Create(t, Web("good")), s.Create(t, Web("bad"))
 			watcher := s.watchAll(t)
 			s.damage(t, "bad", damage)
-			if got := s.nextEvent(t, watcher, "bad"); got.Type != watch.Modified || got.Object.(*appsv1.StatefulSet).UID != bad.UID {
-				t.Errorf("event of the damaged set: got %s of UID %s, want %s of %s", got.Type, got.Object.(*appsv1.StatefulSet).UID, watch.Modified, bad.UID)
+			if got := s.nextEvent(t, watcher, "bad"); got.Type != watch.Modified || got.Object.(*v1.StatefulSet).UID != bad.UID {
+				t.Errorf("event of the damaged set: got %s of UID %s, want %s of %s", got.Type, got.Object.(*v1.StatefulSet).UID, watch.Modified, bad.UID)
 			}
 			s.checkDamaged(t, good, bad)
 			good.Spec.Replicas = ptr.To[int32](9)
 			if _, err := s.Sets().Update(t.Context(), good, metav1.UpdateOptions{}); err != nil {
 				t.Errorf("updating another set: %v", err)
 			}
-			if got := s.nextEvent(t, watcher, "good"); got.Type != watch.Modified || *got.Object.(*appsv1.StatefulSet).Spec.Replicas != 9 {
+			if got := s.nextEvent(t, watcher, "good"); got.Type != watch.Modified || *got.Object.(*v1.StatefulSet).Spec.Replicas != 9 {
 				t.Errorf("event of another set: got %s of %+v, want the update on the same watch", got.Type, got.Object)
 			}
 			s.checkRepair(t, host, watcher, bad)
@@ -101,7 +101,7 @@ func TestADamagedSetIsFoundAtStart(t *testing.T) {
 	for name, damage := range damages() {
 		t.Run(name, func(t *testing.T) {
 			etcd := etcd.Start(t)
-			var good, bad *appsv1.StatefulSet
+			var good, bad *v1.StatefulSet
 			host := &knownUIDs{map[string]types.UID{}, map[string]bool{}}
 			t.Run("before", func(t *testing.T) {
 				s := startServerOn(t, etcd, &knownUIDs{})
@@ -138,7 +138,7 @@ func startServerOn(t *testing.T, etcd *embeddedetcd.Etcd, host *knownUIDs) *Serv
 }
 
 // checkDamaged: the damaged set is listed with its UID and is otherwise out of reach.
-func (s *Server) checkDamaged(t *testing.T, good, bad *appsv1.StatefulSet) {
+func (s *Server) checkDamaged(t *testing.T, good, bad *v1.StatefulSet) {
 	t.Helper()
 	for _, version := range []string{"", "0"} {
 		list, err := s.Sets().List(t.Context(), metav1.ListOptions{ResourceVersion: version})
@@ -146,10 +146,10 @@ func (s *Server) checkDamaged(t *testing.T, good, bad *appsv1.StatefulSet) {
 			t.Fatalf("list at version %q: got %+v, %v, want two sets", version, list, err)
 		}
 		stand, other := list.Items[0], list.Items[1]
-		if stand.Name != "bad" || stand.UID != bad.UID || !appsv1.IsDamaged(&stand) {
-			t.Errorf("the damaged set in the list: got %s of UID %s, damaged %t, want bad of %s, true", stand.Name, stand.UID, appsv1.IsDamaged(&stand), bad.UID)
+		if stand.Name != "bad" || stand.UID != bad.UID || !v1.IsDamaged(&stand) {
+			t.Errorf("the damaged set in the list: got %s of UID %s, damaged %t, want bad of %s, true", stand.Name, stand.UID, v1.IsDamaged(&stand), bad.UID)
 		}
-		if other.UID != good.UID || appsv1.IsDamaged(&other) {
+		if other.UID != good.UID || v1.IsDamaged(&other) {
 			t.Errorf("the other set in the list: got %+v, want it as it is", other)
 		}
 		_, err = s.Sets().Get(t.Context(), "bad", metav1.GetOptions{ResourceVersion: version})
@@ -176,7 +176,7 @@ func (s *Server) checkDamaged(t *testing.T, good, bad *appsv1.StatefulSet) {
 }
 
 // checkRepair deletes the damaged value and creates the set again.
-func (s *Server) checkRepair(t *testing.T, host *knownUIDs, watcher watch.Interface, bad *appsv1.StatefulSet) {
+func (s *Server) checkRepair(t *testing.T, host *knownUIDs, watcher watch.Interface, bad *v1.StatefulSet) {
 	t.Helper()
 	unsafe := metav1.DeleteOptions{IgnoreStoreReadErrorWithClusterBreakingPotential: new(true)}
 	if err := s.Sets().Delete(t.Context(), "good", unsafe); !apierrors.IsConflict(err) {
@@ -194,7 +194,7 @@ func (s *Server) checkRepair(t *testing.T, host *knownUIDs, watcher watch.Interf
 	for {
 		event := s.nextEvent(t, watcher, "bad")
 		if event.Type == watch.Deleted {
-			if got := event.Object.(*appsv1.StatefulSet).UID; got != bad.UID {
+			if got := event.Object.(*v1.StatefulSet).UID; got != bad.UID {
 				t.Errorf("UID of the deleted set in the watch: got %s, want %s", got, bad.UID)
 			}
 			break
@@ -268,7 +268,7 @@ func (s *Server) nextEvent(t *testing.T, watcher watch.Interface, name string) w
 	for {
 		select {
 		case event, ok := <-watcher.ResultChan():
-			set, isSet := event.Object.(*appsv1.StatefulSet)
+			set, isSet := event.Object.(*v1.StatefulSet)
 			if !ok || !isSet {
 				t.Fatalf("watch: got %+v, open %t, want an event of a set", event, ok)
 			}

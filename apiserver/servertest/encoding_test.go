@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
 	"statefulset.dev/apiserver/scheme"
 	"statefulset.dev/apiserver/storage"
@@ -24,7 +24,7 @@ func TestEveryEncodingSaysTheSame(t *testing.T) {
 	s.Create(t, Web("web"))
 	// Defaults are filled in because protobuf has no room for the kind of a claim
 	// template, as in apps/v1.
-	decoder := serializer.NewCodecFactory(scheme.NewNaming()).UniversalDecoder(appsv1.SchemeGroupVersion)
+	decoder := serializer.NewCodecFactory(scheme.NewNaming()).UniversalDecoder(v1.SchemeGroupVersion)
 
 	var first runtime.Object
 	for _, encoding := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf, runtime.ContentTypeYAML} {
@@ -52,7 +52,7 @@ func TestASetCanBeSentAsProtobuf(t *testing.T) {
 	s := Start(t)
 	codecs := serializer.NewCodecFactory(scheme.NewNaming())
 	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
-	body, err := runtime.Encode(codecs.EncoderForVersion(info.Serializer, appsv1.SchemeGroupVersion), Web("web"))
+	body, err := runtime.Encode(codecs.EncoderForVersion(info.Serializer, v1.SchemeGroupVersion), Web("web"))
 	if err != nil {
 		t.Fatalf("encoding: %v", err)
 	}

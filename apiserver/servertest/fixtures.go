@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // Namespace is where the tests have their sets.
@@ -30,11 +30,11 @@ func listenOnLoopback(t testing.TB) net.Listener {
 }
 
 // Web is a small valid set.
-func Web(name string) *appsv1.StatefulSet {
+func Web(name string) *v1.StatefulSet {
 	labels := map[string]string{"app": name}
-	return &appsv1.StatefulSet{
+	return &v1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: Namespace},
-		Spec: appsv1.StatefulSetSpec{
+		Spec: v1.StatefulSetSpec{
 			Replicas:    ptr.To[int32](3),
 			ServiceName: "nginx",
 			Selector:    &metav1.LabelSelector{MatchLabels: labels},
@@ -57,7 +57,7 @@ func Web(name string) *appsv1.StatefulSet {
 }
 
 // Owning is a small set that has its UID.
-func Owning(name string) *appsv1.StatefulSet {
+func Owning(name string) *v1.StatefulSet {
 	set := Web(name)
 	set.UID = types.UID("uid-of-" + name)
 	return set

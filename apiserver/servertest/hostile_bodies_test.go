@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/scheme"
 )
 
@@ -25,15 +25,15 @@ func text(format string, args ...any) io.Reader {
 }
 
 // setWith is a whole set after a change.
-func setWith(t *testing.T, change func(*appsv1.StatefulSet)) *appsv1.StatefulSet {
+func setWith(t *testing.T, change func(*v1.StatefulSet)) *v1.StatefulSet {
 	t.Helper()
 	set := Web("hostile")
-	set.TypeMeta = metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: appsv1.Kind}
+	set.TypeMeta = metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.Kind}
 	change(set)
 	return set
 }
 
-func jsonOf(t *testing.T, change func(*appsv1.StatefulSet)) io.Reader {
+func jsonOf(t *testing.T, change func(*v1.StatefulSet)) io.Reader {
 	t.Helper()
 	body, err := json.Marshal(setWith(t, change))
 	if err != nil {
@@ -42,13 +42,13 @@ func jsonOf(t *testing.T, change func(*appsv1.StatefulSet)) io.Reader {
 	return bytes.NewReader(body)
 }
 
-func protobufOf(t *testing.T, change func(*appsv1.StatefulSet)) io.Reader {
+func protobufOf(t *testing.T, change func(*v1.StatefulSet)) io.Reader {
 	t.Helper()
 	return bytes.NewReader(Encoded(t, serializer.NewCodecFactory(scheme.New()), runtime.ContentTypeProtobuf, setWith(t, change)))
 }
 
-func withEnv(count, size int) func(*appsv1.StatefulSet) {
-	return func(set *appsv1.StatefulSet) {
+func withEnv(count, size int) func(*v1.StatefulSet) {
+	return func(set *v1.StatefulSet) {
 		for i := range count {
 			set.Spec.Template.Spec.Containers[0].Env = append(set.Spec.Template.Spec.Containers[0].Env,
 				corev1.EnvVar{Name: fmt.Sprintf("E%d", i), Value: strings.Repeat("x", size)})
@@ -59,7 +59,7 @@ func withEnv(count, size int) func(*appsv1.StatefulSet) {
 // emptyContainers is a set in protobuf with containers that say nothing.
 func emptyContainers(t *testing.T, count int) io.Reader {
 	t.Helper()
-	return protobufOf(t, func(set *appsv1.StatefulSet) {
+	return protobufOf(t, func(set *v1.StatefulSet) {
 		set.Spec.Template.Spec.Containers = make([]corev1.Container, count)
 	})
 }

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/bodylimit"
 )
 
@@ -73,7 +73,7 @@ func tooLarge(t *testing.T) map[string]hostile {
 		"a compressed body":            {body: &zipped, encoding: "gzip", code: 400},
 		"a set too large for etcd":     {body: jsonOf(t, withEnv(5000, 350)), code: 413, says: "etcd"},
 		"a set of 2.5 MiB":             {body: jsonOf(t, withEnv(5000, 500)), code: 413, says: "etcd"},
-		"annotations of 1 MiB":         {body: jsonOf(t, func(s *appsv1.StatefulSet) { s.Annotations = map[string]string{"a": strings.Repeat("x", mebibyte)} }), code: 422, says: "metadata.annotations"},
+		"annotations of 1 MiB":         {body: jsonOf(t, func(s *v1.StatefulSet) { s.Annotations = map[string]string{"a": strings.Repeat("x", mebibyte)} }), code: 422, says: "metadata.annotations"},
 		"a patch of many operations":   {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: strings.NewReader(operations), code: 413, says: "10000"},
 		"a patch that copies a lot":    {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: text("[%s]", strings.Join(copies, ",")), code: 422},
 		"a patch above the limit":      {method: "PATCH", path: setsPath + "/web", contentType: "application/merge-patch+json", body: endless{}, code: 413, says: "limit is 3145728"},
@@ -108,13 +108,13 @@ func malformed(t *testing.T) map[string]hostile {
 		"a type nobody knows":        {body: text("x"), contentType: "text/plain", code: 415, says: "application/json"},
 		"protobuf that is none":      {body: text("k8s\x00\xff\xff"), contentType: runtime.ContentTypeProtobuf, code: 400},
 		"JSON said to be protobuf":   {body: text(`{%s}`, typeMeta), contentType: runtime.ContentTypeProtobuf, code: 400},
-		"protobuf with a strange union": {contentType: runtime.ContentTypeProtobuf, code: 400, says: "spec.updateStrategy.rollingUpdate.maxUnavailable", body: protobufOf(t, func(s *appsv1.StatefulSet) {
-			s.Spec.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: "RollingUpdate", RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &intstr.IntOrString{Type: 7, IntVal: 1}}}
+		"protobuf with a strange union": {contentType: runtime.ContentTypeProtobuf, code: 400, says: "spec.updateStrategy.rollingUpdate.maxUnavailable", body: protobufOf(t, func(s *v1.StatefulSet) {
+			s.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: "RollingUpdate", RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &intstr.IntOrString{Type: 7, IntVal: 1}}}
 		})},
-		"protobuf that is no text":     {contentType: runtime.ContentTypeProtobuf, code: 400, says: "UTF-8", body: protobufOf(t, func(s *appsv1.StatefulSet) { s.Annotations = map[string]string{"a": "\xff\xfe"} })},
+		"protobuf that is no text":     {contentType: runtime.ContentTypeProtobuf, code: 400, says: "UTF-8", body: protobufOf(t, func(s *v1.StatefulSet) { s.Annotations = map[string]string{"a": "\xff\xfe"} })},
 		"a patch that is none":         {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: text(`{"op":"x"}`), code: 400},
 		"a patch of an unknown type":   {method: "PATCH", path: setsPath + "/web", contentType: "text/plain", body: text(`{}`), code: 415, says: "Unsupported Media Type"},
-		"another name than in the URL": {method: "PUT", path: setsPath + "/web", body: jsonOf(t, func(*appsv1.StatefulSet) {}), code: 400, says: "name"},
+		"another name than in the URL": {method: "PUT", path: setsPath + "/web", body: jsonOf(t, func(*v1.StatefulSet) {}), code: 400, says: "name"},
 	}
 }
 
@@ -124,10 +124,10 @@ func invalidRequests(t *testing.T) map[string]hostile {
 		return hostile{method: "GET", path: setsPath + query, body: text(""), code: code, says: says}
 	}
 	return map[string]hostile{
-		"a name of 10000 characters":     {body: jsonOf(t, func(s *appsv1.StatefulSet) { s.Name = strings.Repeat("x", 10000) }), code: 422, says: "metadata.name"},
-		"a label of 1000 characters":     {body: jsonOf(t, func(s *appsv1.StatefulSet) { s.Labels = map[string]string{"a": strings.Repeat("x", 1000)} }), code: 422, says: "metadata.labels"},
-		"a selector that matches other":  {body: jsonOf(t, func(s *appsv1.StatefulSet) { s.Spec.Selector.MatchLabels = map[string]string{"b": "c"} }), code: 422, says: "spec.template.metadata.labels"},
-		"replicas below zero":            {body: jsonOf(t, func(s *appsv1.StatefulSet) { s.Spec.Replicas = ptr.To[int32](-1) }), code: 422, says: "spec.replicas"},
+		"a name of 10000 characters":     {body: jsonOf(t, func(s *v1.StatefulSet) { s.Name = strings.Repeat("x", 10000) }), code: 422, says: "metadata.name"},
+		"a label of 1000 characters":     {body: jsonOf(t, func(s *v1.StatefulSet) { s.Labels = map[string]string{"a": strings.Repeat("x", 1000)} }), code: 422, says: "metadata.labels"},
+		"a selector that matches other":  {body: jsonOf(t, func(s *v1.StatefulSet) { s.Spec.Selector.MatchLabels = map[string]string{"b": "c"} }), code: 422, says: "spec.template.metadata.labels"},
+		"replicas below zero":            {body: jsonOf(t, func(s *v1.StatefulSet) { s.Spec.Replicas = ptr.To[int32](-1) }), code: 422, says: "spec.replicas"},
 		"a field selector":               get("?fieldSelector=spec.x%3D1", 400, "spec.x"),
 		"a field selector without sense": get("?fieldSelector=%3D%3D%3D%21", 400, "invalid"),
 		"a label selector":               get("?labelSelector=a+in+(", 400, "unable to parse requirement"),
@@ -174,10 +174,10 @@ func TestHostileRequestsAreRefusedWithAReason(t *testing.T) {
 
 // Large sets that fit are accepted.
 func TestALargeSetIsAccepted(t *testing.T) {
-	tests := map[string]func(*appsv1.StatefulSet){
+	tests := map[string]func(*v1.StatefulSet){
 		"5000 environment variables": withEnv(5000, 10),
 		"a set of 1 MiB":             withEnv(1000, mebibyte/1000),
-		"16000 labels": func(set *appsv1.StatefulSet) {
+		"16000 labels": func(set *v1.StatefulSet) {
 			set.Labels = map[string]string{}
 			for i := range 16000 {
 				set.Labels[fmt.Sprintf("label-%d", i)] = "x"

@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
 	"statefulset.dev/registry/statefulset"
 )
@@ -25,11 +25,11 @@ type waiting struct {
 	finish       chan struct{}
 }
 
-func (w waiting) Current(ctx context.Context, set *appsv1.StatefulSet, neighbours []appsv1.StatefulSet) (*appsv1.StatefulSetPlan, error) {
+func (w waiting) Current(ctx context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (*v1.StatefulSetPlan, error) {
 	return w.Proposed(ctx, set, neighbours)
 }
 
-func (w waiting) Proposed(ctx context.Context, set *appsv1.StatefulSet, neighbours []appsv1.StatefulSet) (*appsv1.StatefulSetPlan, error) {
+func (w waiting) Proposed(ctx context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (*v1.StatefulSetPlan, error) {
 	w.making <- struct{}{}
 	select {
 	case <-w.finish:

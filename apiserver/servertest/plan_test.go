@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
 	"statefulset.dev/client/clientset/versioned"
 )
@@ -24,25 +24,25 @@ import (
 // repeating is a planner that repeats what it is asked for.
 type repeating struct{}
 
-func (repeating) Current(_ context.Context, set *appsv1.StatefulSet, neighbours []appsv1.StatefulSet) (*appsv1.StatefulSetPlan, error) {
+func (repeating) Current(_ context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (*v1.StatefulSetPlan, error) {
 	return repeated("current", set, neighbours), nil
 }
 
-func (repeating) Proposed(_ context.Context, set *appsv1.StatefulSet, neighbours []appsv1.StatefulSet) (*appsv1.StatefulSetPlan, error) {
+func (repeating) Proposed(_ context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (*v1.StatefulSetPlan, error) {
 	return repeated("proposed", set, neighbours), nil
 }
 
 // Members says that members 0 and 1 have pods, and serve.
-func (repeating) Members(_ context.Context, _ *appsv1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error {
+func (repeating) Members(_ context.Context, _ *v1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error {
 	tell(0, "pod-0", "", true)
 	tell(1, "pod-1", "", true)
 	return nil
 }
 
-func repeated(kind string, set *appsv1.StatefulSet, neighbours []appsv1.StatefulSet) *appsv1.StatefulSetPlan {
-	return &appsv1.StatefulSetPlan{
+func repeated(kind string, set *v1.StatefulSet, neighbours []v1.StatefulSet) *v1.StatefulSetPlan {
+	return &v1.StatefulSetPlan{
 		ObjectMeta: metav1.ObjectMeta{Name: set.Name, Namespace: set.Namespace, UID: set.UID},
-		Outcome:    appsv1.PlanInProgress,
+		Outcome:    v1.PlanInProgress,
 		Message: fmt.Sprintf("%s: %d replicas of %s, policy %s, generation %d, %d sets, replaces %v", kind, *set.Spec.Replicas,
 			set.Spec.Template.Spec.Containers[0].Image, set.Spec.PodManagementPolicy, set.Generation, len(neighbours), set.Status.Replacements),
 	}
@@ -56,21 +56,21 @@ func TestPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := func(change func(*appsv1.StatefulSet)) *appsv1.StatefulSet {
+	changed := func(change func(*v1.StatefulSet)) *v1.StatefulSet {
 		set := Web("web")
 		change(set)
 		return set
 	}
 	for sentence, c := range map[string]struct {
-		ask  func(sets *versioned.Clientset) (*appsv1.StatefulSetPlan, error)
+		ask  func(sets *versioned.Clientset) (*v1.StatefulSetPlan, error)
 		want string
 	}{
 		"the plan of a set as it is": {
-			func(c *versioned.Clientset) (*appsv1.StatefulSetPlan, error) {
+			func(c *versioned.Clientset) (*v1.StatefulSetPlan, error) {
 				return c.AppsV1().StatefulSets(Namespace).GetPlan(t.Context(), "web", metav1.GetOptions{})
 			}, "current: 3 replicas of nginx:1, policy OrderedReady, generation 1, 2 sets"},
 		"a proposed set gets its defaults and the next generation": {
-			posting(t, "web", changed(func(set *appsv1.StatefulSet) { set.Spec.Template.Spec.Containers[0].Image = "nginx:2" })),
+			posting(t, "web", changed(func(set *v1.StatefulSet) { set.Spec.Template.Spec.Containers[0].Image = "nginx:2" })),
 			"proposed: 3 replicas of nginx:2, policy OrderedReady, generation 2, 2 sets"},
 		"a proposal that changes nothing is the same generation": {
 			posting(t, "web", Web("web")), "proposed: 3 replicas of nginx:1, policy OrderedReady, generation 1, 2 sets"},
@@ -89,14 +89,14 @@ func TestPlan(t *testing.T) {
 		"a request to replace a member of a set that does not exist": {
 			replacing(t, "new", 1, true), `error: statefulsets.apps.statefulset.dev "new" not found`},
 		"an invalid set is refused by field": {
-			posting(t, "web", changed(func(set *appsv1.StatefulSet) { set.Spec.Replicas = new(int32(-1)) })), "spec.replicas: Invalid value: -1"},
+			posting(t, "web", changed(func(set *v1.StatefulSet) { set.Spec.Replicas = new(int32(-1)) })), "spec.replicas: Invalid value: -1"},
 		"what cannot be changed is refused by field": {
-			posting(t, "web", changed(func(set *appsv1.StatefulSet) {
+			posting(t, "web", changed(func(set *v1.StatefulSet) {
 				set.Spec.Selector.MatchLabels = map[string]string{"app": "nginx", "tier": "x"}
 				set.Spec.Template.Labels["tier"] = "x"
 			})), "spec.selector"},
 		"an invalid new set is refused by field": {
-			posting(t, "new", func() *appsv1.StatefulSet { set := Web("new"); set.Spec.Selector = nil; return set }()), "spec.selector: Required value"},
+			posting(t, "new", func() *v1.StatefulSet { set := Web("new"); set.Spec.Selector = nil; return set }()), "spec.selector: Required value"},
 		"an invalid Scale is refused by field":  {scaling(t, "web", -1), "spec.replicas: Invalid value: -1"},
 		"a Scale of a set that does not exist":  {scaling(t, "new", 1), `error: statefulsets.apps.statefulset.dev "new" not found`},
 		"a set of another name than the path's": {posting(t, "web", Web("other")), `error: metadata.name is "other", must be "web" or empty`},
@@ -130,24 +130,24 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-func posting(t *testing.T, name string, set *appsv1.StatefulSet) func(*versioned.Clientset) (*appsv1.StatefulSetPlan, error) {
-	return func(c *versioned.Clientset) (*appsv1.StatefulSetPlan, error) {
+func posting(t *testing.T, name string, set *v1.StatefulSet) func(*versioned.Clientset) (*v1.StatefulSetPlan, error) {
+	return func(c *versioned.Clientset) (*v1.StatefulSetPlan, error) {
 		return c.AppsV1().StatefulSets(Namespace).CreatePlan(t.Context(), name, set, metav1.CreateOptions{})
 	}
 }
 
-func scaling(t *testing.T, name string, replicas int32) func(*versioned.Clientset) (*appsv1.StatefulSetPlan, error) {
+func scaling(t *testing.T, name string, replicas int32) func(*versioned.Clientset) (*v1.StatefulSetPlan, error) {
 	scale := &autoscalingv1.Scale{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "autoscaling/v1", Kind: "Scale"},
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
-	return func(c *versioned.Clientset) (*appsv1.StatefulSetPlan, error) {
+	return func(c *versioned.Clientset) (*v1.StatefulSetPlan, error) {
 		return c.AppsV1().StatefulSets(Namespace).CreatePlanOfScale(t.Context(), name, scale, metav1.CreateOptions{})
 	}
 }
 
-func replacing(t *testing.T, name string, ordinal int32, force bool) func(*versioned.Clientset) (*appsv1.StatefulSetPlan, error) {
-	request := &appsv1.StatefulSetReplacement{Ordinals: []appsv1.OrdinalRange{{First: ordinal}}, Force: force}
-	return func(c *versioned.Clientset) (*appsv1.StatefulSetPlan, error) {
+func replacing(t *testing.T, name string, ordinal int32, force bool) func(*versioned.Clientset) (*v1.StatefulSetPlan, error) {
+	request := &v1.StatefulSetReplacement{Ordinals: []v1.OrdinalRange{{First: ordinal}}, Force: force}
+	return func(c *versioned.Clientset) (*v1.StatefulSetPlan, error) {
 		return c.AppsV1().StatefulSets(Namespace).PlanReplacement(t.Context(), name, request, metav1.CreateOptions{})
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 func TestListsAreSelectedAndPaged(t *testing.T) {
@@ -81,7 +81,7 @@ func TestAWatchCanBeginWithTheListAndABookmark(t *testing.T) {
 	defer watcher.Stop()
 	expectEvent(t, watcher, watch.Added, "a", 1)
 	bookmark := nextEvent(t, watcher)
-	set, ok := bookmark.Object.(*appsv1.StatefulSet)
+	set, ok := bookmark.Object.(*v1.StatefulSet)
 	if bookmark.Type != watch.Bookmark || !ok || set.Annotations[metav1.InitialEventsAnnotationKey] != "true" || set.ResourceVersion == "" {
 		t.Errorf("after the list: got %s %+v, want a bookmark that ends the initial events", bookmark.Type, bookmark.Object)
 	}
@@ -111,7 +111,7 @@ func TestSetsArePrintedAsATable(t *testing.T) {
 func expectEvent(t *testing.T, watcher watch.Interface, kind watch.EventType, name string, generation int64) {
 	t.Helper()
 	event := nextEvent(t, watcher)
-	set, ok := event.Object.(*appsv1.StatefulSet)
+	set, ok := event.Object.(*v1.StatefulSet)
 	if !ok || event.Type != kind || set.Name != name || set.Generation != generation {
 		t.Fatalf("event: got %s %+v, want %s of %s in generation %d", event.Type, event.Object, kind, name, generation)
 	}

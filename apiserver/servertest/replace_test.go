@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
 	"statefulset.dev/client/clientset/versioned"
 )
@@ -22,7 +22,7 @@ import (
 // staffed is a planner whose sets have three members that serve.
 type staffed struct{ repeating }
 
-func (staffed) Members(_ context.Context, _ *appsv1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error {
+func (staffed) Members(_ context.Context, _ *v1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error {
 	for ordinal, uid := range []types.UID{"a", "b", "c"} {
 		tell(ordinal, uid, "", true)
 	}
@@ -40,8 +40,8 @@ func TestReplace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ask := func(ordinal int32, options metav1.CreateOptions) (*appsv1.StatefulSetReplacement, error) {
-				return clients.AppsV1().StatefulSets(Namespace).Replace(t.Context(), "web", &appsv1.StatefulSetReplacement{Ordinals: []appsv1.OrdinalRange{{First: ordinal}}}, options)
+			ask := func(ordinal int32, options metav1.CreateOptions) (*v1.StatefulSetReplacement, error) {
+				return clients.AppsV1().StatefulSets(Namespace).Replace(t.Context(), "web", &v1.StatefulSetReplacement{Ordinals: []v1.OrdinalRange{{First: ordinal}}}, options)
 			}
 			before := replacements(t, s)
 			if _, err := ask(0, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil || !slices.Equal(replacements(t, s), before) {
@@ -51,7 +51,7 @@ func TestReplace(t *testing.T) {
 			if err != nil || answer.Name != "web" || len(answer.ManagedFields) > 0 {
 				t.Fatalf("got %+v and error %v, want the name of the set and no managed fields", answer, err)
 			}
-			if got, want := replacements(t, s), []appsv1.MemberReplacement{{Ordinal: 2, PodUID: "c"}}; !slices.Equal(got, want) {
+			if got, want := replacements(t, s), []v1.MemberReplacement{{Ordinal: 2, PodUID: "c"}}; !slices.Equal(got, want) {
 				t.Errorf("the set names the pods %v, want %v", got, want)
 			}
 			if _, err := ask(3, metav1.CreateOptions{}); err == nil || !strings.Contains(reasonOf(err), "ordinals[0]: Invalid value: 3: set web has no member web-3; its members are 0 to 2") {
@@ -61,7 +61,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-func replacements(t *testing.T, s *Server) []appsv1.MemberReplacement {
+func replacements(t *testing.T, s *Server) []v1.MemberReplacement {
 	t.Helper()
 	set, err := s.Sets().Get(t.Context(), "web", metav1.GetOptions{})
 	if err != nil {

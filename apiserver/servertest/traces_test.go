@@ -29,7 +29,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
 	"statefulset.dev/controller"
 	"statefulset.dev/identity"
@@ -252,7 +252,7 @@ func TestACollectorThatIsDownHoldsUpNothing(t *testing.T) {
 		s := StartWith(t, func(o *apiserver.Options) { o.Traces.ConfigFile = traceTo(t, listener.Addr().String(), 1_000_000) })
 		s.Create(t, Web("web"))
 		for range 100 {
-			var list appsv1.StatefulSetList
+			var list v1.StatefulSetList
 			if err := s.Clients.AppsV1().RESTClient().Get().Resource("statefulsets").Do(t.Context()).Into(&list); err != nil {
 				t.Fatalf("listing: %v", err)
 			}

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 func TestASetLivesFromCreateToDelete(t *testing.T) {
@@ -24,10 +24,10 @@ func TestASetLivesFromCreateToDelete(t *testing.T) {
 	sets, ctx := s.Sets(), t.Context()
 
 	set := s.Create(t, Web("web"))
-	if set.Generation != 1 || set.Spec.PodManagementPolicy != appsv1.OrderedReadyPodManagement {
+	if set.Generation != 1 || set.Spec.PodManagementPolicy != v1.OrderedReadyPodManagement {
 		t.Errorf("after create: got generation %d and podManagementPolicy %q, want 1 and the default", set.Generation, set.Spec.PodManagementPolicy)
 	}
-	if c := set.Status.Conditions; len(c) != 1 || c[0].Type != appsv1.StatefulSetReady || c[0].Status != corev1.ConditionUnknown {
+	if c := set.Status.Conditions; len(c) != 1 || c[0].Type != v1.StatefulSetReady || c[0].Status != corev1.ConditionUnknown {
 		t.Errorf("after create: got conditions %+v, want Ready=Unknown", c)
 	}
 
@@ -126,7 +126,7 @@ func TestPatches(t *testing.T) {
 
 func TestApplyOwnsFields(t *testing.T) {
 	s := Start(t)
-	apply := func(manager string, replicas int) (*appsv1.StatefulSet, error) {
+	apply := func(manager string, replicas int) (*v1.StatefulSet, error) {
 		patch := fmt.Sprintf(`{"apiVersion":"apps.statefulset.dev/v1","kind":"StatefulSet","metadata":{"name":"web"},
 			"spec":{"replicas":%d,"selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},
 			"spec":{"containers":[{"name":"nginx","image":"nginx:1"}]}}},"status":{"replicas":7}}`, replicas)
@@ -178,7 +178,7 @@ func TestAnErrorIsReportedOnce(t *testing.T) {
 	}
 }
 
-func containerNames(set *appsv1.StatefulSet) string {
+func containerNames(set *v1.StatefulSet) string {
 	var names []string
 	for _, c := range set.Spec.Template.Spec.Containers {
 		names = append(names, c.Name)

@@ -12,7 +12,7 @@ import (
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/scheme"
 )
 
@@ -35,8 +35,8 @@ func (o *Options) Apply(codecs runtime.StorageSerializer, generic *genericapiser
 	codec, versioner, err := serverstorage.NewStorageCodec(serverstorage.StorageCodecConfig{
 		StorageMediaType:  o.Etcd.DefaultStorageMediaType,
 		StorageSerializer: codecs,
-		StorageVersion:    appsv1.SchemeGroupVersion,
-		MemoryVersion:     scheme.Hub(appsv1.GroupName),
+		StorageVersion:    v1.SchemeGroupVersion,
+		MemoryVersion:     scheme.Hub(v1.GroupName),
 		Config:            *backend,
 	})
 	if err != nil {

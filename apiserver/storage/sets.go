@@ -15,7 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/server/options"
 	"k8s.io/apiserver/pkg/storage"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/registry/damaged"
 	"statefulset.dev/registry/statefulset"
@@ -54,8 +54,8 @@ func (s Sets) UIDs(ctx context.Context) (map[dependents.SetID]bool, error) {
 }
 
 // All are the sets of all namespaces.
-func (s Sets) All(ctx context.Context) ([]appsv1.StatefulSet, error) {
-	sets := &appsv1.StatefulSetList{}
+func (s Sets) All(ctx context.Context) ([]v1.StatefulSet, error) {
+	sets := &v1.StatefulSetList{}
 	err := s.Storage.GetList(ctx, s.KeyRootFunc(request.WithNamespace(ctx, metav1.NamespaceAll)),
 		storage.ListOptions{Recursive: true, Predicate: storage.Everything}, sets)
 	if err != nil {
@@ -65,13 +65,13 @@ func (s Sets) All(ctx context.Context) ([]appsv1.StatefulSet, error) {
 }
 
 // Put stores a set just as it is.
-func (s Sets) Put(ctx context.Context, set *appsv1.StatefulSet) error {
+func (s Sets) Put(ctx context.Context, set *v1.StatefulSet) error {
 	ctx = request.WithNamespace(ctx, set.Namespace)
 	key, err := s.KeyFunc(ctx, set.Name)
 	if err != nil {
 		return fmt.Errorf("naming the key of set %s/%s: %w", set.Namespace, set.Name, err)
 	}
-	if err := s.Storage.Create(ctx, key, set, &appsv1.StatefulSet{}, 0, false); err != nil {
+	if err := s.Storage.Create(ctx, key, set, &v1.StatefulSet{}, 0, false); err != nil {
 		return fmt.Errorf("storing set %s/%s: %w", set.Namespace, set.Name, err)
 	}
 	return nil

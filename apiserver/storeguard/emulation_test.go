@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
 	"statefulset.dev/apiserver/servertest"
 	"statefulset.dev/apiserver/storeguard"
@@ -38,8 +38,8 @@ func TestVersionsAndTheFormatsThatTheyKnow(t *testing.T) {
 // Every field of ours is refused by name, and nothing else is.
 func TestAnEmulatedVersionHasNoLaterField(t *testing.T) {
 	found := 0
-	ourFields(reflect.TypeFor[appsv1.StatefulSet](), nil, func(path []int, name string) {
-		set := &appsv1.StatefulSet{}
+	ourFields(reflect.TypeFor[v1.StatefulSet](), nil, func(path []int, name string) {
+		set := &v1.StatefulSet{}
 		fill(reflect.ValueOf(set).Elem(), path)
 		if errs := storeguard.UnknownTo(utilversion.MustParse(version.Minor), set); len(errs) > 0 {
 			t.Errorf("%s is refused by the version that has it: %v", name, errs)
@@ -107,9 +107,9 @@ func TestWhatAnEmulatedVersionDoesNotHaveIsNotStored(t *testing.T) {
 	stored := storedKeys(t, storeguard.StoreOf(guard).Client)
 
 	overridden := servertest.Web("db")
-	overridden.Spec.Overrides = []appsv1.MemberOverride{{Name: "large", Ordinals: []appsv1.OrdinalRange{{First: 0}}, Labels: map[string]string{"a": "b"}}}
+	overridden.Spec.Overrides = []v1.MemberOverride{{Name: "large", Ordinals: []v1.OrdinalRange{{First: 0}}, Labels: map[string]string{"a": "b"}}}
 	withStatus := web.DeepCopy()
-	withStatus.Status.Ordinals = []appsv1.OrdinalRange{{First: 0}}
+	withStatus.Status.Ordinals = []v1.OrdinalRange{{First: 0}}
 	tries := map[string]struct {
 		field string
 		try   func() error
@@ -165,7 +165,7 @@ func TestAStoreOfALaterVersionIsNotServedByOneThatEmulatesAnOlder(t *testing.T) 
 	s, _ := shared.start(t, host, nil)
 	awaitServed(t, s)
 	set := servertest.Web("web")
-	set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: []appsv1.OrdinalRange{{First: 7}}}
+	set.Spec.Ordinals = &v1.StatefulSetOrdinals{Reserved: []v1.OrdinalRange{{First: 7}}}
 	set = s.Create(t, set)
 
 	emulated, _ := shared.start(t, host, emulating)

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/version"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/dependents"
 )
 
@@ -71,7 +71,7 @@ func Knowing(g *Guard, format int, formatOf func(runtime.Object) int) {
 func Emulating(g *Guard, other *version.Version) { g.store.emulate(other) }
 
 // UnknownTo are the fields of a set that another version does not have.
-func UnknownTo(other *version.Version, set *appsv1.StatefulSet) field.ErrorList {
+func UnknownTo(other *version.Version, set *v1.StatefulSet) field.ErrorList {
 	g := &Guard{store: &store{}}
 	Emulating(g, other)
 	return g.Unknown(set)

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/version"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // formats say which minor version of ours is the first that knows a format.
@@ -43,41 +43,41 @@ func formatOfVersion(emulated *version.Version) int {
 type extension struct {
 	path   string
 	format int
-	used   func(*appsv1.StatefulSet) bool
+	used   func(*v1.StatefulSet) bool
 }
 
 // extensions are all of them. A field that is not here must be known since the first format.
 func extensions() []extension {
 	const inRollingUpdate = "spec.updateStrategy.rollingUpdate."
-	rolling := func(used func(*appsv1.RollingUpdateStatefulSetStrategy) bool) func(*appsv1.StatefulSet) bool {
-		return func(s *appsv1.StatefulSet) bool {
+	rolling := func(used func(*v1.RollingUpdateStatefulSetStrategy) bool) func(*v1.StatefulSet) bool {
+		return func(s *v1.StatefulSet) bool {
 			return s.Spec.UpdateStrategy.RollingUpdate != nil && used(s.Spec.UpdateStrategy.RollingUpdate)
 		}
 	}
 	return []extension{
-		{"spec.ordinals.reserved", 2, func(s *appsv1.StatefulSet) bool { return s.Spec.Ordinals != nil && len(s.Spec.Ordinals.Reserved) > 0 }},
-		{inRollingUpdate + "replaceUnreadyAfterSeconds", 2, rolling(func(r *appsv1.RollingUpdateStatefulSetStrategy) bool { return r.ReplaceUnreadyAfterSeconds != nil })},
-		{inRollingUpdate + "paused", 2, rolling(func(r *appsv1.RollingUpdateStatefulSetStrategy) bool { return r.Paused != nil })},
-		{inRollingUpdate + "steps", 2, rolling(func(r *appsv1.RollingUpdateStatefulSetStrategy) bool { return len(r.Steps) > 0 })},
-		{inRollingUpdate + "failurePolicy", 2, rolling(func(r *appsv1.RollingUpdateStatefulSetStrategy) bool { return r.FailurePolicy != nil })},
-		{inRollingUpdate + "order", 2, rolling(func(r *appsv1.RollingUpdateStatefulSetStrategy) bool { return r.Order != nil })},
-		{inRollingUpdate + "inPlace", 2, rolling(func(r *appsv1.RollingUpdateStatefulSetStrategy) bool { return r.InPlace != nil })},
-		{"spec.volumeClaimUpdate", 2, func(s *appsv1.StatefulSet) bool { return s.Spec.VolumeClaimUpdate != nil }},
-		{"spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds", 2, func(s *appsv1.StatefulSet) bool {
+		{"spec.ordinals.reserved", 2, func(s *v1.StatefulSet) bool { return s.Spec.Ordinals != nil && len(s.Spec.Ordinals.Reserved) > 0 }},
+		{inRollingUpdate + "replaceUnreadyAfterSeconds", 2, rolling(func(r *v1.RollingUpdateStatefulSetStrategy) bool { return r.ReplaceUnreadyAfterSeconds != nil })},
+		{inRollingUpdate + "paused", 2, rolling(func(r *v1.RollingUpdateStatefulSetStrategy) bool { return r.Paused != nil })},
+		{inRollingUpdate + "steps", 2, rolling(func(r *v1.RollingUpdateStatefulSetStrategy) bool { return len(r.Steps) > 0 })},
+		{inRollingUpdate + "failurePolicy", 2, rolling(func(r *v1.RollingUpdateStatefulSetStrategy) bool { return r.FailurePolicy != nil })},
+		{inRollingUpdate + "order", 2, rolling(func(r *v1.RollingUpdateStatefulSetStrategy) bool { return r.Order != nil })},
+		{inRollingUpdate + "inPlace", 2, rolling(func(r *v1.RollingUpdateStatefulSetStrategy) bool { return r.InPlace != nil })},
+		{"spec.volumeClaimUpdate", 2, func(s *v1.StatefulSet) bool { return s.Spec.VolumeClaimUpdate != nil }},
+		{"spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds", 2, func(s *v1.StatefulSet) bool {
 			policy := s.Spec.PersistentVolumeClaimRetentionPolicy
 			return policy != nil && policy.ScaledAfterSeconds != nil
 		}},
-		{"spec.overrides", 2, func(s *appsv1.StatefulSet) bool { return len(s.Spec.Overrides) > 0 }},
-		{"spec.identity", 2, func(s *appsv1.StatefulSet) bool { return s.Spec.Identity != nil }},
-		{"spec.objectTemplates", 2, func(s *appsv1.StatefulSet) bool { return len(s.Spec.ObjectTemplates) > 0 }},
-		{"spec.scaleStrategy", 2, func(s *appsv1.StatefulSet) bool { return s.Spec.ScaleStrategy != nil }},
-		{"spec.disruption", 2, func(s *appsv1.StatefulSet) bool { return s.Spec.Disruption != nil }},
-		{"status.ordinals", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.Ordinals) > 0 }},
-		{"status.rollout", 2, func(s *appsv1.StatefulSet) bool { return s.Status.Rollout != nil }},
-		{"status.volumeClaims", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.VolumeClaims) > 0 }},
-		{"status.reclaims", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.Reclaims) > 0 }},
-		{"status.objectTemplates", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.ObjectTemplates) > 0 }},
-		{"status.replacements", 2, func(s *appsv1.StatefulSet) bool { return len(s.Status.Replacements) > 0 }},
+		{"spec.overrides", 2, func(s *v1.StatefulSet) bool { return len(s.Spec.Overrides) > 0 }},
+		{"spec.identity", 2, func(s *v1.StatefulSet) bool { return s.Spec.Identity != nil }},
+		{"spec.objectTemplates", 2, func(s *v1.StatefulSet) bool { return len(s.Spec.ObjectTemplates) > 0 }},
+		{"spec.scaleStrategy", 2, func(s *v1.StatefulSet) bool { return s.Spec.ScaleStrategy != nil }},
+		{"spec.disruption", 2, func(s *v1.StatefulSet) bool { return s.Spec.Disruption != nil }},
+		{"status.ordinals", 2, func(s *v1.StatefulSet) bool { return len(s.Status.Ordinals) > 0 }},
+		{"status.rollout", 2, func(s *v1.StatefulSet) bool { return s.Status.Rollout != nil }},
+		{"status.volumeClaims", 2, func(s *v1.StatefulSet) bool { return len(s.Status.VolumeClaims) > 0 }},
+		{"status.reclaims", 2, func(s *v1.StatefulSet) bool { return len(s.Status.Reclaims) > 0 }},
+		{"status.objectTemplates", 2, func(s *v1.StatefulSet) bool { return len(s.Status.ObjectTemplates) > 0 }},
+		{"status.replacements", 2, func(s *v1.StatefulSet) bool { return len(s.Status.Replacements) > 0 }},
 	}
 }
 
@@ -85,7 +85,7 @@ func extensions() []extension {
 // reserved has other members created and removed.
 func neededFormat(obj runtime.Object) int {
 	needed := firstFormat
-	if set, ok := obj.(*appsv1.StatefulSet); ok {
+	if set, ok := obj.(*v1.StatefulSet); ok {
 		for _, e := range extensions() {
 			if e.format > needed && e.used(set) {
 				needed = e.format
@@ -99,7 +99,7 @@ func neededFormat(obj runtime.Object) int {
 // store then never needs a format that this version does not know. None of a server that emulates
 // no other version.
 func (g *Guard) Unknown(obj runtime.Object) field.ErrorList {
-	set, ok := obj.(*appsv1.StatefulSet)
+	set, ok := obj.(*v1.StatefulSet)
 	if !ok {
 		return nil
 	}
@@ -119,8 +119,8 @@ func (g *Guard) mayStore(obj runtime.Object) error {
 		return nil
 	}
 	name := ""
-	if set, ok := obj.(*appsv1.StatefulSet); ok {
+	if set, ok := obj.(*v1.StatefulSet); ok {
 		name = set.Name
 	}
-	return apierrors.NewInvalid(appsv1.GroupVersionKind().GroupKind(), name, errs)
+	return apierrors.NewInvalid(v1.GroupVersionKind().GroupKind(), name, errs)
 }

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/endpoints/responsewriter"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // gate stands before everything below /apis. While nothing may be served, it
@@ -81,7 +81,7 @@ func (g gate) answer(w http.ResponseWriter, req *http.Request, err error) {
 	for _, header := range []string{"Content-Encoding", "Content-Length", "Content-Type"} {
 		w.Header().Del(header)
 	}
-	responsewriters.ErrorNegotiated(err, g.serializer, appsv1.SchemeGroupVersion, w, req)
+	responsewriters.ErrorNegotiated(err, g.serializer, v1.SchemeGroupVersion, w, req)
 }
 
 // confirmingWriter is an answer that may say that something does not exist. Before it

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	hostappsv1 "k8s.io/api/apps/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	metadatafake "k8s.io/client-go/metadata/fake"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
 	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/apiserver/servertest"
@@ -36,7 +36,7 @@ type guardedHost struct {
 	tune    func(*storeguard.Guard) // changes the guard before it runs; may be nil
 }
 
-func newGuardedHost(t testing.TB, owners ...*appsv1.StatefulSet) *guardedHost {
+func newGuardedHost(t testing.TB, owners ...*v1.StatefulSet) *guardedHost {
 	t.Helper()
 	scheme := metadatafake.NewTestScheme()
 	if err := metav1.AddMetaToScheme(scheme); err != nil {
@@ -47,8 +47,8 @@ func newGuardedHost(t testing.TB, owners ...*appsv1.StatefulSet) *guardedHost {
 		objects = append(objects, &metav1.PartialObjectMetadata{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 			ObjectMeta: metav1.ObjectMeta{
-				Name: set.Name + "-0", Namespace: set.Namespace, Labels: map[string]string{hostappsv1.StatefulSetPodNameLabel: set.Name + "-0"},
-				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.GroupVersionKind())},
+				Name: set.Name + "-0", Namespace: set.Namespace, Labels: map[string]string{appsv1.StatefulSetPodNameLabel: set.Name + "-0"},
+				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, v1.GroupVersionKind())},
 			},
 		})
 	}

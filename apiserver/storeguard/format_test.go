@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
 	"statefulset.dev/apiserver/servertest"
 	"statefulset.dev/apiserver/storage"
@@ -30,7 +30,7 @@ import (
 const laterField = "test/later"
 
 func formatOfTest(obj runtime.Object) int {
-	if set, ok := obj.(*appsv1.StatefulSet); ok && set.Annotations[laterField] != "" {
+	if set, ok := obj.(*v1.StatefulSet); ok && set.Annotations[laterField] != "" {
 		return storeguard.StoreFormat + 1
 	}
 	return 1
@@ -71,8 +71,8 @@ func TestAStoreOfALaterFormatIsRefused(t *testing.T) {
 func TestEveryFieldOfOursNeedsItsFormat(t *testing.T) {
 	first := []string{"Spec.ProgressDeadlineSeconds", "Status.LastProgressTime"}
 	found := 0
-	ourFields(reflect.TypeFor[appsv1.StatefulSet](), nil, func(path []int, name string) {
-		set := &appsv1.StatefulSet{}
+	ourFields(reflect.TypeFor[v1.StatefulSet](), nil, func(path []int, name string) {
+		set := &v1.StatefulSet{}
 		fill(reflect.ValueOf(set).Elem(), path)
 		want := storeguard.StoreFormat
 		if slices.Contains(first, name) {

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
 	"statefulset.dev/apiserver/servertest"
 	"statefulset.dev/apiserver/storeguard"
@@ -32,22 +32,22 @@ func TestAStoreIsJudged(t *testing.T) {
 		return seen
 	}
 	tests := map[string]struct {
-		owners []*appsv1.StatefulSet
+		owners []*v1.StatefulSet
 		// anchor writes what the cluster knows, given the store.
 		note func(*testing.T, *guardedHost, *storeguard.Store)
 		want []string // parts of the refusal; none if the store is right
 	}{
 		"a new store of a new cluster is right": {},
 		"a store without a note is refused when it lacks a set of the host": {
-			owners: []*appsv1.StatefulSet{servertest.Owning("web")},
+			owners: []*v1.StatefulSet{servertest.Owning("web")},
 			want:   []string{"the cluster has no note of any store", "1 pod, 0 claims and 0 revisions of 1 set.", "1 set of them is not in this store"},
 		},
 		"the noted store is right": {
-			owners: []*appsv1.StatefulSet{servertest.Owning("web")},
+			owners: []*v1.StatefulSet{servertest.Owning("web")},
 			note:   func(t *testing.T, h *guardedHost, s *storeguard.Store) { h.knowing(t, current(t, s)) },
 		},
 		"a store is right whose last mark was not noted any more": {
-			owners: []*appsv1.StatefulSet{servertest.Owning("web")},
+			owners: []*v1.StatefulSet{servertest.Owning("web")},
 			note: func(t *testing.T, h *guardedHost, s *storeguard.Store) {
 				h.knowing(t, current(t, s))
 				if _, ok, err := s.Mark(t.Context(), current(t, s), ""); err != nil || !ok {
@@ -56,7 +56,7 @@ func TestAStoreIsJudged(t *testing.T) {
 			},
 		},
 		"another store is refused": {
-			owners: []*appsv1.StatefulSet{servertest.Owning("web"), servertest.Owning("db")},
+			owners: []*v1.StatefulSet{servertest.Owning("web"), servertest.Owning("db")},
 			note:   func(t *testing.T, h *guardedHost, _ *storeguard.Store) { h.knowing(t, other) },
 			want:   []string{"the cluster knows store other, which had come to revision 70", "2 pods, 0 claims and 0 revisions of 2 sets.", "2 sets of them are not in this store"},
 		},
@@ -64,7 +64,7 @@ func TestAStoreIsJudged(t *testing.T) {
 			note: func(t *testing.T, h *guardedHost, _ *storeguard.Store) { h.knowing(t, other) },
 		},
 		"an older copy is refused": {
-			owners: []*appsv1.StatefulSet{servertest.Owning("web")},
+			owners: []*v1.StatefulSet{servertest.Owning("web")},
 			note: func(t *testing.T, h *guardedHost, s *storeguard.Store) {
 				later := current(t, s)
 				later.Mark, later.Marked = "later", later.Marked+100
@@ -73,7 +73,7 @@ func TestAStoreIsJudged(t *testing.T) {
 			want: []string{"an older copy of the right store", "the cluster knows that it had come to revision 1"},
 		},
 		"a backup whose revision was raised is refused": {
-			owners: []*appsv1.StatefulSet{servertest.Owning("web")},
+			owners: []*v1.StatefulSet{servertest.Owning("web")},
 			note: func(t *testing.T, h *guardedHost, s *storeguard.Store) {
 				first := current(t, s)
 				lost := first
@@ -89,14 +89,14 @@ func TestAStoreIsJudged(t *testing.T) {
 			want: []string{"another copy of the right store, or one restored from a backup"},
 		},
 		"an accepted store is right": {
-			owners: []*appsv1.StatefulSet{servertest.Owning("web")},
+			owners: []*v1.StatefulSet{servertest.Owning("web")},
 			note: func(t *testing.T, h *guardedHost, s *storeguard.Store) {
 				h.knowing(t, other)
 				h.annotate(t, current(t, s).Name())
 			},
 		},
 		"another store is refused although one was accepted": {
-			owners: []*appsv1.StatefulSet{servertest.Owning("web")},
+			owners: []*v1.StatefulSet{servertest.Owning("web")},
 			note: func(t *testing.T, h *guardedHost, s *storeguard.Store) {
 				h.knowing(t, other)
 				h.annotate(t, current(t, s).Store+"@1")

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	hostappsv1 "k8s.io/api/apps/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -100,7 +100,7 @@ func TestObjectsThatAreNoMembersDoNotBlockTheFirstStart(t *testing.T) {
 		"a pod that the set does not control": {forge: change(func(pod *metav1.PartialObjectMetadata) {
 			pod.OwnerReferences[0].Controller = nil
 		})},
-		"a pod without the label of a member": {forge: change(func(pod *metav1.PartialObjectMetadata) { delete(pod.Labels, hostappsv1.StatefulSetPodNameLabel) })},
+		"a pod without the label of a member": {forge: change(func(pod *metav1.PartialObjectMetadata) { delete(pod.Labels, appsv1.StatefulSetPodNameLabel) })},
 		"a pod of an owner of another name":   {forge: change(func(pod *metav1.PartialObjectMetadata) { pod.OwnerReferences[0].Name = "db" })},
 		"a pod of an owner of another kind":   {forge: change(func(pod *metav1.PartialObjectMetadata) { pod.OwnerReferences[0].Kind = "Other" })},
 	} {

@@ -24,7 +24,7 @@ import (
 	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
 	"k8s.io/client-go/tools/cache"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // provenOptions put the guard between etcd and the watch cache. So whatever is
@@ -94,7 +94,7 @@ const mostReads = 5
 // be the right one. What the watch cache has is tried first: if the proof says that
 // it is what etcd has now, nothing else need be read.
 func (s *provenStorage) Get(ctx context.Context, key string, opts storage.GetOptions, out runtime.Object) error {
-	if set, ok := out.(*appsv1.StatefulSet); ok && opts.ResourceVersion == "" {
+	if set, ok := out.(*v1.StatefulSet); ok && opts.ResourceVersion == "" {
 		if known := s.lastSeen(ctx, key); known != nil && s.proveGet(ctx, key, known, nil) == nil {
 			*set = *known.DeepCopy()
 			return nil
@@ -117,12 +117,12 @@ func (s *provenStorage) Get(ctx context.Context, key string, opts storage.GetOpt
 }
 
 // lastSeen is what the watch cache has, nil if it has nothing.
-func (s *provenStorage) lastSeen(ctx context.Context, key string) *appsv1.StatefulSet {
+func (s *provenStorage) lastSeen(ctx context.Context, key string) *v1.StatefulSet {
 	cached := s.cache.Load()
 	if cached == nil || !cached.Ready() {
 		return nil
 	}
-	set := &appsv1.StatefulSet{}
+	set := &v1.StatefulSet{}
 	if err := cached.Get(ctx, key, storage.GetOptions{ResourceVersion: "0"}, set); err != nil {
 		return nil
 	}

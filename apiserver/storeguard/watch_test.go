@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
 	"statefulset.dev/apiserver/servertest"
 	"statefulset.dev/apiserver/storage"
@@ -35,14 +35,14 @@ const (
 // witness counts what the clients of a server are told about one set that is there.
 type witness struct {
 	sets versioned.Interface
-	set  *appsv1.StatefulSet
+	set  *v1.StatefulSet
 
 	deleted, incomplete, older, absent atomic.Int64
 	listed                             sync.WaitGroup // until every watch has had its first events
 	ended                              sync.WaitGroup
 }
 
-func newWitness(t *testing.T, s *servertest.Server, set *appsv1.StatefulSet) *witness {
+func newWitness(t *testing.T, s *servertest.Server, set *v1.StatefulSet) *witness {
 	t.Helper()
 	config := rest.CopyConfig(s.Loopback)
 	config.QPS = -1
@@ -62,7 +62,7 @@ func (w *witness) follow(ctx context.Context, options metav1.ListOptions) error 
 	defer watcher.Stop()
 	first, seen := true, false
 	for event := range watcher.ResultChan() {
-		set, ok := event.Object.(*appsv1.StatefulSet)
+		set, ok := event.Object.(*v1.StatefulSet)
 		switch {
 		case !ok:
 			return apierrors.FromObject(event.Object)
@@ -142,7 +142,7 @@ func (w *witness) ask(ctx context.Context, s *servertest.Server, t *testing.T) {
 	})
 }
 
-func (w *witness) count(list *appsv1.StatefulSetList) {
+func (w *witness) count(list *v1.StatefulSetList) {
 	found := false
 	for i := range list.Items {
 		if list.Items[i].Name == w.set.Name {
@@ -159,7 +159,7 @@ func (w *witness) count(list *appsv1.StatefulSetList) {
 
 // storedWeb makes a set, and one of the same name after it. It returns the second,
 // and what etcd held of the first.
-func storedWeb(t *testing.T, s *servertest.Server, g *storeguard.Guard) (set *appsv1.StatefulSet, key string, older []byte) {
+func storedWeb(t *testing.T, s *servertest.Server, g *storeguard.Guard) (set *v1.StatefulSet, key string, older []byte) {
 	t.Helper()
 	s.Create(t, servertest.Web("web"))
 	key = storage.Prefix + "/apps.statefulset.dev/statefulsets/" + servertest.Namespace + "/web"
@@ -260,7 +260,7 @@ func TestAWatchSeesWhatHappensInTheRightStore(t *testing.T) {
 			if !open || event.Type == watch.Error {
 				t.Fatalf("round %d: got %+v, open is %t; want every event", round, event, open)
 			}
-			if seen, ok := event.Object.(*appsv1.StatefulSet); ok && event.Type == watch.Deleted && seen.UID == set.UID {
+			if seen, ok := event.Object.(*v1.StatefulSet); ok && event.Type == watch.Deleted && seen.UID == set.UID {
 				break
 			}
 		}

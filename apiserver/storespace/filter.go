@@ -11,7 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/apiserver/pkg/endpoints/request"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // Filter refuses what has no room before next reads it.
@@ -35,7 +35,7 @@ func (g gate) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if err := g.room.peek(info.Namespace, req.ContentLength); err != nil {
-		responsewriters.ErrorNegotiated(err, g.serializer, appsv1.SchemeGroupVersion, w, req)
+		responsewriters.ErrorNegotiated(err, g.serializer, v1.SchemeGroupVersion, w, req)
 		return
 	}
 	g.next.ServeHTTP(w, req)

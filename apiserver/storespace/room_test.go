@@ -19,7 +19,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
 	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/apiserver/servertest"
@@ -57,7 +57,7 @@ func startSmall(t *testing.T, quota, bytesPerSecond, burst int64) (*servertest.S
 }
 
 // heavy is a set of about so many bytes.
-func heavy(name, namespace string, bytes int) *appsv1.StatefulSet {
+func heavy(name, namespace string, bytes int) *v1.StatefulSet {
 	set := servertest.Web(name)
 	set.Namespace = namespace
 	set.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "TEXT", Value: strings.Repeat("x", bytes)}}
@@ -65,13 +65,13 @@ func heavy(name, namespace string, bytes int) *appsv1.StatefulSet {
 }
 
 // putOnce updates a set once, whatever the answer is.
-func putOnce(ctx context.Context, s *servertest.Server, set *appsv1.StatefulSet, subresource ...string) error {
+func putOnce(ctx context.Context, s *servertest.Server, set *v1.StatefulSet, subresource ...string) error {
 	return s.Clients.AppsV1().RESTClient().Put().MaxRetries(0).Namespace(set.Namespace).
 		Resource("statefulsets").Name(set.Name).SubResource(subresource...).Body(set).Do(ctx).Error()
 }
 
 // postOnce creates a set once.
-func postOnce(ctx context.Context, s *servertest.Server, set *appsv1.StatefulSet) error {
+func postOnce(ctx context.Context, s *servertest.Server, set *v1.StatefulSet) error {
 	return s.Clients.AppsV1().RESTClient().Post().MaxRetries(0).Namespace(set.Namespace).
 		Resource("statefulsets").Body(set).Do(ctx).Error()
 }
@@ -79,7 +79,7 @@ func postOnce(ctx context.Context, s *servertest.Server, set *appsv1.StatefulSet
 func TestANamespaceThatFloodsTheStoreDoesNotStopAnother(t *testing.T) {
 	const quota = 32 * mebi
 	s, etcd := startSmall(t, quota, 2*mebi, 8*mebi)
-	for _, set := range []*appsv1.StatefulSet{heavy("big", "flood", mebi), heavy("small", "calm", 10)} {
+	for _, set := range []*v1.StatefulSet{heavy("big", "flood", mebi), heavy("small", "calm", 10)} {
 		if err := postOnce(t.Context(), s, set); err != nil {
 			t.Fatalf("creating %s: %v", set.Name, err)
 		}
@@ -140,7 +140,7 @@ func pause(ctx context.Context, length time.Duration) {
 }
 
 // flooded is a short form of the answer to a write of the flood.
-func flooded(ctx context.Context, t *testing.T, s *servertest.Server, set *appsv1.StatefulSet) string {
+func flooded(ctx context.Context, t *testing.T, s *servertest.Server, set *v1.StatefulSet) string {
 	err := putOnce(ctx, s, set)
 	switch {
 	case err == nil:

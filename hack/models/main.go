@@ -13,7 +13,7 @@ import (
 	"k8s.io/kube-openapi/pkg/common"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/openapi"
 )
 
@@ -33,7 +33,7 @@ func main() {
 			schemas[name] = second
 		}
 	}
-	schemas[known] = schemas[appsv1.StatefulSet{}.OpenAPIModelName()]
+	schemas[known] = schemas[v1.StatefulSet{}.OpenAPIModelName()]
 	document := spec.Swagger{SwaggerProps: spec.SwaggerProps{
 		Swagger: "2.0", Definitions: schemas, Info: &spec.Info{InfoProps: spec.InfoProps{Title: "models", Version: "v1"}},
 	}}

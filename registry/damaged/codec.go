@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // codec decodes what the transformer has put into envelopes.
@@ -39,7 +39,7 @@ func (c codec) Decode(data []byte, defaults *schema.GroupVersionKind, into runti
 		return nil, kind, &unreadable{key: sent.key, cause: err}
 	}
 	set, err := c.sets.standIn(sent.key, sent.value, err)
-	return set, new(appsv1.GroupVersionKind()), err
+	return set, new(v1.GroupVersionKind()), err
 }
 
 func (c codec) open(sent envelope, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
@@ -55,7 +55,7 @@ func (c codec) open(sent envelope, defaults *schema.GroupVersionKind, into runti
 
 // misplaced says why an object cannot be the one that belongs under a key.
 func misplaced(obj runtime.Object, key string) error {
-	set, ok := obj.(*appsv1.StatefulSet)
+	set, ok := obj.(*v1.StatefulSet)
 	if !ok {
 		return fmt.Errorf("it holds a %T", obj)
 	}

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/storage/value"
 	"k8s.io/apiserver/pkg/storage/value/encrypt/identity"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 const key = "/registry/statefulset.dev/apps.statefulset.dev/statefulsets/default/web"
@@ -31,31 +31,31 @@ type reader struct {
 func newReader(tb testing.TB, host Host) reader {
 	tb.Helper()
 	scheme := runtime.NewScheme()
-	if err := appsv1.AddToScheme(scheme); err != nil {
+	if err := v1.AddToScheme(scheme); err != nil {
 		tb.Fatalf("registering the API: %v", err)
 	}
 	codecs := serializer.NewCodecFactory(scheme)
 	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
-	version := appsv1.SchemeGroupVersion
+	version := v1.SchemeGroupVersion
 	stored := codecs.CodecForVersions(info.Serializer, codecs.UniversalDeserializer(), version, version)
 	return reader{transformer{identity.NewEncryptCheckTransformer()}, codec{stored, NewSets(host)}}
 }
 
-func (r reader) read(m mode, stored []byte) (*appsv1.StatefulSet, error) {
+func (r reader) read(m mode, stored []byte) (*v1.StatefulSet, error) {
 	data, _, err := r.TransformFromStorage(with(context.Background(), m), stored, value.DefaultContext(key))
 	if err != nil {
 		return nil, err
 	}
-	obj, _, err := r.Decode(data, nil, &appsv1.StatefulSet{})
-	set, _ := obj.(*appsv1.StatefulSet)
+	obj, _, err := r.Decode(data, nil, &v1.StatefulSet{})
+	set, _ := obj.(*v1.StatefulSet)
 	return set, err
 }
 
 func stored(tb testing.TB, r reader) []byte {
 	tb.Helper()
-	data, err := runtime.Encode(r.Codec, &appsv1.StatefulSet{
+	data, err := runtime.Encode(r.Codec, &v1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "u", Labels: map[string]string{"a": "b"}},
-		Spec:       appsv1.StatefulSetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}, ServiceName: "nginx"},
+		Spec:       v1.StatefulSetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}, ServiceName: "nginx"},
 	})
 	if err != nil {
 		tb.Fatalf("encoding: %v", err)
@@ -76,7 +76,7 @@ func TestAValueThatCanBeReadIsReadInEveryMode(t *testing.T) {
 	r := newReader(t, nil)
 	for _, m := range []mode{substitute, refuse, bare} {
 		set, err := r.read(m, stored(t, r))
-		if err != nil || set.UID != "u" || set.Spec.ServiceName != "nginx" || appsv1.IsDamaged(set) {
+		if err != nil || set.UID != "u" || set.Spec.ServiceName != "nginx" || v1.IsDamaged(set) {
 			t.Errorf("mode %d: got %+v, %v, want the set", m, set, err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestAStandInHasTheUIDOfTheSet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newReader(t, test.host)
 			set, err := r.read(substitute, test.stored(stored(t, r)))
-			if err != nil || set.UID != test.want || set.Name != "web" || set.Namespace != "default" || !appsv1.IsDamaged(set) {
+			if err != nil || set.UID != test.want || set.Name != "web" || set.Namespace != "default" || !v1.IsDamaged(set) {
 				t.Fatalf("stand-in: got %+v, %v, want default/web with UID %q", set, err, test.want)
 			}
 			if set, err := r.read(refuse, test.stored(stored(t, r))); !errors.As(err, new(*unreadable)) {
@@ -152,7 +152,7 @@ func TestAnOutageOfTheKeyServiceIsNoDamage(t *testing.T) {
 			r := newReader(t, nil)
 			r.transformer = transformer{failing{err: test.err}}
 			set, err := r.read(substitute, stored(t, r))
-			if got := err == nil && appsv1.IsDamaged(set); got != test.damaged || r.sets.Count() > 0 != test.damaged {
+			if got := err == nil && v1.IsDamaged(set); got != test.damaged || r.sets.Count() > 0 != test.damaged {
 				t.Errorf("damaged: got %t (%v), want %t", got, err, test.damaged)
 			}
 		})
@@ -173,10 +173,10 @@ func FuzzStored(f *testing.F) {
 			t.Fatalf("list: got %+v, %v, want default/web with a UID", set, err)
 		}
 		read, err := r.read(refuse, data)
-		if err == nil && (read.Name != "web" || appsv1.IsDamaged(set)) {
+		if err == nil && (read.Name != "web" || v1.IsDamaged(set)) {
 			t.Fatalf("read: got %+v, in the list %+v, want the set in both", read, set)
 		}
-		if err != nil && !appsv1.IsDamaged(set) {
+		if err != nil && !v1.IsDamaged(set) {
 			t.Fatalf("read: got %v, in the list %+v, want a stand-in there", err, set)
 		}
 	})

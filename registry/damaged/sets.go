@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // hostPatience bounds the question to the host under which UID it knows a set.
@@ -49,7 +49,7 @@ type Set struct {
 type Sets struct {
 	host Host
 	// lastKnown returns the set that the watch cache holds.
-	lastKnown atomic.Pointer[func(namespace, name string) *appsv1.StatefulSet]
+	lastKnown atomic.Pointer[func(namespace, name string) *v1.StatefulSet]
 
 	count    atomic.Int64
 	mu       sync.Mutex
@@ -60,7 +60,7 @@ type Sets struct {
 // known is a damaged set and its stand-in.
 type known struct {
 	Set
-	standIn *appsv1.StatefulSet
+	standIn *v1.StatefulSet
 }
 
 // NewSets is empty. Without a host, nothing is known of what belongs to a set, and
@@ -101,7 +101,7 @@ func (s *Sets) List() []Set {
 }
 
 // cause is why the set that a stand-in stands for cannot be read.
-func (s *Sets) cause(standIn *appsv1.StatefulSet) error {
+func (s *Sets) cause(standIn *v1.StatefulSet) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, set := range s.sets {
@@ -141,7 +141,7 @@ func (s *Sets) gone(namespace, name string) {
 
 // standIn is what takes the place of a value that cannot be read. It fails if nobody
 // can be asked for the UID now.
-func (s *Sets) standIn(key string, value []byte, cause error) (*appsv1.StatefulSet, error) {
+func (s *Sets) standIn(key string, value []byte, cause error) (*v1.StatefulSet, error) {
 	namespace, name, err := namesOf(key)
 	if err != nil {
 		return nil, &unreadable{key: key, cause: cause}

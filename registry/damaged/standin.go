@@ -13,25 +13,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // newStandIn has of the set what others may know it by, and says in its conditions what
 // it is. It does not ask for a deletion, though the set may have: whoever followed would
 // work on a set that cannot be written.
-func newStandIn(meta metav1.ObjectMeta, why string) *appsv1.StatefulSet {
+func newStandIn(meta metav1.ObjectMeta, why string) *v1.StatefulSet {
 	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.Finalizers, meta.ManagedFields = nil, nil, nil, nil
 	if meta.Annotations == nil {
 		meta.Annotations = map[string]string{}
 	}
-	meta.Annotations[appsv1.DamagedAnnotation] = why
-	condition := func(kind appsv1.StatefulSetConditionType, status corev1.ConditionStatus) appsv1.StatefulSetCondition {
-		return appsv1.StatefulSetCondition{Type: kind, Status: status, LastTransitionTime: metav1.Now(), Reason: appsv1.ReasonDamaged, Message: why}
+	meta.Annotations[v1.DamagedAnnotation] = why
+	condition := func(kind v1.StatefulSetConditionType, status corev1.ConditionStatus) v1.StatefulSetCondition {
+		return v1.StatefulSetCondition{Type: kind, Status: status, LastTransitionTime: metav1.Now(), Reason: v1.ReasonDamaged, Message: why}
 	}
-	return &appsv1.StatefulSet{ObjectMeta: meta, Status: appsv1.StatefulSetStatus{
-		Conditions: []appsv1.StatefulSetCondition{
-			condition(appsv1.StatefulSetReady, corev1.ConditionUnknown),
-			condition(appsv1.StatefulSetStalled, corev1.ConditionTrue),
+	return &v1.StatefulSet{ObjectMeta: meta, Status: v1.StatefulSetStatus{
+		Conditions: []v1.StatefulSetCondition{
+			condition(v1.StatefulSetReady, corev1.ConditionUnknown),
+			condition(v1.StatefulSetStalled, corev1.ConditionTrue),
 		},
 	}}
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/warning"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // warnedSets is how many damaged sets a list names in its warning.
@@ -81,16 +81,16 @@ func (s *store) GetList(ctx context.Context, key string, opts storage.ListOption
 	if err := s.Interface.GetList(ctx, key, opts, list); err != nil {
 		return answer(err, s.etcdKey(key))
 	}
-	if sets, ok := list.(*appsv1.StatefulSetList); ok && s.sets.Count() > 0 {
+	if sets, ok := list.(*v1.StatefulSetList); ok && s.sets.Count() > 0 {
 		warn(ctx, sets.Items)
 	}
 	return nil
 }
 
-func warn(ctx context.Context, sets []appsv1.StatefulSet) {
+func warn(ctx context.Context, sets []v1.StatefulSet) {
 	warned := 0
 	for i := range sets {
-		if !appsv1.IsDamaged(&sets[i]) {
+		if !v1.IsDamaged(&sets[i]) {
 			continue
 		}
 		if warned++; warned > warnedSets {
@@ -103,11 +103,11 @@ func warn(ctx context.Context, sets []appsv1.StatefulSet) {
 // fault says why an object cannot be worked on: it is a stand-in, or not the object
 // that the key names.
 func (s *store) fault(obj runtime.Object, key string) error {
-	set, ok := obj.(*appsv1.StatefulSet)
+	set, ok := obj.(*v1.StatefulSet)
 	if !ok || set.Name == "" && set.ResourceVersion == "" {
 		return nil // what was not found is empty, even of a version
 	}
-	if appsv1.IsDamaged(set) {
+	if v1.IsDamaged(set) {
 		return &unreadable{key: s.etcdKey(key), cause: s.sets.cause(set)}
 	}
 	if err := misplaced(set, key); err != nil {
@@ -129,9 +129,9 @@ func (s *store) orphan(ctx context.Context, key string) error {
 
 // lastKnown reads what the watch cache holds. While it holds nothing, it asks etcd,
 // which returns an error for a damaged set.
-func (s *store) lastKnown(resourcePrefix string) func(namespace, name string) *appsv1.StatefulSet {
-	return func(namespace, name string) *appsv1.StatefulSet {
-		set := &appsv1.StatefulSet{}
+func (s *store) lastKnown(resourcePrefix string) func(namespace, name string) *v1.StatefulSet {
+	return func(namespace, name string) *v1.StatefulSet {
+		set := &v1.StatefulSet{}
 		key := path.Join(resourcePrefix, namespace, name)
 		if err := s.Interface.Get(with(context.Background(), refuse), key, storage.GetOptions{ResourceVersion: "0"}, set); err != nil {
 			return nil

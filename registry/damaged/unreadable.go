@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // unreadable is why a value cannot be read. The key is empty where it is not known.
@@ -49,7 +49,7 @@ func answer(err error, key string) error {
 		Reason:  metav1.StatusReasonStoreReadError,
 		Message: message(namespace, name, key, reason.cause),
 		Details: &metav1.StatusDetails{
-			Group: appsv1.GroupName, Kind: "statefulsets", Name: name,
+			Group: v1.GroupName, Kind: "statefulsets", Name: name,
 			Causes: []metav1.StatusCause{{Type: metav1.CauseTypeUnexpectedServerResponse, Field: key, Message: reason.cause.Error()}},
 		},
 	}}
@@ -61,5 +61,5 @@ func message(namespace, name, key string, cause error) string {
 		"or delete exactly this value, which keeps pods and claims, with: "+
 		"kubectl delete --raw '/apis/%s/namespaces/%s/statefulsets/%s?ignoreStoreReadErrorWithClusterBreakingPotential=true', and create the set again; "+
 		"see docs/repair.md",
-		name, namespace, key, cause, appsv1.SchemeGroupVersion, namespace, name)
+		name, namespace, key, cause, v1.SchemeGroupVersion, namespace, name)
 }

@@ -14,14 +14,14 @@ import (
 	genericregistrytest "k8s.io/apiserver/pkg/registry/generic/testing"
 	etcd3testing "k8s.io/apiserver/pkg/storage/etcd3/testing"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/preflight"
 )
 
 func newScheme(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := appsv1.AddToScheme(scheme); err != nil {
+	if err := v1.AddToScheme(scheme); err != nil {
 		t.Fatalf("registering the API: %v", err)
 	}
 	return scheme
@@ -33,14 +33,14 @@ func newTestStorage(t *testing.T) Storage {
 	server, config := etcd3testing.NewUnsecuredEtcd3TestClientServer(t)
 	t.Cleanup(func() { server.Terminate(t) })
 
-	scheme, version := newScheme(t), appsv1.SchemeGroupVersion
+	scheme, version := newScheme(t), v1.SchemeGroupVersion
 	codecs := serializer.NewCodecFactory(scheme)
 	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
 	config.Codec = codecs.CodecForVersions(info.Serializer, codecs.UniversalDeserializer(), version, version)
 	config.EncodeVersioner = version
 
 	storage, err := NewStorage(scheme, generic.RESTOptions{
-		StorageConfig:           config.ForResource(appsv1.Resource("statefulsets")),
+		StorageConfig:           config.ForResource(v1.Resource("statefulsets")),
 		Decorator:               generic.UndecoratedStorage,
 		DeleteCollectionWorkers: 1,
 		EnableGarbageCollection: true,

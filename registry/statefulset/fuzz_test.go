@@ -15,7 +15,7 @@ import (
 	genericrequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
@@ -25,15 +25,15 @@ import (
 // itself.
 func FuzzCreate(f *testing.F) {
 	f.Add(protobufOf(f, settest.Valid()))
-	f.Add(protobufOf(f, &appsv1.StatefulSet{}))
+	f.Add(protobufOf(f, &v1.StatefulSet{}))
 	strategy, ctx := fuzzedStrategy(f)
 	f.Fuzz(func(t *testing.T, message []byte) {
-		var set appsv1.StatefulSet
+		var set v1.StatefulSet
 		if set.Unmarshal(message) != nil || len(ValidateText(&set)) > 0 {
 			return
 		}
 		set.Namespace = metav1.NamespaceDefault
-		appsv1.SetObjectDefaults_StatefulSet(&set)
+		v1.SetObjectDefaults_StatefulSet(&set)
 		before := set.DeepCopy()
 		strategy.Validate(ctx, &set)
 		strategy.WarningsOnCreate(ctx, &set)
@@ -60,17 +60,17 @@ func FuzzCreate(f *testing.F) {
 // FuzzUpdate: the same for a change of a stored set.
 func FuzzUpdate(f *testing.F) {
 	f.Add(protobufOf(f, settest.Valid()))
-	f.Add(protobufOf(f, settest.Changed(func(set *appsv1.StatefulSet) { set.Spec.Replicas, set.Spec.Template.Labels["b"] = nil, "c" })))
+	f.Add(protobufOf(f, settest.Changed(func(set *v1.StatefulSet) { set.Spec.Replicas, set.Spec.Template.Labels["b"] = nil, "c" })))
 	strategy, ctx := fuzzedStrategy(f)
 	stored := settest.Valid()
 	stored.UID, stored.ResourceVersion, stored.Generation = types.UID("1"), "1", 1
 	f.Fuzz(func(t *testing.T, message []byte) {
-		var set appsv1.StatefulSet
+		var set v1.StatefulSet
 		if set.Unmarshal(message) != nil || len(ValidateText(&set)) > 0 {
 			return
 		}
 		set.Name, set.Namespace, set.UID, set.ResourceVersion = stored.Name, stored.Namespace, stored.UID, stored.ResourceVersion
-		appsv1.SetObjectDefaults_StatefulSet(&set)
+		v1.SetObjectDefaults_StatefulSet(&set)
 		old := stored.DeepCopy()
 		status := set.DeepCopy()
 		if rest.BeforeUpdate(strategy, ctx, &set, old) == nil {
@@ -88,16 +88,16 @@ func FuzzUpdate(f *testing.F) {
 func fuzzedStrategy(f *testing.F) (strategy, context.Context) {
 	f.Helper()
 	scheme := runtime.NewScheme()
-	if err := appsv1.AddToScheme(scheme); err != nil {
+	if err := v1.AddToScheme(scheme); err != nil {
 		f.Fatalf("registering the API: %v", err)
 	}
 	ctx := genericrequest.WithNamespace(context.Background(), metav1.NamespaceDefault)
 	return newStrategy(scheme, nil), genericrequest.WithRequestInfo(ctx, &genericrequest.RequestInfo{
-		IsResourceRequest: true, APIGroup: appsv1.GroupName, APIVersion: "v1", Resource: "statefulsets", Namespace: metav1.NamespaceDefault,
+		IsResourceRequest: true, APIGroup: v1.GroupName, APIVersion: "v1", Resource: "statefulsets", Namespace: metav1.NamespaceDefault,
 	})
 }
 
-func protobufOf(tb testing.TB, set *appsv1.StatefulSet) []byte {
+func protobufOf(tb testing.TB, set *v1.StatefulSet) []byte {
 	tb.Helper()
 	message, err := set.Marshal()
 	if err != nil {
@@ -107,9 +107,9 @@ func protobufOf(tb testing.TB, set *appsv1.StatefulSet) []byte {
 }
 
 // survivesEncoding: a set that was accepted must be readable by every client.
-func survivesEncoding(t *testing.T, set *appsv1.StatefulSet) {
+func survivesEncoding(t *testing.T, set *v1.StatefulSet) {
 	t.Helper()
-	var fromJSON, fromProtobuf appsv1.StatefulSet
+	var fromJSON, fromProtobuf v1.StatefulSet
 	text, err := json.Marshal(set)
 	if err == nil {
 		err = json.Unmarshal(text, &fromJSON)
@@ -121,8 +121,8 @@ func survivesEncoding(t *testing.T, set *appsv1.StatefulSet) {
 	if err := fromProtobuf.Unmarshal(message); err != nil {
 		t.Fatalf("writing and reading an accepted set as protobuf: %v: %x", err, message)
 	}
-	appsv1.SetObjectDefaults_StatefulSet(&fromProtobuf)
-	appsv1.SetObjectDefaults_StatefulSet(&fromJSON)
+	v1.SetObjectDefaults_StatefulSet(&fromProtobuf)
+	v1.SetObjectDefaults_StatefulSet(&fromJSON)
 	if !equality.Semantic.DeepEqual(&fromProtobuf, &fromJSON) {
 		t.Fatalf("an accepted set, read as JSON and as protobuf:\nJSON     %+v\nprotobuf %+v", &fromJSON, &fromProtobuf)
 	}

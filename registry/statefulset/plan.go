@@ -20,7 +20,7 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // Planner says what the controller does for a set. Nothing is changed by asking.
@@ -28,9 +28,9 @@ import (
 type Planner interface {
 	Members
 	// Current is what it does for a set as it is stored.
-	Current(ctx context.Context, set *appsv1.StatefulSet, neighbours []appsv1.StatefulSet) (*appsv1.StatefulSetPlan, error)
+	Current(ctx context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (*v1.StatefulSetPlan, error)
 	// Proposed is what it would do for a set that is not stored, or not stored so.
-	Proposed(ctx context.Context, set *appsv1.StatefulSet, neighbours []appsv1.StatefulSet) (*appsv1.StatefulSetPlan, error)
+	Proposed(ctx context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (*v1.StatefulSetPlan, error)
 }
 
 // PlanREST serves /plan. It shares the store, and so the life, of REST, and never
@@ -62,7 +62,7 @@ func NewPlanREST(sets *REST, scheme *runtime.Scheme, planner Planner) *PlanREST 
 }
 
 // New is an empty set, for a proposal to be decoded into.
-func (*PlanREST) New() runtime.Object { return &appsv1.StatefulSet{} }
+func (*PlanREST) New() runtime.Object { return &v1.StatefulSet{} }
 
 // Destroy does nothing: REST destroys the shared store.
 func (*PlanREST) Destroy() {}
@@ -71,11 +71,11 @@ func (*PlanREST) Destroy() {}
 func (*PlanREST) ProducesMIMETypes(string) []string { return nil }
 
 // ProducesObject says that the answer is a plan, whatever was sent.
-func (*PlanREST) ProducesObject(string) any { return appsv1.StatefulSetPlan{} }
+func (*PlanREST) ProducesObject(string) any { return v1.StatefulSetPlan{} }
 
 // AcceptsGroupVersion accepts sets, and Scales.
 func (*PlanREST) AcceptsGroupVersion(version schema.GroupVersion) bool {
-	return version == appsv1.SchemeGroupVersion || version == autoscalingv1.SchemeGroupVersion
+	return version == v1.SchemeGroupVersion || version == autoscalingv1.SchemeGroupVersion
 }
 
 // Get returns the plan of the set as it is.
@@ -108,7 +108,7 @@ func (r *PlanREST) Create(ctx context.Context, name string, obj runtime.Object, 
 		return nil, TooManyPlans()
 	}
 	defer r.proposed.Release(1)
-	proposal, ok := obj.(*appsv1.StatefulSet)
+	proposal, ok := obj.(*v1.StatefulSet)
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a StatefulSet, a Scale, a StatefulSetRollout or a StatefulSetReplacement, got %T", obj))
 	}
@@ -132,12 +132,12 @@ func (r *PlanREST) Create(ctx context.Context, name string, obj runtime.Object, 
 	if err != nil {
 		return nil, err
 	}
-	neighbours = slices.DeleteFunc(neighbours, func(other appsv1.StatefulSet) bool { return other.UID == set.UID })
+	neighbours = slices.DeleteFunc(neighbours, func(other v1.StatefulSet) bool { return other.UID == set.UID })
 	return r.planner.Proposed(ctx, set, append(neighbours, *set))
 }
 
 // merged is the set as it would be stored: new, or in the place of the one that is.
-func (r *PlanREST) merged(ctx context.Context, name string, proposal, stored *appsv1.StatefulSet) (*appsv1.StatefulSet, error) {
+func (r *PlanREST) merged(ctx context.Context, name string, proposal, stored *v1.StatefulSet) (*v1.StatefulSet, error) {
 	ctx = asWriteOfSet(ctx)
 	if stored == nil {
 		set := proposal
@@ -156,13 +156,13 @@ func (r *PlanREST) merged(ctx context.Context, name string, proposal, stored *ap
 		set.Spec.Replicas = proposal.Spec.Replicas
 		return set, r.beforeUpdate(ctx, set, stored)
 	}
-	set := &appsv1.StatefulSet{TypeMeta: stored.TypeMeta, ObjectMeta: *stored.ObjectMeta.DeepCopy(), Status: *stored.Status.DeepCopy()}
+	set := &v1.StatefulSet{TypeMeta: stored.TypeMeta, ObjectMeta: *stored.ObjectMeta.DeepCopy(), Status: *stored.Status.DeepCopy()}
 	set.Labels, set.Annotations, set.Spec = proposal.Labels, proposal.Annotations, proposal.Spec
 	return set, r.beforeUpdate(ctx, set, stored)
 }
 
 // decided is the set after a decision about its update, which is refused as the decision itself is.
-func (r *PlanREST) decided(ctx context.Context, stored *appsv1.StatefulSet, about *appsv1.StatefulSetRollout) (*appsv1.StatefulSet, error) {
+func (r *PlanREST) decided(ctx context.Context, stored *v1.StatefulSet, about *v1.StatefulSetRollout) (*v1.StatefulSet, error) {
 	if errs := validateDecision(about); len(errs) > 0 {
 		return nil, invalidDecision(stored.Name, errs)
 	}
@@ -174,7 +174,7 @@ func (r *PlanREST) decided(ctx context.Context, stored *appsv1.StatefulSet, abou
 }
 
 // asked is the set after a request to replace members, which is refused as the request itself is.
-func (r *PlanREST) asked(ctx context.Context, stored *appsv1.StatefulSet, request *appsv1.StatefulSetReplacement) (*appsv1.StatefulSet, error) {
+func (r *PlanREST) asked(ctx context.Context, stored *v1.StatefulSet, request *v1.StatefulSetReplacement) (*v1.StatefulSet, error) {
 	if errs := validateReplacement(request); len(errs) > 0 {
 		return nil, invalidReplacement(stored.Name, errs)
 	}
@@ -186,7 +186,7 @@ func (r *PlanREST) asked(ctx context.Context, stored *appsv1.StatefulSet, reques
 }
 
 // beforeUpdate says what a write of the set would be refused for.
-func (r *PlanREST) beforeUpdate(ctx context.Context, set, stored *appsv1.StatefulSet) error {
+func (r *PlanREST) beforeUpdate(ctx context.Context, set, stored *v1.StatefulSet) error {
 	if err := rest.BeforeUpdate(r.strategy, ctx, set, stored); err != nil {
 		return err
 	}
@@ -196,15 +196,15 @@ func (r *PlanREST) beforeUpdate(ctx context.Context, set, stored *appsv1.Statefu
 // asWriteOfSet makes the rules apply that a write of the set itself would meet.
 func asWriteOfSet(ctx context.Context) context.Context {
 	return genericrequest.WithRequestInfo(ctx, &genericrequest.RequestInfo{
-		IsResourceRequest: true, APIGroup: appsv1.GroupName, APIVersion: appsv1.SchemeGroupVersion.Version, Resource: "statefulsets"})
+		IsResourceRequest: true, APIGroup: v1.GroupName, APIVersion: v1.SchemeGroupVersion.Version, Resource: "statefulsets"})
 }
 
-func (r *PlanREST) neighbours(ctx context.Context) ([]appsv1.StatefulSet, error) {
+func (r *PlanREST) neighbours(ctx context.Context) ([]v1.StatefulSet, error) {
 	obj, err := r.store.List(ctx, &metainternalversion.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
-	list, ok := obj.(*appsv1.StatefulSetList)
+	list, ok := obj.(*v1.StatefulSetList)
 	if !ok {
 		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSetList, got %T", obj))
 	}
@@ -213,7 +213,7 @@ func (r *PlanREST) neighbours(ctx context.Context) ([]appsv1.StatefulSet, error)
 
 // ConvertToTable prints a plan in one line.
 func (*PlanREST) ConvertToTable(_ context.Context, object, options runtime.Object) (*metav1.Table, error) {
-	plan, ok := object.(*appsv1.StatefulSetPlan)
+	plan, ok := object.(*v1.StatefulSetPlan)
 	if !ok {
 		return nil, fmt.Errorf("cannot print %T as a table of plans", object)
 	}
@@ -232,7 +232,7 @@ func (*PlanREST) ConvertToTable(_ context.Context, object, options runtime.Objec
 	return table, nil
 }
 
-func countActions(plan *appsv1.StatefulSetPlan) int64 {
+func countActions(plan *v1.StatefulSetPlan) int64 {
 	var actions int64
 	for _, round := range plan.Rounds {
 		for _, step := range round.Steps {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // AddProposals lets what is posted to /plan be decoded where a set is expected, although it is none:
@@ -20,15 +20,15 @@ func AddProposals(scheme *runtime.Scheme) error {
 	if err := addScaleProposals(scheme); err != nil {
 		return err
 	}
-	if err := scheme.AddConversionFunc((*appsv1.StatefulSetRollout)(nil), (*appsv1.StatefulSet)(nil), func(from, to any, _ conversion.Scope) error {
-		decision := from.(*appsv1.StatefulSetRollout)
-		return enclose(decision, decision.Name, decision.Namespace, decisionKey, to.(*appsv1.StatefulSet))
+	if err := scheme.AddConversionFunc((*v1.StatefulSetRollout)(nil), (*v1.StatefulSet)(nil), func(from, to any, _ conversion.Scope) error {
+		decision := from.(*v1.StatefulSetRollout)
+		return enclose(decision, decision.Name, decision.Namespace, decisionKey, to.(*v1.StatefulSet))
 	}); err != nil {
 		return err
 	}
-	return scheme.AddConversionFunc((*appsv1.StatefulSetReplacement)(nil), (*appsv1.StatefulSet)(nil), func(from, to any, _ conversion.Scope) error {
-		request := from.(*appsv1.StatefulSetReplacement)
-		return enclose(request, request.Name, request.Namespace, replacementKey, to.(*appsv1.StatefulSet))
+	return scheme.AddConversionFunc((*v1.StatefulSetReplacement)(nil), (*v1.StatefulSet)(nil), func(from, to any, _ conversion.Scope) error {
+		request := from.(*v1.StatefulSetReplacement)
+		return enclose(request, request.Name, request.Namespace, replacementKey, to.(*v1.StatefulSet))
 	})
 }
 
@@ -40,27 +40,27 @@ const (
 )
 
 // enclose makes a proposal of a request: a set in whose annotation it is.
-func enclose(request any, name, namespace, key string, proposal *appsv1.StatefulSet) error {
+func enclose(request any, name, namespace, key string, proposal *v1.StatefulSet) error {
 	text, err := json.Marshal(request)
 	if err != nil {
 		return err
 	}
-	*proposal = appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Annotations: map[string]string{key: string(text)}}}
+	*proposal = v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Annotations: map[string]string{key: string(text)}}}
 	return nil
 }
 
 // decisionIn is the decision that a proposal consists of, nil if it is about something else.
-func decisionIn(proposal *appsv1.StatefulSet) *appsv1.StatefulSetRollout {
-	return enclosed[appsv1.StatefulSetRollout](proposal, decisionKey)
+func decisionIn(proposal *v1.StatefulSet) *v1.StatefulSetRollout {
+	return enclosed[v1.StatefulSetRollout](proposal, decisionKey)
 }
 
 // replacementIn is the request to replace members that a proposal consists of, nil if it is about
 // something else.
-func replacementIn(proposal *appsv1.StatefulSet) *appsv1.StatefulSetReplacement {
-	return enclosed[appsv1.StatefulSetReplacement](proposal, replacementKey)
+func replacementIn(proposal *v1.StatefulSet) *v1.StatefulSetReplacement {
+	return enclosed[v1.StatefulSetReplacement](proposal, replacementKey)
 }
 
-func enclosed[T any](proposal *appsv1.StatefulSet, key string) *T {
+func enclosed[T any](proposal *v1.StatefulSet, key string) *T {
 	text, ok := proposal.Annotations[key]
 	request := new(T)
 	if !ok || !isScale(proposal) || json.Unmarshal([]byte(text), request) != nil {
@@ -72,13 +72,13 @@ func enclosed[T any](proposal *appsv1.StatefulSet, key string) *T {
 // addScaleProposals lets a Scale be decoded where a set is expected: as a set of
 // which only the replicas count.
 func addScaleProposals(scheme *runtime.Scheme) error {
-	return scheme.AddConversionFunc((*autoscalingv1.Scale)(nil), (*appsv1.StatefulSet)(nil), func(from, to any, _ conversion.Scope) error {
-		scale, set := from.(*autoscalingv1.Scale), to.(*appsv1.StatefulSet)
-		*set = appsv1.StatefulSet{ObjectMeta: scale.ObjectMeta, Spec: appsv1.StatefulSetSpec{Replicas: &scale.Spec.Replicas}}
+	return scheme.AddConversionFunc((*autoscalingv1.Scale)(nil), (*v1.StatefulSet)(nil), func(from, to any, _ conversion.Scope) error {
+		scale, set := from.(*autoscalingv1.Scale), to.(*v1.StatefulSet)
+		*set = v1.StatefulSet{ObjectMeta: scale.ObjectMeta, Spec: v1.StatefulSetSpec{Replicas: &scale.Spec.Replicas}}
 		return nil
 	})
 }
 
 // isScale reports whether a proposal came as a Scale. One that came as a set has its
 // defaults, and with them a policy.
-func isScale(proposal *appsv1.StatefulSet) bool { return proposal.Spec.PodManagementPolicy == "" }
+func isScale(proposal *v1.StatefulSet) bool { return proposal.Spec.PodManagementPolicy == "" }

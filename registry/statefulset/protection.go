@@ -17,7 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // mostProtected is how many protected sets of a collection are named.
@@ -36,7 +36,7 @@ func (r *REST) DeleteCollection(ctx context.Context, admit rest.ValidateObjectFu
 	if err != nil {
 		return nil, err
 	}
-	list, ok := found.(*appsv1.StatefulSetList)
+	list, ok := found.(*v1.StatefulSetList)
 	if !ok {
 		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSetList, got %T", found))
 	}
@@ -50,9 +50,9 @@ func (r *REST) DeleteCollection(ctx context.Context, admit rest.ValidateObjectFu
 // admission, which may count what it lets through.
 func unlessProtected(admit rest.ValidateObjectFunc) rest.ValidateObjectFunc {
 	return func(ctx context.Context, obj runtime.Object) error {
-		if set, ok := obj.(*appsv1.StatefulSet); ok {
-			if _, protected := appsv1.Protected(set); protected {
-				return forbidden(set, appsv1.ExplainProtection(set))
+		if set, ok := obj.(*v1.StatefulSet); ok {
+			if _, protected := v1.Protected(set); protected {
+				return forbidden(set, v1.ExplainProtection(set))
 			}
 		}
 		return admit(ctx, obj)
@@ -62,8 +62,8 @@ func unlessProtected(admit rest.ValidateObjectFunc) rest.ValidateObjectFunc {
 // unlessEmptied lets an update through that leaves a protected set with members.
 func unlessEmptied(admit rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
 	return func(ctx context.Context, obj, old runtime.Object) error {
-		set, isSet := obj.(*appsv1.StatefulSet)
-		stored, wasSet := old.(*appsv1.StatefulSet)
+		set, isSet := obj.(*v1.StatefulSet)
+		stored, wasSet := old.(*v1.StatefulSet)
 		if isSet && wasSet {
 			if err := refuseEmptying(set, stored); err != nil {
 				return err
@@ -76,17 +76,17 @@ func unlessEmptied(admit rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdat
 // refuseEmptying refuses to take all members of a set that is stored as protected, whatever the new
 // set says of protection: to end it takes a write of its own, so that no manifest which is
 // applied by mistake does both.
-func refuseEmptying(set, stored *appsv1.StatefulSet) error {
-	if _, protected := appsv1.Protected(stored); !protected || ptr.Deref(set.Spec.Replicas, 1) != 0 || ptr.Deref(stored.Spec.Replicas, 1) == 0 {
+func refuseEmptying(set, stored *v1.StatefulSet) error {
+	if _, protected := v1.Protected(stored); !protected || ptr.Deref(set.Spec.Replicas, 1) != 0 || ptr.Deref(stored.Spec.Replicas, 1) == 0 {
 		return nil
 	}
-	return forbidden(stored, appsv1.ExplainProtection(stored))
+	return forbidden(stored, v1.ExplainProtection(stored))
 }
 
 // protectedAmong names the protected sets of a collection that is to be deleted.
-func protectedAmong(sets []appsv1.StatefulSet) error {
-	protected := slices.DeleteFunc(slices.Clone(sets), func(set appsv1.StatefulSet) bool {
-		_, protected := appsv1.Protected(&set)
+func protectedAmong(sets []v1.StatefulSet) error {
+	protected := slices.DeleteFunc(slices.Clone(sets), func(set v1.StatefulSet) bool {
+		_, protected := v1.Protected(&set)
 		return !protected
 	})
 	if len(protected) == 0 {
@@ -94,7 +94,7 @@ func protectedAmong(sets []appsv1.StatefulSet) error {
 	}
 	var texts []string
 	for i := range protected[:min(len(protected), mostProtected)] {
-		texts = append(texts, appsv1.ExplainProtection(&protected[i]))
+		texts = append(texts, v1.ExplainProtection(&protected[i]))
 	}
 	if more := len(protected) - len(texts); more > 0 {
 		texts = append(texts, fmt.Sprintf("%d more are protected", more))
@@ -104,20 +104,20 @@ func protectedAmong(sets []appsv1.StatefulSet) error {
 
 // forbidden is an error whose words are the message alone: nobody lacks a permission, as the
 // usual beginning would suggest.
-func forbidden(set *appsv1.StatefulSet, message string) error {
-	err := apierrors.NewForbidden(appsv1.Resource("statefulsets"), set.Name, errors.New(message))
+func forbidden(set *v1.StatefulSet, message string) error {
+	err := apierrors.NewForbidden(v1.Resource("statefulsets"), set.Name, errors.New(message))
 	err.ErrStatus.Message = message
 	return err
 }
 
 // misleading warns of values that say the opposite of what the annotation does.
-func misleading(set, old *appsv1.StatefulSet) []string {
-	value, given := set.Annotations[appsv1.ProtectAnnotation]
-	if !given || old != nil && old.Annotations[appsv1.ProtectAnnotation] == value {
+func misleading(set, old *v1.StatefulSet) []string {
+	value, given := set.Annotations[v1.ProtectAnnotation]
+	if !given || old != nil && old.Annotations[v1.ProtectAnnotation] == value {
 		return nil
 	}
 	if !slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(strings.TrimSpace(value))) {
 		return nil
 	}
-	return []string{fmt.Sprintf("metadata.annotations[%s]: %q protects the set, as every value does; remove the annotation to end that", appsv1.ProtectAnnotation, value)}
+	return []string{fmt.Sprintf("metadata.annotations[%s]: %q protects the set, as every value does; remove the annotation to end that", v1.ProtectAnnotation, value)}
 }

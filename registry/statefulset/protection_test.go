@@ -17,24 +17,24 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 const isProtected = `set default/web is protected ("prod"): remove annotation apps.statefulset.dev/protect first`
 
-func protect(why string) func(*appsv1.StatefulSet) {
-	return func(set *appsv1.StatefulSet) {
-		set.Annotations = map[string]string{appsv1.ProtectAnnotation: why}
+func protect(why string) func(*v1.StatefulSet) {
+	return func(set *v1.StatefulSet) {
+		set.Annotations = map[string]string{v1.ProtectAnnotation: why}
 	}
 }
 
-func write(s Storage, change func(*appsv1.StatefulSet), dryRun ...string) error {
+func write(s Storage, change func(*v1.StatefulSet), dryRun ...string) error {
 	obj, err := s.StatefulSet.Get(s.requestFor(""), "web", &metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
-	set := obj.(*appsv1.StatefulSet).DeepCopy()
+	set := obj.(*v1.StatefulSet).DeepCopy()
 	change(set)
 	_, _, err = s.StatefulSet.Update(s.requestFor(""), "web", rest.DefaultUpdatedObjectInfo(set),
 		rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{DryRun: dryRun})
@@ -56,8 +56,8 @@ func propagating(policy metav1.DeletionPropagation) metav1.DeleteOptions {
 }
 
 // scaleTo is a write of the set itself.
-func scaleTo(replicas int32) func(*appsv1.StatefulSet) {
-	return settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Replicas = &replicas })
+func scaleTo(replicas int32) func(*v1.StatefulSet) {
+	return settest.Spec(func(s *v1.StatefulSetSpec) { s.Replicas = &replicas })
 }
 
 func expectForbidden(t *testing.T, err error, message string) {
@@ -83,7 +83,7 @@ func TestAProtectedSetKeepsItsMembers(t *testing.T) {
 		"when it is scaled to none":                   {func(s Storage) error { return write(s, scaleTo(0)) }, isProtected},
 		"when it is scaled to none in a dry run":      {func(s Storage) error { return write(s, scaleTo(0), metav1.DryRunAll) }, isProtected},
 		"when the write that scales it to none ends the protection": {func(s Storage) error {
-			return write(s, func(set *appsv1.StatefulSet) { scaleTo(0)(set); set.Annotations = nil })
+			return write(s, func(set *v1.StatefulSet) { scaleTo(0)(set); set.Annotations = nil })
 		}, isProtected},
 		"when its scale is set to none": {func(s Storage) error {
 			_, err := rescale(s, "web", func(scale *autoscalingv1.Scale) { scale.Spec.Replicas = 0 })
@@ -105,9 +105,9 @@ func TestAPlanOfWhatProtectionForbidsIsRefused(t *testing.T) {
 	s := newTestStorage(t)
 	create(t, s, settest.Changed(protect("prod")))
 	plans := NewPlanREST(s.StatefulSet, newScheme(t), nil)
-	for sentence, proposal := range map[string]*appsv1.StatefulSet{
+	for sentence, proposal := range map[string]*v1.StatefulSet{
 		"of no members": settest.Changed(scaleTo(0)),
-		"of a Scale":    {Spec: appsv1.StatefulSetSpec{Replicas: new(int32(0))}},
+		"of a Scale":    {Spec: v1.StatefulSetSpec{Replicas: new(int32(0))}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			_, err := plans.Create(s.requestFor("plan"), "web", proposal, rest.ValidateAllObjectFunc, nil)
@@ -118,22 +118,22 @@ func TestAPlanOfWhatProtectionForbidsIsRefused(t *testing.T) {
 
 func TestWhatProtectionDoesNotPrevent(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		stored func(*appsv1.StatefulSet)
+		stored func(*v1.StatefulSet)
 		do     func(Storage) error
 	}{
 		"a change of the template": {protect("prod"), func(s Storage) error {
-			return write(s, settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Template.Spec.Containers[0].Image = "nginx:2" }))
+			return write(s, settest.Spec(func(s *v1.StatefulSetSpec) { s.Template.Spec.Containers[0].Image = "nginx:2" }))
 		}},
 		"fewer members":             {protect("prod"), func(s Storage) error { return write(s, scaleTo(1)) }},
-		"the end of the protection": {protect("prod"), func(s Storage) error { return write(s, func(set *appsv1.StatefulSet) { set.Annotations = nil }) }},
-		"its beginning with no members": {func(*appsv1.StatefulSet) {}, func(s Storage) error {
-			return write(s, func(set *appsv1.StatefulSet) { scaleTo(0)(set); protect("prod")(set) })
+		"the end of the protection": {protect("prod"), func(s Storage) error { return write(s, func(set *v1.StatefulSet) { set.Annotations = nil }) }},
+		"its beginning with no members": {func(*v1.StatefulSet) {}, func(s Storage) error {
+			return write(s, func(set *v1.StatefulSet) { scaleTo(0)(set); protect("prod")(set) })
 		}},
-		"a change of a set without members": {func(set *appsv1.StatefulSet) { scaleTo(0)(set); protect("prod")(set) }, func(s Storage) error {
-			return write(s, func(set *appsv1.StatefulSet) { set.Labels = map[string]string{"c": "d"} })
+		"a change of a set without members": {func(set *v1.StatefulSet) { scaleTo(0)(set); protect("prod")(set) }, func(s Storage) error {
+			return write(s, func(set *v1.StatefulSet) { set.Labels = map[string]string{"c": "d"} })
 		}},
 		"the end of a set that is no longer protected": {protect("prod"), func(s Storage) error {
-			if err := write(s, func(set *appsv1.StatefulSet) { set.Annotations = nil }); err != nil {
+			if err := write(s, func(set *v1.StatefulSet) { set.Annotations = nil }); err != nil {
 				return err
 			}
 			return remove(s, metav1.DeleteOptions{})
@@ -152,7 +152,7 @@ func TestWhatProtectionDoesNotPrevent(t *testing.T) {
 // A set that a client protects while it ends cannot be brought back, so it goes on to its end.
 func TestADeletionThatHasBegunGoesOn(t *testing.T) {
 	s := newTestStorage(t)
-	create(t, s, settest.Changed(func(set *appsv1.StatefulSet) { set.Finalizers = []string{"example.com/wait"} }))
+	create(t, s, settest.Changed(func(set *v1.StatefulSet) { set.Finalizers = []string{"example.com/wait"} }))
 	if err := remove(s, metav1.DeleteOptions{}); err != nil {
 		t.Fatalf("deleting the set: %v", err)
 	}
@@ -165,7 +165,7 @@ func TestADeletionThatHasBegunGoesOn(t *testing.T) {
 		{"it is deleted again", func(s Storage) error { return remove(s, metav1.DeleteOptions{}) }},
 		{"all are deleted", func(s Storage) error { return removeAll(s, metav1.DeleteOptions{}) }},
 		{"its finalizer is removed", func(s Storage) error {
-			return write(s, func(set *appsv1.StatefulSet) { set.Finalizers = nil })
+			return write(s, func(set *v1.StatefulSet) { set.Finalizers = nil })
 		}},
 	} {
 		if err := step.do(s); err != nil {
@@ -180,7 +180,7 @@ func TestADeletionThatHasBegunGoesOn(t *testing.T) {
 func TestOfACollectionWithAProtectedSetNothingIsDeleted(t *testing.T) {
 	s := newTestStorage(t)
 	for i := range 9 {
-		create(t, s, settest.Changed(func(set *appsv1.StatefulSet) {
+		create(t, s, settest.Changed(func(set *v1.StatefulSet) {
 			set.Name = fmt.Sprintf("s%d", i)
 			if set.Labels["kind"] = "free"; i > 1 {
 				protect("")(set)
@@ -211,7 +211,7 @@ func stored(t *testing.T, s Storage) (all []string) {
 	if err != nil {
 		t.Fatalf("listing the sets: %v", err)
 	}
-	for _, set := range list.(*appsv1.StatefulSetList).Items {
+	for _, set := range list.(*v1.StatefulSetList).Items {
 		all = append(all, set.Name)
 	}
 	return all
@@ -219,16 +219,16 @@ func stored(t *testing.T, s Storage) (all []string) {
 
 func TestAReasonIsCutShort(t *testing.T) {
 	set := settest.Changed(protect(strings.Repeat("ä", 101)))
-	if got, want := appsv1.ExplainProtection(set), `set default/web is protected ("`+strings.Repeat("ä", 100)+`..."): remove annotation apps.statefulset.dev/protect first`; got != want {
+	if got, want := v1.ExplainProtection(set), `set default/web is protected ("`+strings.Repeat("ä", 100)+`..."): remove annotation apps.statefulset.dev/protect first`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestWarningsAboutProtection(t *testing.T) {
 	const want = `metadata.annotations[apps.statefulset.dev/protect]: "False" protects the set, as every value does; remove the annotation to end that`
-	off := func() *appsv1.StatefulSet { return settest.Changed(protect("False")) }
+	off := func() *v1.StatefulSet { return settest.Changed(protect("False")) }
 	for sentence, test := range map[string]struct {
-		set, old *appsv1.StatefulSet
+		set, old *v1.StatefulSet
 		want     []string
 	}{
 		"a new set whose value seems to end it": {off(), nil, []string{want}},

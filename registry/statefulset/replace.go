@@ -15,7 +15,7 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // Members knows the pods of members.
@@ -23,7 +23,7 @@ type Members interface {
 	// Members tells of each wanted member of a set that has a pod, as the host has it now, in
 	// ascending order: its ordinal, the UID and the revision of the pod, and whether it serves
 	// somebody.
-	Members(ctx context.Context, set *appsv1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error
+	Members(ctx context.Context, set *v1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error
 }
 
 // ReplaceREST serves /replace: requests to replace members. It shares the store, and so the
@@ -48,7 +48,7 @@ func NewReplaceREST(status *StatusREST, scheme *runtime.Scheme, members Members)
 }
 
 // New is an empty request, to be decoded into.
-func (*ReplaceREST) New() runtime.Object { return &appsv1.StatefulSetReplacement{} }
+func (*ReplaceREST) New() runtime.Object { return &v1.StatefulSetReplacement{} }
 
 // Destroy does nothing: REST destroys the shared store.
 func (*ReplaceREST) Destroy() {}
@@ -60,7 +60,7 @@ func (r *ReplaceREST) Create(ctx context.Context, name string, obj runtime.Objec
 		return nil, apierrors.NewTooManyRequests(fmt.Sprintf("%d other requests to replace members are being answered, which is the limit, try again later", ReplacementsAtOnce), 1)
 	}
 	defer r.asking.Release(1)
-	request, ok := obj.(*appsv1.StatefulSetReplacement)
+	request, ok := obj.(*v1.StatefulSetReplacement)
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a StatefulSetReplacement, got %T", obj))
 	}
@@ -83,11 +83,11 @@ func (r *ReplaceREST) Create(ctx context.Context, name string, obj runtime.Objec
 	if err != nil {
 		return nil, err
 	}
-	return &appsv1.StatefulSetReplacement{ObjectMeta: about, Ordinals: request.Ordinals, Force: request.Force}, nil
+	return &v1.StatefulSetReplacement{ObjectMeta: about, Ordinals: request.Ordinals, Force: request.Force}, nil
 }
 
 // look reads the set, to refuse what needs no look at the host, and the pods of its members.
-func (r *ReplaceREST) look(ctx context.Context, name string, request *appsv1.StatefulSetReplacement) (*askedSet, error) {
+func (r *ReplaceREST) look(ctx context.Context, name string, request *v1.StatefulSetReplacement) (*askedSet, error) {
 	set, err := readSet(ctx, r.store, name, &metav1.GetOptions{})
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (r *ReplaceREST) look(ctx context.Context, name string, request *appsv1.Sta
 }
 
 // lookAt is what a request is about: the pods of the members of a set.
-func lookAt(ctx context.Context, members Members, set *appsv1.StatefulSet, request *appsv1.StatefulSetReplacement) (*askedSet, error) {
+func lookAt(ctx context.Context, members Members, set *v1.StatefulSet, request *v1.StatefulSetReplacement) (*askedSet, error) {
 	asked := &askedSet{request: request, uid: set.UID, pods: map[int]types.UID{}, serve: map[int]bool{}}
 	if err := asked.refuse(set); err != nil {
 		return nil, err

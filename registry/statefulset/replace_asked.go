@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -25,7 +25,7 @@ const mostUnavailable = 3
 // askedSet is: stored set -> the set with the pods that are to be replaced. It looks at the set
 // in the version that is about to be written.
 type askedSet struct {
-	request *appsv1.StatefulSetReplacement
+	request *v1.StatefulSetReplacement
 	// uid is that of the set whose pods were looked at.
 	uid types.UID
 	// pods are those of members, and serve says which of the members serve.
@@ -39,7 +39,7 @@ func (a *askedSet) Preconditions() *metav1.Preconditions { return &metav1.Precon
 // UpdatedObject is the set that names the pods which are to be replaced, besides those that it
 // names already.
 func (a *askedSet) UpdatedObject(_ context.Context, stored runtime.Object) (runtime.Object, error) {
-	set, ok := stored.(*appsv1.StatefulSet)
+	set, ok := stored.(*v1.StatefulSet)
 	if !ok {
 		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
 	}
@@ -47,7 +47,7 @@ func (a *askedSet) UpdatedObject(_ context.Context, stored runtime.Object) (runt
 }
 
 // apply is a set that names the pods which are to be replaced.
-func (a *askedSet) apply(stored *appsv1.StatefulSet) (*appsv1.StatefulSet, error) {
+func (a *askedSet) apply(stored *v1.StatefulSet) (*v1.StatefulSet, error) {
 	set := stored.DeepCopy()
 	if err := a.refuse(set); err != nil {
 		return nil, err
@@ -60,22 +60,22 @@ func (a *askedSet) apply(stored *appsv1.StatefulSet) (*appsv1.StatefulSet, error
 	}
 	before := len(set.Status.Replacements)
 	for _, ordinal := range a.ordinals() {
-		set.Status.Replacements = slices.DeleteFunc(set.Status.Replacements, func(r appsv1.MemberReplacement) bool { return r.Ordinal == ordinal })
-		set.Status.Replacements = append(set.Status.Replacements, appsv1.MemberReplacement{Ordinal: ordinal, PodUID: a.pods[int(ordinal)]})
+		set.Status.Replacements = slices.DeleteFunc(set.Status.Replacements, func(r v1.MemberReplacement) bool { return r.Ordinal == ordinal })
+		set.Status.Replacements = append(set.Status.Replacements, v1.MemberReplacement{Ordinal: ordinal, PodUID: a.pods[int(ordinal)]})
 	}
-	if n := len(set.Status.Replacements); n > appsv1.MostReplacements {
-		return nil, conflict(set, "%d members are to be replaced already, and there may be %d at a time; wait until the first are back", before, appsv1.MostReplacements)
+	if n := len(set.Status.Replacements); n > v1.MostReplacements {
+		return nil, conflict(set, "%d members are to be replaced already, and there may be %d at a time; wait until the first are back", before, v1.MostReplacements)
 	}
 	return set, nil
 }
 
 // refuse says why no member of a set is replaced, nil if members are.
-func (a *askedSet) refuse(set *appsv1.StatefulSet) error {
+func (a *askedSet) refuse(set *v1.StatefulSet) error {
 	if uid := a.request.UID; uid != "" && uid != set.UID {
 		return conflict(set, "the request is for the set with UID %s, the set of this name has UID %s", uid, set.UID)
 	}
-	if why, held := appsv1.Held(set); held {
-		return conflict(set, "the set is held (%q), so that none of its members would be replaced: remove annotation %s first", why, appsv1.HoldAnnotation)
+	if why, held := v1.Held(set); held {
+		return conflict(set, "the set is held (%q), so that none of its members would be replaced: remove annotation %s first", why, v1.HoldAnnotation)
 	}
 	if set.DeletionTimestamp != nil {
 		return conflict(set, "the set is being deleted, so that none of its members would return")
@@ -84,7 +84,7 @@ func (a *askedSet) refuse(set *appsv1.StatefulSet) error {
 }
 
 // lacking names ordinals that are no members, and members that have no pod.
-func (a *askedSet) lacking(set *appsv1.StatefulSet) (errs field.ErrorList) {
+func (a *askedSet) lacking(set *v1.StatefulSet) (errs field.ErrorList) {
 	roster := identity.OrdinalsOf(set)
 	for i, r := range a.request.Ordinals {
 		path := field.NewPath("ordinals").Index(i)
@@ -119,7 +119,7 @@ func membersOf(roster identity.Ordinals) string {
 
 // unavailable names the first of the members that serve nobody, but for those that are to be
 // replaced. It comes to no more ordinals than there are pods, and a few.
-func (a *askedSet) unavailable(set *appsv1.StatefulSet) (names []string) {
+func (a *askedSet) unavailable(set *v1.StatefulSet) (names []string) {
 	asked := a.ordinals()
 	for ordinal := range identity.OrdinalsOf(set).All() {
 		if a.serve[ordinal] || slices.ContainsFunc(asked, func(one int32) bool { return int(one) == ordinal }) {
@@ -145,27 +145,27 @@ func (a *askedSet) ordinals() (all []int32) {
 
 // validateReplacement wants ranges apart from each other, of no more ordinals than may be
 // replaced at a time.
-func validateReplacement(request *appsv1.StatefulSetReplacement) field.ErrorList {
+func validateReplacement(request *v1.StatefulSetReplacement) field.ErrorList {
 	path := field.NewPath("ordinals")
 	if len(request.Ordinals) == 0 {
 		return field.ErrorList{field.Required(path, "the ordinals of the members that are to be replaced, such as [{first: 2}]")}
 	}
-	if n := len(request.Ordinals); n > appsv1.MostReplacements {
-		return field.ErrorList{field.TooMany(path, n, appsv1.MostReplacements)}
+	if n := len(request.Ordinals); n > v1.MostReplacements {
+		return field.ErrorList{field.TooMany(path, n, v1.MostReplacements)}
 	}
 	if errs := validateRanges(request.Ordinals, path); len(errs) > 0 {
 		return errs
 	}
-	if n := count(request.Ordinals); n > appsv1.MostReplacements {
-		return field.ErrorList{field.Invalid(path, n, fmt.Sprintf("must be at most %d ordinals", appsv1.MostReplacements))}
+	if n := count(request.Ordinals); n > v1.MostReplacements {
+		return field.ErrorList{field.Invalid(path, n, fmt.Sprintf("must be at most %d ordinals", v1.MostReplacements))}
 	}
 	return nil
 }
 
 func invalidReplacement(name string, errs field.ErrorList) error {
-	return apierrors.NewInvalid(appsv1.SchemeGroupVersion.WithKind("StatefulSetReplacement").GroupKind(), name, errs)
+	return apierrors.NewInvalid(v1.SchemeGroupVersion.WithKind("StatefulSetReplacement").GroupKind(), name, errs)
 }
 
-func conflict(set *appsv1.StatefulSet, format string, args ...any) error {
-	return apierrors.NewConflict(appsv1.Resource("statefulsets"), set.Name, fmt.Errorf(format, args...))
+func conflict(set *v1.StatefulSet, format string, args ...any) error {
+	return apierrors.NewConflict(v1.Resource("statefulsets"), set.Name, fmt.Errorf(format, args...))
 }

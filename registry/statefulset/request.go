@@ -15,7 +15,7 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // requestStore is the store of the sets whose status is served, for requests to a subresource.
@@ -26,12 +26,12 @@ func requestStore(status *StatusREST, scheme *runtime.Scheme) *genericregistry.S
 }
 
 // readSet reads a set.
-func readSet(ctx context.Context, store *genericregistry.Store, name string, options *metav1.GetOptions) (*appsv1.StatefulSet, error) {
+func readSet(ctx context.Context, store *genericregistry.Store, name string, options *metav1.GetOptions) (*v1.StatefulSet, error) {
 	obj, err := store.Get(ctx, name, options)
 	if err != nil {
 		return nil, err
 	}
-	set, ok := obj.(*appsv1.StatefulSet)
+	set, ok := obj.(*v1.StatefulSet)
 	if !ok {
 		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", obj))
 	}
@@ -45,7 +45,7 @@ func noteRequest(ctx context.Context, store *genericregistry.Store, name string,
 	if err != nil {
 		return metav1.ObjectMeta{}, explainTooLarge(err)
 	}
-	set, ok := stored.(*appsv1.StatefulSet)
+	set, ok := stored.(*v1.StatefulSet)
 	if !ok {
 		return metav1.ObjectMeta{}, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
 	}
@@ -55,7 +55,7 @@ func noteRequest(ctx context.Context, store *genericregistry.Store, name string,
 // asWriteOfStatus makes the rules apply to a request that a write of the status meets.
 func asWriteOfStatus(ctx context.Context) context.Context {
 	return genericrequest.WithRequestInfo(ctx, &genericrequest.RequestInfo{
-		IsResourceRequest: true, APIGroup: appsv1.GroupName, APIVersion: appsv1.SchemeGroupVersion.Version, Resource: "statefulsets", Subresource: "status"})
+		IsResourceRequest: true, APIGroup: v1.GroupName, APIVersion: v1.SchemeGroupVersion.Version, Resource: "statefulsets", Subresource: "status"})
 }
 
 // requestStrategy is the strategy for what the status notes of a request to a subresource:

@@ -14,7 +14,7 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity/decision"
 )
 
@@ -41,14 +41,14 @@ func NewRolloutREST(status *StatusREST, scheme *runtime.Scheme, members Members)
 }
 
 // New is an empty decision, to be decoded into.
-func (*RolloutREST) New() runtime.Object { return &appsv1.StatefulSetRollout{} }
+func (*RolloutREST) New() runtime.Object { return &v1.StatefulSetRollout{} }
 
 // Destroy does nothing: REST destroys the shared store.
 func (*RolloutREST) Destroy() {}
 
 // Create notes what has been decided, and returns it with the name, UID and version of the set.
 func (r *RolloutREST) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
-	about, ok := obj.(*appsv1.StatefulSetRollout)
+	about, ok := obj.(*v1.StatefulSetRollout)
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a StatefulSetRollout, got %T", obj))
 	}
@@ -71,11 +71,11 @@ func (r *RolloutREST) Create(ctx context.Context, name string, obj runtime.Objec
 	if err != nil {
 		return nil, err
 	}
-	return &appsv1.StatefulSetRollout{ObjectMeta: noted, Revision: about.Revision, Action: about.Action, Step: about.Step}, nil
+	return &v1.StatefulSetRollout{ObjectMeta: noted, Revision: about.Revision, Action: about.Action, Step: about.Step}, nil
 }
 
 // look reads the set, and the pods of its members if the decision depends on them.
-func (r *RolloutREST) look(ctx context.Context, name string, about *appsv1.StatefulSetRollout) (*decided, error) {
+func (r *RolloutREST) look(ctx context.Context, name string, about *v1.StatefulSetRollout) (*decided, error) {
 	set, err := readSet(ctx, r.store, name, &metav1.GetOptions{})
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/decision"
 )
@@ -21,11 +21,11 @@ import (
 // decided is: stored set -> the set whose status has the decision. It looks at the set in the
 // version that is about to be written.
 type decided struct {
-	decision *appsv1.StatefulSetRollout
+	decision *v1.StatefulSetRollout
 	// uid is that of the set whose pods were looked at, empty if none were, and strays are the
 	// members that could not go back.
 	uid    types.UID
-	strays []appsv1.OrdinalRange
+	strays []v1.OrdinalRange
 }
 
 // Preconditions are that the set is still the one whose pods were looked at. What else the decision
@@ -39,7 +39,7 @@ func (d *decided) Preconditions() *metav1.Preconditions {
 
 // UpdatedObject is the set that has the decision, unless it is about something that is over.
 func (d *decided) UpdatedObject(_ context.Context, stored runtime.Object) (runtime.Object, error) {
-	set, ok := stored.(*appsv1.StatefulSet)
+	set, ok := stored.(*v1.StatefulSet)
 	if !ok {
 		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
 	}
@@ -48,7 +48,7 @@ func (d *decided) UpdatedObject(_ context.Context, stored runtime.Object) (runti
 
 // apply is a set whose status has the decision, or says why that does not hold for the update that
 // is under way.
-func (d *decided) apply(stored *appsv1.StatefulSet) (*appsv1.StatefulSet, error) {
+func (d *decided) apply(stored *v1.StatefulSet) (*v1.StatefulSet, error) {
 	set := stored.DeepCopy()
 	if err := decision.Note(set, d.decision, d.strays); err != nil {
 		return nil, conflict(set, "%v", err)
@@ -58,7 +58,7 @@ func (d *decided) apply(stored *appsv1.StatefulSet) (*appsv1.StatefulSet, error)
 
 // decidedOn is a decision about the update of a set, with what has to be known of the pods of its
 // members.
-func decidedOn(ctx context.Context, members Members, set *appsv1.StatefulSet, about *appsv1.StatefulSetRollout) (*decided, error) {
+func decidedOn(ctx context.Context, members Members, set *v1.StatefulSet, about *v1.StatefulSetRollout) (*decided, error) {
 	d := &decided{decision: about}
 	if !decision.NeedsStrays(set, about) {
 		return d, nil
@@ -74,27 +74,27 @@ func decidedOn(ctx context.Context, members Members, set *appsv1.StatefulSet, ab
 
 // validateDecision wants the revision of an update, something to do about it, and for a
 // promotion the step.
-func validateDecision(about *appsv1.StatefulSetRollout) (errs field.ErrorList) {
+func validateDecision(about *v1.StatefulSetRollout) (errs field.ErrorList) {
 	if about.Revision == "" {
 		errs = append(errs, field.Required(field.NewPath("revision"), "status.updateRevision of the set"))
 	}
 	path := field.NewPath("step")
 	switch about.Action {
-	case appsv1.PromoteRollout:
+	case v1.PromoteRollout:
 		if about.Step < 1 {
 			errs = append(errs, field.Invalid(path, about.Step, "must be 1 or more: the last step that is promoted"))
 		}
-	case appsv1.PromoteAllRollout, appsv1.AbortRollout:
+	case v1.PromoteAllRollout, v1.AbortRollout:
 		if about.Step != 0 {
 			errs = append(errs, field.Invalid(path, about.Step, "only allowed with action Promote"))
 		}
 	default:
 		errs = append(errs, field.NotSupported(field.NewPath("action"), about.Action,
-			[]appsv1.RolloutAction{appsv1.AbortRollout, appsv1.PromoteRollout, appsv1.PromoteAllRollout}))
+			[]v1.RolloutAction{v1.AbortRollout, v1.PromoteRollout, v1.PromoteAllRollout}))
 	}
 	return errs
 }
 
 func invalidDecision(name string, errs field.ErrorList) error {
-	return apierrors.NewInvalid(appsv1.SchemeGroupVersion.WithKind("StatefulSetRollout").GroupKind(), name, errs)
+	return apierrors.NewInvalid(v1.SchemeGroupVersion.WithKind("StatefulSetRollout").GroupKind(), name, errs)
 }

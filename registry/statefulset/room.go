@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/storage"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // Room says what may be written to the store.
@@ -36,7 +36,7 @@ type roomy struct {
 }
 
 func (r roomy) Create(ctx context.Context, key string, obj, out runtime.Object, ttl uint64) error {
-	if set, ok := obj.(*appsv1.StatefulSet); ok {
+	if set, ok := obj.(*v1.StatefulSet); ok {
 		if err := r.room.Take(set.Namespace, set.Size(), true); err != nil {
 			return err
 		}
@@ -52,8 +52,8 @@ func (r roomy) GuaranteedUpdate(ctx context.Context, key string, destination run
 			if err != nil || taken {
 				return output, ttl, err
 			}
-			old, _ := input.(*appsv1.StatefulSet)
-			set, ok := output.(*appsv1.StatefulSet)
+			old, _ := input.(*v1.StatefulSet)
+			set, ok := output.(*v1.StatefulSet)
 			if !ok || old == nil || !needsRoom(old, set) {
 				return output, ttl, nil
 			}
@@ -67,7 +67,7 @@ func (r roomy) GuaranteedUpdate(ctx context.Context, key string, destination run
 
 // needsRoom is false for what is not written, since nothing has changed, and for what
 // ends a set.
-func needsRoom(old, set *appsv1.StatefulSet) bool {
+func needsRoom(old, set *v1.StatefulSet) bool {
 	if set.DeletionTimestamp != nil {
 		return false
 	}

@@ -19,7 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // ScaleREST serves /scale. It shares the store, and so the life, of REST.
@@ -67,7 +67,7 @@ func (r *ScaleREST) Update(ctx context.Context, name string, info rest.UpdatedOb
 
 // ConvertToTable prints the name and age of a Scale.
 func (r *ScaleREST) ConvertToTable(ctx context.Context, object, options runtime.Object) (*metav1.Table, error) {
-	return rest.NewDefaultTableConvertor(appsv1.Resource("statefulsets/scale")).ConvertToTable(ctx, object, options)
+	return rest.NewDefaultTableConvertor(v1.Resource("statefulsets/scale")).ConvertToTable(ctx, object, options)
 }
 
 // admitScaleUpdate shows admission Scales where the store speaks of sets.
@@ -88,7 +88,7 @@ func admitScaleUpdate(validate rest.ValidateObjectUpdateFunc) rest.ValidateObjec
 // scaleOf shows a set as a Scale. Its UID is that of the set, by which the
 // disruption controller knows whose pods it counts.
 func scaleOf(obj runtime.Object) (*autoscalingv1.Scale, error) {
-	set, ok := obj.(*appsv1.StatefulSet)
+	set, ok := obj.(*v1.StatefulSet)
 	if !ok {
 		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", obj))
 	}
@@ -120,7 +120,7 @@ func (s scaledSet) Preconditions() *metav1.Preconditions { return s.client.Preco
 
 // UpdatedObject is the set with the replicas that the client asks for.
 func (s scaledSet) UpdatedObject(ctx context.Context, stored runtime.Object) (runtime.Object, error) {
-	set, ok := stored.DeepCopyObject().(*appsv1.StatefulSet)
+	set, ok := stored.DeepCopyObject().(*v1.StatefulSet)
 	if !ok {
 		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
 	}
@@ -145,7 +145,7 @@ func (s scaledSet) UpdatedObject(ctx context.Context, stored runtime.Object) (ru
 }
 
 // wantedScale lets the client change old, and refuses what no set can follow.
-func (s scaledSet) wantedScale(ctx context.Context, set *appsv1.StatefulSet, old *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+func (s scaledSet) wantedScale(ctx context.Context, set *v1.StatefulSet, old *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
 	obj, err := s.client.UpdatedObject(ctx, old)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (s scaledSet) wantedScale(ctx context.Context, set *appsv1.StatefulSet, old
 		return nil, apierrors.NewInvalid(autoscalingv1.SchemeGroupVersion.WithKind("Scale").GroupKind(), s.name, errs)
 	}
 	if scale.UID != "" && scale.UID != set.UID {
-		return nil, apierrors.NewConflict(appsv1.Resource("statefulsets/scale"), s.name,
+		return nil, apierrors.NewConflict(v1.Resource("statefulsets/scale"), s.name,
 			fmt.Errorf("the request is for the set with UID %s, the set of this name has UID %s", scale.UID, set.UID))
 	}
 	return scale, nil
@@ -170,8 +170,8 @@ func validateScale(scale *autoscalingv1.Scale) field.ErrorList {
 
 // scaleOwners translates who owns spec.replicas of the set into who owns
 // spec.replicas of its Scale, and back.
-func scaleOwners(set *appsv1.StatefulSet) *managedfields.ScaleHandler {
-	version := appsv1.SchemeGroupVersion
+func scaleOwners(set *v1.StatefulSet) *managedfields.ScaleHandler {
+	version := v1.SchemeGroupVersion
 	return managedfields.NewScaleHandler(set.ManagedFields, version, managedfields.ResourcePathMappings{
 		version.String(): fieldpath.MakePathOrDie("spec", "replicas"),
 	})

@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
-func validateScaleStrategy(strategy *appsv1.StatefulSetScaleStrategy, path *field.Path) field.ErrorList {
+func validateScaleStrategy(strategy *v1.StatefulSetScaleStrategy, path *field.Path) field.ErrorList {
 	if strategy == nil || strategy.MaxUnavailable == nil {
 		return nil
 	}
@@ -20,11 +20,11 @@ func validateScaleStrategy(strategy *appsv1.StatefulSetScaleStrategy, path *fiel
 }
 
 // unpaced warns of a rate that has no effect, when it or the policy is new.
-func unpaced(set, old *appsv1.StatefulSet) []string {
+func unpaced(set, old *v1.StatefulSet) []string {
 	strategy, policy := set.Spec.ScaleStrategy, set.Spec.PodManagementPolicy
-	if strategy == nil || strategy.MaxUnavailable == nil || policy == appsv1.ParallelPodManagement ||
+	if strategy == nil || strategy.MaxUnavailable == nil || policy == v1.ParallelPodManagement ||
 		old != nil && old.Spec.PodManagementPolicy == policy && equality.Semantic.DeepEqual(old.Spec.ScaleStrategy, strategy) {
 		return nil
 	}
-	return []string{fmt.Sprintf("spec.scaleStrategy.maxUnavailable: %s has no effect with podManagementPolicy %s, which creates and removes one member at a time; it is for %s", strategy.MaxUnavailable, policy, appsv1.ParallelPodManagement)}
+	return []string{fmt.Sprintf("spec.scaleStrategy.maxUnavailable: %s has no effect with podManagementPolicy %s, which creates and removes one member at a time; it is for %s", strategy.MaxUnavailable, policy, v1.ParallelPodManagement)}
 }

@@ -10,14 +10,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
-func paced(policy appsv1.PodManagementPolicyType, value string) *appsv1.StatefulSet {
-	return settest.Changed(func(set *appsv1.StatefulSet) {
+func paced(policy v1.PodManagementPolicyType, value string) *v1.StatefulSet {
+	return settest.Changed(func(set *v1.StatefulSet) {
 		set.Spec.PodManagementPolicy = policy
-		set.Spec.ScaleStrategy = &appsv1.StatefulSetScaleStrategy{}
+		set.Spec.ScaleStrategy = &v1.StatefulSetScaleStrategy{}
 		if value != "" {
 			set.Spec.ScaleStrategy.MaxUnavailable = new(intstr.Parse(value))
 		}
@@ -35,7 +35,7 @@ func TestARateIsANumberOrAShare(t *testing.T) {
 		"two":  field + `"two": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`,
 	} {
 		t.Run(fmt.Sprintf("of %q", value), func(t *testing.T) {
-			if got := fmt.Sprint(Validate(paced(appsv1.ParallelPodManagement, value)).ToAggregate()); got != want {
+			if got := fmt.Sprint(Validate(paced(v1.ParallelPodManagement, value)).ToAggregate()); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		})
@@ -43,10 +43,10 @@ func TestARateIsANumberOrAShare(t *testing.T) {
 }
 
 func TestARateThatHasNoEffectIsWarnedOf(t *testing.T) {
-	const parallel, ordered = appsv1.ParallelPodManagement, appsv1.OrderedReadyPodManagement
+	const parallel, ordered = v1.ParallelPodManagement, v1.OrderedReadyPodManagement
 	const warning = "spec.scaleStrategy.maxUnavailable: 2 has no effect with podManagementPolicy OrderedReady, which creates and removes one member at a time; it is for Parallel"
 	for sentence, test := range map[string]struct {
-		set, old *appsv1.StatefulSet
+		set, old *v1.StatefulSet
 		want     []string
 	}{
 		"in a new ordered set":          {set: paced(ordered, "2"), want: []string{warning}},

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
@@ -111,13 +111,13 @@ func TestScalingIsRefused(t *testing.T) {
 	}
 }
 
-func storedSet(t *testing.T, s Storage) *appsv1.StatefulSet {
+func storedSet(t *testing.T, s Storage) *v1.StatefulSet {
 	t.Helper()
 	obj, err := s.StatefulSet.Get(s.requestFor(""), "web", &metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("getting the set: %v", err)
 	}
-	return obj.(*appsv1.StatefulSet)
+	return obj.(*v1.StatefulSet)
 }
 
 func asJSON(t *testing.T, obj any) string {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // StatusREST serves /status. It shares the store, and so the life, of REST.
@@ -31,7 +31,7 @@ var (
 )
 
 // New is an empty set, for a request to be decoded into.
-func (*StatusREST) New() runtime.Object { return &appsv1.StatefulSet{} }
+func (*StatusREST) New() runtime.Object { return &v1.StatefulSet{} }
 
 // Destroy does nothing: REST destroys the shared store.
 func (*StatusREST) Destroy() {}
@@ -71,7 +71,7 @@ func (statusStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 // PrepareForUpdate keeps what the controller rests its decisions on if a client leaves it
 // out, because it may be one that does not know it.
 func (statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
-	set, oldSet := obj.(*appsv1.StatefulSet), old.(*appsv1.StatefulSet)
+	set, oldSet := obj.(*v1.StatefulSet), old.(*v1.StatefulSet)
 	set.Spec = oldSet.Spec
 	if set.Status.Rollout == nil && !isController(ctx) {
 		set.Status.Rollout = oldSet.Status.Rollout
@@ -85,7 +85,7 @@ func (statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Obj
 }
 
 func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	set, oldSet := obj.(*appsv1.StatefulSet), old.(*appsv1.StatefulSet)
+	set, oldSet := obj.(*v1.StatefulSet), old.(*v1.StatefulSet)
 	errs := ValidateStatusUpdate(set, oldSet)
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Rollout, oldSet.Status.Rollout) {
 		errs = append(errs, field.Forbidden(field.NewPath("status", "rollout"), "only statefulsets/rollout and the controller change it; leave it as it is, or out"))

@@ -15,14 +15,14 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
-func updateStatus(s Storage, set *appsv1.StatefulSet) error { return updateStatusAs("bob", s, set) }
+func updateStatus(s Storage, set *v1.StatefulSet) error { return updateStatusAs("bob", s, set) }
 
-func updateStatusAs(sender string, s Storage, set *appsv1.StatefulSet) error {
+func updateStatusAs(sender string, s Storage, set *v1.StatefulSet) error {
 	ctx := apirequest.WithUser(s.requestFor("status"), &user.DefaultInfo{Name: sender})
 	_, _, err := s.Status.Update(ctx, set.Name, rest.DefaultUpdatedObjectInfo(set),
 		rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, true, &metav1.UpdateOptions{})
@@ -43,7 +43,7 @@ func TestAWriteToStatusKeepsSpecAndGeneration(t *testing.T) {
 	if err != nil {
 		t.Fatalf("getting the status: %v", err)
 	}
-	got := obj.(*appsv1.StatefulSet)
+	got := obj.(*v1.StatefulSet)
 	if *got.Spec.Replicas != 3 || got.Generation != 1 {
 		t.Errorf("spec.replicas and generation: got %d and %d, want 3 and 1", *got.Spec.Replicas, got.Generation)
 	}
@@ -59,14 +59,14 @@ func TestAWriteToStatusCreatesNoSet(t *testing.T) {
 }
 
 func TestOnlyTheControllerChangesWhatARolloutRestsOn(t *testing.T) {
-	rollout := func(ordinal int32) *appsv1.RolloutStatus {
-		return &appsv1.RolloutStatus{Revision: "web-5d4f", Unblocking: &ordinal}
+	rollout := func(ordinal int32) *v1.RolloutStatus {
+		return &v1.RolloutStatus{Revision: "web-5d4f", Unblocking: &ordinal}
 	}
 	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.rollout: Forbidden: only statefulsets/rollout and the controller change it; leave it as it is, or out`
 	for sentence, test := range map[string]struct {
 		sender string
-		write  *appsv1.RolloutStatus
-		want   *appsv1.RolloutStatus
+		write  *v1.RolloutStatus
+		want   *v1.RolloutStatus
 		err    string
 	}{
 		"the controller changes it":               {sender: user.APIServerUser, write: rollout(1), want: rollout(1)},
@@ -86,7 +86,7 @@ func TestOnlyTheControllerChangesWhatARolloutRestsOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			set = stored.(*appsv1.StatefulSet)
+			set = stored.(*v1.StatefulSet)
 			set.Status.Rollout = test.write
 			if err := updateStatusAs(test.sender, s, set); (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
 				t.Errorf("writing %v: got error %v, want %q", test.write, err, test.err)
@@ -95,7 +95,7 @@ func TestOnlyTheControllerChangesWhatARolloutRestsOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := after.(*appsv1.StatefulSet).Status.Rollout; !equality.Semantic.DeepEqual(got, test.want) {
+			if got := after.(*v1.StatefulSet).Status.Rollout; !equality.Semantic.DeepEqual(got, test.want) {
 				t.Errorf("status.rollout is %v, want %v", got, test.want)
 			}
 		})
@@ -104,39 +104,39 @@ func TestOnlyTheControllerChangesWhatARolloutRestsOn(t *testing.T) {
 
 func TestStatusIsRefused(t *testing.T) {
 	tests := map[string]struct {
-		old, new appsv1.StatefulSetStatus
+		old, new v1.StatefulSetStatus
 		want     string
 	}{
 		"when it counts fewer than no pods": {
-			new: appsv1.StatefulSetStatus{Replicas: -1},
+			new: v1.StatefulSetStatus{Replicas: -1},
 			want: "[status.replicas: Invalid value: -1: must be greater than or equal to 0" +
 				", status.readyReplicas: Invalid value: 0: must not be greater than status.replicas, which is -1" +
 				", status.currentReplicas: Invalid value: 0: must not be greater than status.replicas, which is -1" +
 				", status.updatedReplicas: Invalid value: 0: must not be greater than status.replicas, which is -1]",
 		},
 		"when more pods are ready than exist": {
-			new:  appsv1.StatefulSetStatus{Replicas: 1, ReadyReplicas: 2},
+			new:  v1.StatefulSetStatus{Replicas: 1, ReadyReplicas: 2},
 			want: "status.readyReplicas: Invalid value: 2: must not be greater than status.replicas, which is 1",
 		},
 		"when more pods are current than exist": {
-			new:  appsv1.StatefulSetStatus{Replicas: 1, CurrentReplicas: 2},
+			new:  v1.StatefulSetStatus{Replicas: 1, CurrentReplicas: 2},
 			want: "status.currentReplicas: Invalid value: 2: must not be greater than status.replicas, which is 1",
 		},
 		"when more pods are updated than exist": {
-			new:  appsv1.StatefulSetStatus{Replicas: 1, UpdatedReplicas: 2},
+			new:  v1.StatefulSetStatus{Replicas: 1, UpdatedReplicas: 2},
 			want: "status.updatedReplicas: Invalid value: 2: must not be greater than status.replicas, which is 1",
 		},
 		"when more pods are available than ready": {
-			new:  appsv1.StatefulSetStatus{Replicas: 2, ReadyReplicas: 1, AvailableReplicas: 2},
+			new:  v1.StatefulSetStatus{Replicas: 2, ReadyReplicas: 1, AvailableReplicas: 2},
 			want: "status.availableReplicas: Invalid value: 2: must not be greater than status.readyReplicas, which is 1",
 		},
 		"when it has seen a generation before the first": {
-			new:  appsv1.StatefulSetStatus{ObservedGeneration: -1},
+			new:  v1.StatefulSetStatus{ObservedGeneration: -1},
 			want: "status.observedGeneration: Invalid value: -1: must be greater than or equal to 0",
 		},
 		"when it forgets collisions": {
-			old:  appsv1.StatefulSetStatus{CollisionCount: ptr.To[int32](2)},
-			new:  appsv1.StatefulSetStatus{CollisionCount: ptr.To[int32](1)},
+			old:  v1.StatefulSetStatus{CollisionCount: ptr.To[int32](2)},
+			new:  v1.StatefulSetStatus{CollisionCount: ptr.To[int32](1)},
 			want: "status.collisionCount: Invalid value: 1: must not become less than it was, which is 2",
 		},
 	}
@@ -155,19 +155,19 @@ func TestOnlyTheControllerChangesWhatIsToldOfTemplatesOfObjects(t *testing.T) {
 	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.objectTemplates: Forbidden: only the controller changes it; leave it as it is, or out`
 	for sentence, test := range map[string]struct {
 		sender string
-		change func(*appsv1.StatefulSetStatus)
+		change func(*v1.StatefulSetStatus)
 		want   string // the names of the removed templates
 		err    string
 	}{
-		"the controller removes it":               {sender: user.APIServerUser, change: func(s *appsv1.StatefulSetStatus) { s.ObjectTemplates = nil }},
-		"a client leaves it as it is":             {sender: "bob", change: func(s *appsv1.StatefulSetStatus) { s.ReadyReplicas = 0 }, want: "conf"},
-		"a client that does not know it keeps it": {sender: "bob", change: func(s *appsv1.StatefulSetStatus) { s.ObjectTemplates = nil }, want: "conf"},
-		"a client may not change it":              {sender: "bob", change: func(s *appsv1.StatefulSetStatus) { s.ObjectTemplates[0].Name = "other" }, want: "conf", err: refused},
-		"a client may not add one": {sender: "bob", change: func(s *appsv1.StatefulSetStatus) {
-			s.ObjectTemplates = append(s.ObjectTemplates, appsv1.ObjectTemplateStatus{Name: "kept", RemovedAt: s.ObjectTemplates[0].RemovedAt})
+		"the controller removes it":               {sender: user.APIServerUser, change: func(s *v1.StatefulSetStatus) { s.ObjectTemplates = nil }},
+		"a client leaves it as it is":             {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.ReadyReplicas = 0 }, want: "conf"},
+		"a client that does not know it keeps it": {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.ObjectTemplates = nil }, want: "conf"},
+		"a client may not change it":              {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.ObjectTemplates[0].Name = "other" }, want: "conf", err: refused},
+		"a client may not add one": {sender: "bob", change: func(s *v1.StatefulSetStatus) {
+			s.ObjectTemplates = append(s.ObjectTemplates, v1.ObjectTemplateStatus{Name: "kept", RemovedAt: s.ObjectTemplates[0].RemovedAt})
 		}, want: "conf", err: refused},
-		"a client may not have dates count that were there before": {sender: "bob", change: func(s *appsv1.StatefulSetStatus) {
-			s.ObjectTemplates = append(s.ObjectTemplates, appsv1.ObjectTemplateStatus{Name: "kept", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-kept"})
+		"a client may not have dates count that were there before": {sender: "bob", change: func(s *v1.StatefulSetStatus) {
+			s.ObjectTemplates = append(s.ObjectTemplates, v1.ObjectTemplateStatus{Name: "kept", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-kept"})
 		}, want: "conf", err: refused},
 	} {
 		t.Run(sentence, func(t *testing.T) {

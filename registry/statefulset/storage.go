@@ -16,7 +16,7 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/preflight"
 )
 
@@ -89,10 +89,10 @@ func (r *REST) Watch(ctx context.Context, options *metainternalversion.ListOptio
 func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter, preflight preflight.Preflight, services Services) (Storage, error) {
 	main := newStrategy(scheme, services)
 	store := &genericregistry.Store{
-		NewFunc:                   func() runtime.Object { return &appsv1.StatefulSet{} },
-		NewListFunc:               func() runtime.Object { return &appsv1.StatefulSetList{} },
-		DefaultQualifiedResource:  appsv1.Resource("statefulsets"),
-		SingularQualifiedResource: appsv1.Resource("statefulset"),
+		NewFunc:                   func() runtime.Object { return &v1.StatefulSet{} },
+		NewListFunc:               func() runtime.Object { return &v1.StatefulSetList{} },
+		DefaultQualifiedResource:  v1.Resource("statefulsets"),
+		SingularQualifiedResource: v1.Resource("statefulset"),
 		CreateStrategy:            main,
 		UpdateStrategy:            main,
 		DeleteStrategy:            main,

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
@@ -27,22 +27,22 @@ func contract(t *testing.T) *genericregistrytest.Tester {
 }
 
 func TestContractCreate(t *testing.T) {
-	valid := settest.Changed(func(set *appsv1.StatefulSet) { set.ObjectMeta = metav1.ObjectMeta{} })
-	invalid := settest.Changed(func(set *appsv1.StatefulSet) { set.ObjectMeta, set.Spec.Selector = metav1.ObjectMeta{}, nil })
+	valid := settest.Changed(func(set *v1.StatefulSet) { set.ObjectMeta = metav1.ObjectMeta{} })
+	invalid := settest.Changed(func(set *v1.StatefulSet) { set.ObjectMeta, set.Spec.Selector = metav1.ObjectMeta{}, nil })
 	contract(t).TestCreate(valid, invalid)
 }
 
 func TestContractUpdate(t *testing.T) {
-	update := func(change func(*appsv1.StatefulSet)) genericregistrytest.UpdateFunc {
+	update := func(change func(*v1.StatefulSet)) genericregistrytest.UpdateFunc {
 		return func(obj runtime.Object) runtime.Object {
-			change(obj.(*appsv1.StatefulSet))
+			change(obj.(*v1.StatefulSet))
 			return obj
 		}
 	}
 	contract(t).TestUpdate(settest.Valid(),
-		update(func(set *appsv1.StatefulSet) { set.Spec.Replicas = ptr.To[int32](5) }),
-		update(func(set *appsv1.StatefulSet) { set.Spec.VolumeClaimTemplates = nil }),
-		update(func(set *appsv1.StatefulSet) { set.Spec.Template.Spec.Containers = nil }),
+		update(func(set *v1.StatefulSet) { set.Spec.Replicas = ptr.To[int32](5) }),
+		update(func(set *v1.StatefulSet) { set.Spec.VolumeClaimTemplates = nil }),
+		update(func(set *v1.StatefulSet) { set.Spec.Template.Spec.Containers = nil }),
 	)
 }
 
@@ -70,21 +70,21 @@ func TestSetsHaveTheirOwnShortNameAndNoCategory(t *testing.T) {
 	}
 }
 
-func create(t *testing.T, s Storage, set *appsv1.StatefulSet) *appsv1.StatefulSet {
+func create(t *testing.T, s Storage, set *v1.StatefulSet) *v1.StatefulSet {
 	t.Helper()
 	obj, err := s.StatefulSet.Create(s.requestFor(""), set, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating a set: %v", err)
 	}
-	return obj.(*appsv1.StatefulSet)
+	return obj.(*v1.StatefulSet)
 }
 
-func update(t *testing.T, s Storage, set *appsv1.StatefulSet) *appsv1.StatefulSet {
+func update(t *testing.T, s Storage, set *v1.StatefulSet) *v1.StatefulSet {
 	t.Helper()
 	obj, _, err := s.StatefulSet.Update(s.requestFor(""), set.Name, rest.DefaultUpdatedObjectInfo(set),
 		rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
 	if err != nil {
 		t.Fatalf("updating a set: %v", err)
 	}
-	return obj.(*appsv1.StatefulSet)
+	return obj.(*v1.StatefulSet)
 }

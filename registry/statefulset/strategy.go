@@ -15,7 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -53,7 +53,7 @@ func (strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 }
 
 func resetFields(name string) map[fieldpath.APIVersion]*fieldpath.Set {
-	version := fieldpath.APIVersion(appsv1.SchemeGroupVersion.String())
+	version := fieldpath.APIVersion(v1.SchemeGroupVersion.String())
 	return map[fieldpath.APIVersion]*fieldpath.Set{
 		version: fieldpath.NewSet(fieldpath.MakePathOrDie(name)),
 	}
@@ -63,14 +63,14 @@ func resetFields(name string) map[fieldpath.APIVersion]*fieldpath.Set {
 // before the controller has come by must not take the empty counters for a
 // finished set, so the new status says that nothing is known yet.
 func (strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
-	set := obj.(*appsv1.StatefulSet)
+	set := obj.(*v1.StatefulSet)
 	set.Generation = 1
-	set.Status = appsv1.StatefulSetStatus{
-		Conditions: []appsv1.StatefulSetCondition{{
-			Type:               appsv1.StatefulSetReady,
+	set.Status = v1.StatefulSetStatus{
+		Conditions: []v1.StatefulSetCondition{{
+			Type:               v1.StatefulSetReady,
 			Status:             corev1.ConditionUnknown,
 			LastTransitionTime: metav1.Now(),
-			Reason:             appsv1.ReasonPending,
+			Reason:             v1.ReasonPending,
 			Message:            "The controller has not looked at this set yet.",
 		}},
 	}
@@ -79,7 +79,7 @@ func (strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 // PrepareForUpdate keeps the status, and counts a changed spec as a new generation. Which templates of
 // objects it has no more is noted in the status.
 func (strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
-	set, oldSet := obj.(*appsv1.StatefulSet), old.(*appsv1.StatefulSet)
+	set, oldSet := obj.(*v1.StatefulSet), old.(*v1.StatefulSet)
 	set.Status = oldSet.Status
 	if !equality.Semantic.DeepEqual(oldSet.Spec, set.Spec) {
 		set.Generation = oldSet.Generation + 1
@@ -88,21 +88,21 @@ func (strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 }
 
 func (strategy) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
-	return Validate(obj.(*appsv1.StatefulSet))
+	return Validate(obj.(*v1.StatefulSet))
 }
 
 func (strategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	return ValidateUpdate(obj.(*appsv1.StatefulSet), old.(*appsv1.StatefulSet))
+	return ValidateUpdate(obj.(*v1.StatefulSet), old.(*v1.StatefulSet))
 }
 
 // WarningsOnCreate are those about the whole set.
 func (s strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
-	return warnings(ctx, obj.(*appsv1.StatefulSet), nil, s.services)
+	return warnings(ctx, obj.(*v1.StatefulSet), nil, s.services)
 }
 
 // WarningsOnUpdate are those about what has changed, and about what stays wrong.
 func (s strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
-	return warnings(ctx, obj.(*appsv1.StatefulSet), old.(*appsv1.StatefulSet), s.services)
+	return warnings(ctx, obj.(*v1.StatefulSet), old.(*v1.StatefulSet), s.services)
 }
 
 // AllowCreateOnUpdate refuses to create a set by PUT, as apps/v1 does.

@@ -11,13 +11,13 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 func TestANewSetHasGenerationOneAndNothingButAnUnknownStatus(t *testing.T) {
 	before := time.Now().Truncate(time.Second)
-	set := create(t, newTestStorage(t), settest.Changed(func(set *appsv1.StatefulSet) {
+	set := create(t, newTestStorage(t), settest.Changed(func(set *v1.StatefulSet) {
 		set.Generation = 7
 		set.Status.Replicas = 3
 	}))
@@ -28,7 +28,7 @@ func TestANewSetHasGenerationOneAndNothingButAnUnknownStatus(t *testing.T) {
 		t.Fatalf("status: got %+v, want only a condition", set.Status)
 	}
 	ready := set.Status.Conditions[0]
-	if ready.Type != appsv1.StatefulSetReady || ready.Status != corev1.ConditionUnknown || ready.Reason != "Pending" || ready.Message == "" {
+	if ready.Type != v1.StatefulSetReady || ready.Status != corev1.ConditionUnknown || ready.Reason != "Pending" || ready.Message == "" {
 		t.Errorf("condition: got %+v, want Ready=Unknown with reason Pending and a message", ready)
 	}
 	if got := ready.LastTransitionTime.Time; got.Before(before) || got.After(time.Now()) {

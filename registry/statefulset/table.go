@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // tableConvertor prints sets the way kubectl prints those of apps/v1. Columns of
@@ -25,10 +25,10 @@ type tableConvertor struct{}
 func (tableConvertor) ConvertToTable(_ context.Context, object, options runtime.Object) (*metav1.Table, error) {
 	table := &metav1.Table{}
 	switch obj := object.(type) {
-	case *appsv1.StatefulSet:
+	case *v1.StatefulSet:
 		table.ResourceVersion = obj.ResourceVersion
 		table.Rows = []metav1.TableRow{row(obj)}
-	case *appsv1.StatefulSetList:
+	case *v1.StatefulSetList:
 		table.ListMeta = obj.ListMeta
 		table.Rows = make([]metav1.TableRow, 0, len(obj.Items))
 		for i := range obj.Items {
@@ -53,7 +53,7 @@ func columns() []metav1.TableColumnDefinition {
 	}
 }
 
-func row(set *appsv1.StatefulSet) metav1.TableRow {
+func row(set *v1.StatefulSet) metav1.TableRow {
 	containers := set.Spec.Template.Spec.Containers
 	return metav1.TableRow{
 		Object: runtime.RawExtension{Object: set},

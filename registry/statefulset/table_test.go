@@ -13,18 +13,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 func TestASetIsPrintedLikeThoseOfApps(t *testing.T) {
-	set := settest.Changed(func(set *appsv1.StatefulSet) {
+	set := settest.Changed(func(set *v1.StatefulSet) {
 		set.ResourceVersion = "12"
 		set.CreationTimestamp = metav1.NewTime(time.Now().Add(-2 * time.Hour))
 		set.Status.ReadyReplicas = 2
 		set.Spec.Template.Spec.Containers = []corev1.Container{{Name: "a", Image: "x:1"}, {Name: "b", Image: "y:2"}}
 	})
-	list := &appsv1.StatefulSetList{ListMeta: metav1.ListMeta{ResourceVersion: "12", Continue: "more"}, Items: []appsv1.StatefulSet{*set}}
+	list := &v1.StatefulSetList{ListMeta: metav1.ListMeta{ResourceVersion: "12", Continue: "more"}, Items: []v1.StatefulSet{*set}}
 	tests := map[string]struct {
 		object       runtime.Object
 		options      runtime.Object

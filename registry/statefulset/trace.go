@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -30,7 +30,7 @@ func linkRollouts(store *genericregistry.Store) {
 func linkWhenWritten(obj runtime.Object, dryRun []string) genericregistry.FinishFunc {
 	return func(ctx context.Context, success bool) {
 		span := trace.SpanFromContext(ctx)
-		set, ok := obj.(*appsv1.StatefulSet)
+		set, ok := obj.(*v1.StatefulSet)
 		if !ok || !success || len(dryRun) > 0 || !span.IsRecording() {
 			return
 		}

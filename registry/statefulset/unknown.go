@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // Refuse refuses sets with fields that the version does not have which the server emulates. Such a
@@ -46,12 +46,12 @@ func (r *REST) knownUpdate(admit rest.ValidateObjectUpdateFunc) rest.ValidateObj
 }
 
 func (r *REST) refusal(obj runtime.Object) error {
-	set, ok := obj.(*appsv1.StatefulSet)
+	set, ok := obj.(*v1.StatefulSet)
 	if !ok {
 		return nil
 	}
 	if errs := r.unknown(set); len(errs) > 0 {
-		return apierrors.NewInvalid(appsv1.GroupVersionKind().GroupKind(), set.Name, errs)
+		return apierrors.NewInvalid(v1.GroupVersionKind().GroupKind(), set.Name, errs)
 	}
 	return nil
 }

@@ -16,12 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // Validate says what is wrong with a new set, after its defaults were filled in.
 // It looks at what no tag on the type can express; see the package comment.
-func Validate(set *appsv1.StatefulSet) field.ErrorList {
+func Validate(set *v1.StatefulSet) field.ErrorList {
 	spec, path := &set.Spec, field.NewPath("spec")
 	errs := validateName(set.Name, field.NewPath("metadata", "name"))
 	errs = append(errs, validateFinalizers(set.Finalizers, field.NewPath("metadata", "finalizers"))...)
@@ -39,7 +39,7 @@ func Validate(set *appsv1.StatefulSet) field.ErrorList {
 // and deleted if it has finalizers. The template must fit to the selector and the
 // claims, so it is looked at when one of them has changed. An override may name a container
 // that the template has no more: an update must be undone without a change of overrides.
-func ValidateUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
+func ValidateUpdate(set, old *v1.StatefulSet) field.ErrorList {
 	spec, path := &set.Spec, field.NewPath("spec")
 	errs := validateMutable(spec, path)
 	if spec.ServiceName != old.Spec.ServiceName {
@@ -65,7 +65,7 @@ func ValidateUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
 	return errs
 }
 
-func templateConcerned(spec, old *appsv1.StatefulSetSpec) bool {
+func templateConcerned(spec, old *v1.StatefulSetSpec) bool {
 	return !equality.Semantic.DeepEqual(spec.Template, old.Template) ||
 		!equality.Semantic.DeepEqual(spec.Selector, old.Selector) ||
 		!equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.VolumeClaimTemplates)
@@ -73,7 +73,7 @@ func templateConcerned(spec, old *appsv1.StatefulSetSpec) bool {
 
 // validateMutable looks at the fields that every update may have changed, and at
 // those whose tags leave the contents open.
-func validateMutable(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+func validateMutable(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	errs := validateManagementPolicy(spec.PodManagementPolicy, path.Child("podManagementPolicy"))
 	errs = append(errs, validateUpdateStrategy(&spec.UpdateStrategy, path.Child("updateStrategy"))...)
 	errs = append(errs, validateRetention(spec.PersistentVolumeClaimRetentionPolicy, path.Child("persistentVolumeClaimRetentionPolicy"))...)
@@ -116,16 +116,16 @@ func validateServiceName(name string, path *field.Path) field.ErrorList {
 	return invalid(path, name, validation.IsDNS1123Label(name))
 }
 
-func validateManagementPolicy(policy appsv1.PodManagementPolicyType, path *field.Path) field.ErrorList {
+func validateManagementPolicy(policy v1.PodManagementPolicyType, path *field.Path) field.ErrorList {
 	switch policy {
-	case appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement:
+	case v1.OrderedReadyPodManagement, v1.ParallelPodManagement:
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path, policy,
-		fmt.Sprintf("must be %q or %q", appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement))}
+		fmt.Sprintf("must be %q or %q", v1.OrderedReadyPodManagement, v1.ParallelPodManagement))}
 }
 
-func validateRetention(policy *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy, path *field.Path) field.ErrorList {
+func validateRetention(policy *v1.StatefulSetPersistentVolumeClaimRetentionPolicy, path *field.Path) field.ErrorList {
 	if policy == nil {
 		return nil
 	}
@@ -135,17 +135,17 @@ func validateRetention(policy *appsv1.StatefulSetPersistentVolumeClaimRetentionP
 		if *seconds < 1 {
 			errs = append(errs, field.Invalid(at, *seconds, "must be at least 1"))
 		}
-		if policy.WhenScaled != appsv1.DeletePersistentVolumeClaimRetentionPolicyType {
-			errs = append(errs, field.Forbidden(at, fmt.Sprintf("only with whenScaled %q", appsv1.DeletePersistentVolumeClaimRetentionPolicyType)))
+		if policy.WhenScaled != v1.DeletePersistentVolumeClaimRetentionPolicyType {
+			errs = append(errs, field.Forbidden(at, fmt.Sprintf("only with whenScaled %q", v1.DeletePersistentVolumeClaimRetentionPolicyType)))
 		}
 	}
 	return errs
 }
 
-func validateRetentionType(value appsv1.PersistentVolumeClaimRetentionPolicyType, path *field.Path) field.ErrorList {
-	valid := []appsv1.PersistentVolumeClaimRetentionPolicyType{
-		appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
-		appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+func validateRetentionType(value v1.PersistentVolumeClaimRetentionPolicyType, path *field.Path) field.ErrorList {
+	valid := []v1.PersistentVolumeClaimRetentionPolicyType{
+		v1.RetainPersistentVolumeClaimRetentionPolicyType,
+		v1.DeletePersistentVolumeClaimRetentionPolicyType,
 	}
 	if slices.Contains(valid, value) {
 		return nil

@@ -11,38 +11,38 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 func TestAChange(t *testing.T) {
 	tests := map[string]verdict{
-		"of nothing is accepted": {change: func(*appsv1.StatefulSet) {}},
-		"of all that may change is accepted": {change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
+		"of nothing is accepted": {change: func(*v1.StatefulSet) {}},
+		"of all that may change is accepted": {change: settest.Spec(func(s *v1.StatefulSetSpec) {
 			s.Replicas, s.MinReadySeconds, s.RevisionHistoryLimit = ptr.To[int32](9), 5, ptr.To[int32](1)
-			s.Ordinals = &appsv1.StatefulSetOrdinals{Start: 4}
+			s.Ordinals = &v1.StatefulSetOrdinals{Start: 4}
 			s.Template.Spec.Containers[0].Image = "nginx:2"
-			s.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}
-			s.PersistentVolumeClaimRetentionPolicy.WhenScaled = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+			s.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.OnDeleteStatefulSetStrategyType}
+			s.PersistentVolumeClaimRetentionPolicy.WhenScaled = v1.DeletePersistentVolumeClaimRetentionPolicyType
 		})},
-		"of what apps/v1 freezes without need is accepted": {change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
-			s.ServiceName, s.PodManagementPolicy = "other", appsv1.ParallelPodManagement
+		"of what apps/v1 freezes without need is accepted": {change: settest.Spec(func(s *v1.StatefulSetSpec) {
+			s.ServiceName, s.PodManagementPolicy = "other", v1.ParallelPodManagement
 		})},
-		"of the service into none is accepted": {change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "" })},
+		"of the service into none is accepted": {change: settest.Spec(func(s *v1.StatefulSetSpec) { s.ServiceName = "" })},
 		"of the service into what is no name": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "a.b" }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.ServiceName = "a.b" }),
 			want:   []string{`spec.serviceName: Invalid value: "a.b": `},
 		},
 		"of the management policy into one that there is not": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.PodManagementPolicy = "Chaotic" }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.PodManagementPolicy = "Chaotic" }),
 			want:   []string{`spec.podManagementPolicy: Invalid value: "Chaotic": must be "OrderedReady" or "Parallel"`},
 		},
-		"of reserved ordinals is accepted": {change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
-			s.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: []appsv1.OrdinalRange{{First: 7, Last: ptr.To[int32](9)}, {First: 2}}}
+		"of reserved ordinals is accepted": {change: settest.Spec(func(s *v1.StatefulSetSpec) {
+			s.Ordinals = &v1.StatefulSetOrdinals{Reserved: []v1.OrdinalRange{{First: 7, Last: ptr.To[int32](9)}, {First: 2}}}
 		})},
 		"of reserved ordinals into ranges that are none, or overlap": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
-				s.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: []appsv1.OrdinalRange{{First: 1}, {First: 5, Last: ptr.To[int32](3)}, {First: 0, Last: ptr.To[int32](4)}}}
+			change: settest.Spec(func(s *v1.StatefulSetSpec) {
+				s.Ordinals = &v1.StatefulSetOrdinals{Reserved: []v1.OrdinalRange{{First: 1}, {First: 5, Last: ptr.To[int32](3)}, {First: 0, Last: ptr.To[int32](4)}}}
 			}),
 			want: []string{
 				"spec.ordinals.reserved[1].last: Invalid value: 3: must not be less than first (5)",
@@ -50,28 +50,28 @@ func TestAChange(t *testing.T) {
 			},
 		},
 		"of reserved ordinals that leaves too few": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
-				s.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: []appsv1.OrdinalRange{{First: 1, Last: ptr.To[int32](math.MaxInt32 - 1)}}}
+			change: settest.Spec(func(s *v1.StatefulSetSpec) {
+				s.Ordinals = &v1.StatefulSetOrdinals{Reserved: []v1.OrdinalRange{{First: 1, Last: ptr.To[int32](math.MaxInt32 - 1)}}}
 			}),
 			want: []string{"spec.ordinals.start: Invalid value: 0: with 3 replicas and 2147483646 reserved ordinals the highest ordinal would be 2147483648; it must be at most 2147483647"},
 		},
 		"of reserved ordinals into one below zero": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
-				s.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: []appsv1.OrdinalRange{{First: -1}}}
+			change: settest.Spec(func(s *v1.StatefulSetSpec) {
+				s.Ordinals = &v1.StatefulSetOrdinals{Reserved: []v1.OrdinalRange{{First: -1}}}
 			}),
 			want: []string{"spec.ordinals.reserved[0].first: Invalid value: -1: must be greater than or equal to 0"},
 		},
 		"of reserved ordinals into too many ranges": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
-				s.Ordinals = &appsv1.StatefulSetOrdinals{}
+			change: settest.Spec(func(s *v1.StatefulSetSpec) {
+				s.Ordinals = &v1.StatefulSetOrdinals{}
 				for i := range int32(101) {
-					s.Ordinals.Reserved = append(s.Ordinals.Reserved, appsv1.OrdinalRange{First: 10 * i})
+					s.Ordinals.Reserved = append(s.Ordinals.Reserved, v1.OrdinalRange{First: 10 * i})
 				}
 			}),
 			want: []string{"spec.ordinals.reserved: Too many: 101: must have at most 100 items"},
 		},
 		"of the patience with unready members into less than none": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
+			change: settest.Spec(func(s *v1.StatefulSetSpec) {
 				s.UpdateStrategy.RollingUpdate.ReplaceUnreadyAfterSeconds = ptr.To[int32](-1)
 			}),
 			want: []string{"spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds: Invalid value: -1: must be greater than or equal to 0"},
@@ -84,14 +84,14 @@ func TestAChange(t *testing.T) {
 			},
 		},
 		"of a claim template whose set says what becomes of the claims": {
-			change: func(set *appsv1.StatefulSet) {
-				set.Spec.VolumeClaimUpdate = &appsv1.StatefulSetVolumeClaimUpdate{Policy: appsv1.InPlaceVolumeClaimUpdatePolicyType}
+			change: func(set *v1.StatefulSet) {
+				set.Spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.InPlaceVolumeClaimUpdatePolicyType}
 				set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("20Gi")
 			},
 		},
 		"of claim templates into ones that cannot be": {
-			change: func(set *appsv1.StatefulSet) {
-				set.Spec.VolumeClaimUpdate = &appsv1.StatefulSetVolumeClaimUpdate{Policy: appsv1.NewClaimsVolumeClaimUpdatePolicyType}
+			change: func(set *v1.StatefulSet) {
+				set.Spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.NewClaimsVolumeClaimUpdatePolicyType}
 				set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("0")
 				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, set.Spec.VolumeClaimTemplates[0])
 			},
@@ -102,17 +102,17 @@ func TestAChange(t *testing.T) {
 			},
 		},
 		"of what becomes of claims into a word that means nothing": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
-				s.VolumeClaimUpdate = &appsv1.StatefulSetVolumeClaimUpdate{Policy: "Shrink"}
+			change: settest.Spec(func(s *v1.StatefulSetSpec) {
+				s.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: "Shrink"}
 			}),
 			want: []string{`spec.volumeClaimUpdate.policy: Unsupported value: "Shrink": supported values: "InPlace", "NewClaims"`},
 		},
 		"of what becomes of claims into nothing": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.VolumeClaimUpdate = &appsv1.StatefulSetVolumeClaimUpdate{} }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{} }),
 			want:   []string{"spec.volumeClaimUpdate.policy: Required value"},
 		},
 		"of the selector": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
+			change: settest.Spec(func(s *v1.StatefulSetSpec) {
 				s.Selector.MatchLabels["tier"] = "front"
 				s.Template.Labels["tier"] = "front"
 			}),
@@ -123,7 +123,7 @@ func TestAChange(t *testing.T) {
 			want:   []string{"spec.template.spec.containers[0].image: Required value"},
 		},
 		"to fewer than no replicas": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Replicas = ptr.To[int32](-1) }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.Replicas = ptr.To[int32](-1) }),
 			want:   []string{"spec.replicas: Invalid value: -1: must be greater than or equal to 0"},
 		},
 	}
@@ -133,7 +133,7 @@ func TestAChange(t *testing.T) {
 }
 
 func TestASetFromBeforeARuleCanStillBeScaled(t *testing.T) {
-	old := settest.Changed(func(set *appsv1.StatefulSet) {
+	old := settest.Changed(func(set *v1.StatefulSet) {
 		set.Spec.Template.Spec.Containers[0].Image = ""
 		set.Spec.ServiceName = "my.service"
 		set.Spec.VolumeClaimTemplates[0].Spec.AccessModes = nil

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 const claimKind = "PersistentVolumeClaim"
@@ -35,7 +35,7 @@ func validateClaimTemplates(templates []corev1.PersistentVolumeClaim, path *fiel
 
 // validateClaimUpdate lets claim templates change where that means something. Elsewhere they
 // are refused as by apps/v1, and it is said what would let them.
-func validateClaimUpdate(spec, old *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+func validateClaimUpdate(spec, old *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	switch {
 	case equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.VolumeClaimTemplates):
 		return nil
@@ -46,8 +46,8 @@ func validateClaimUpdate(spec, old *appsv1.StatefulSetSpec, path *field.Path) fi
 	}
 }
 
-func validateClaimUpdatePolicy(update *appsv1.StatefulSetVolumeClaimUpdate, path *field.Path) field.ErrorList {
-	valid := []appsv1.VolumeClaimUpdatePolicyType{appsv1.InPlaceVolumeClaimUpdatePolicyType, appsv1.NewClaimsVolumeClaimUpdatePolicyType}
+func validateClaimUpdatePolicy(update *v1.StatefulSetVolumeClaimUpdate, path *field.Path) field.ErrorList {
+	valid := []v1.VolumeClaimUpdatePolicyType{v1.InPlaceVolumeClaimUpdatePolicyType, v1.NewClaimsVolumeClaimUpdatePolicyType}
 	if update == nil || update.Policy == "" || slices.Contains(valid, update.Policy) { // none is refused by the tag
 		return nil
 	}

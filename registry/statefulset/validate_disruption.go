@@ -11,19 +11,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // mostGates is what the tag of the field has.
 const mostGates = 8
 
 // validateDisruption wants a method that there is, and gates that can be asked and told apart.
-func validateDisruption(disruption *appsv1.StatefulSetDisruption, path *field.Path) field.ErrorList {
+func validateDisruption(disruption *v1.StatefulSetDisruption, path *field.Path) field.ErrorList {
 	if disruption == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	methods := []appsv1.DisruptionMethodType{appsv1.DeleteDisruptionMethodType, appsv1.EvictDisruptionMethodType}
+	methods := []v1.DisruptionMethodType{v1.DeleteDisruptionMethodType, v1.EvictDisruptionMethodType}
 	if disruption.Method != "" && !slices.Contains(methods, disruption.Method) {
 		errs = append(errs, field.NotSupported(path.Child("method"), disruption.Method, methods))
 	}
@@ -44,14 +44,14 @@ func validateDisruption(disruption *appsv1.StatefulSetDisruption, path *field.Pa
 
 // validateGatesBesideSteps wants no gate whose condition a step asks for: a question makes the
 // condition False, by which the update would have failed.
-func validateGatesBesideSteps(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+func validateGatesBesideSteps(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	rolling := spec.UpdateStrategy.RollingUpdate
-	if spec.Disruption == nil || rolling == nil || len(spec.Disruption.Gates) > mostGates || len(rolling.Steps) > appsv1.MostSteps {
+	if spec.Disruption == nil || rolling == nil || len(spec.Disruption.Gates) > mostGates || len(rolling.Steps) > v1.MostSteps {
 		return nil
 	}
 	var errs field.ErrorList
 	for i, gate := range spec.Disruption.Gates {
-		at := slices.IndexFunc(rolling.Steps, func(step appsv1.RolloutStep) bool { return slices.Contains(step.PodConditions, gate.ConditionType) })
+		at := slices.IndexFunc(rolling.Steps, func(step v1.RolloutStep) bool { return slices.Contains(step.PodConditions, gate.ConditionType) })
 		if at >= 0 {
 			errs = append(errs, field.Invalid(path.Child("disruption", "gates").Index(i).Child("conditionType"), gate.ConditionType,
 				"must not be one of "+path.Child("updateStrategy", "rollingUpdate", "steps").Index(at).Child("podConditions").String()+": it becomes False when the gate is asked, and the update would have failed"))
@@ -71,17 +71,17 @@ func validateGateType(name string, taken sets.Set[string], path *field.Path) fie
 		return field.ErrorList{field.Duplicate(path, name)}
 	case domain == name:
 		return field.ErrorList{field.Invalid(path, name, "must have a domain, as in example.com/handed-over")}
-	case domain == appsv1.GroupName:
-		return field.ErrorList{field.Invalid(path, name, "must not be of the domain "+appsv1.GroupName+", whose conditions the controller sets")}
+	case domain == v1.GroupName:
+		return field.ErrorList{field.Invalid(path, name, "must not be of the domain "+v1.GroupName+", whose conditions the controller sets")}
 	}
 	taken.Insert(name)
 	return invalid(path, name, validation.IsQualifiedName(name))
 }
 
-func validateGateOperations(operations []appsv1.DisruptionOperationType, path *field.Path) field.ErrorList {
-	valid := []appsv1.DisruptionOperationType{appsv1.ReplaceDisruptionOperationType, appsv1.ScaleDownDisruptionOperationType, appsv1.UpdateDisruptionOperationType}
+func validateGateOperations(operations []v1.DisruptionOperationType, path *field.Path) field.ErrorList {
+	valid := []v1.DisruptionOperationType{v1.ReplaceDisruptionOperationType, v1.ScaleDownDisruptionOperationType, v1.UpdateDisruptionOperationType}
 	var errs field.ErrorList
-	taken := sets.New[appsv1.DisruptionOperationType]()
+	taken := sets.New[v1.DisruptionOperationType]()
 	for i, operation := range operations {
 		switch {
 		case !slices.Contains(valid, operation):

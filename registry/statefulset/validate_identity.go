@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
 )
@@ -27,7 +27,7 @@ const (
 )
 
 // identityConcerned reports whether anything has changed that is rendered, or rendered with.
-func identityConcerned(spec, old *appsv1.StatefulSetSpec) bool {
+func identityConcerned(spec, old *v1.StatefulSetSpec) bool {
 	return spec.Identity != nil && (templateConcerned(spec, old) || spec.ServiceName != old.ServiceName ||
 		!equality.Semantic.DeepEqual(spec.Identity, old.Identity) || !equality.Semantic.DeepEqual(spec.Overrides, old.Overrides) ||
 		!slices.Equal(outputNames(spec), outputNames(old)))
@@ -35,7 +35,7 @@ func identityConcerned(spec, old *appsv1.StatefulSetSpec) bool {
 
 // validateIdentity wants parameters that there are, and templates of which something can be made
 // for the first member, the last, and the first of overrides.
-func validateIdentity(set *appsv1.StatefulSet, path *field.Path) field.ErrorList {
+func validateIdentity(set *v1.StatefulSet, path *field.Path) field.ErrorList {
 	spec := &set.Spec
 	if spec.Identity == nil || len(spec.Identity.Transforms) > mostTransforms {
 		return nil // the latter is refused by the tag
@@ -65,7 +65,7 @@ func validateIdentity(set *appsv1.StatefulSet, path *field.Path) field.ErrorList
 }
 
 // validateParameters wants names of parameters.
-func validateParameters(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+func validateParameters(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	known, taken := sets.New(render.BuiltIn()...).Union(sets.KeySet(spec.Identity.Values)).Insert(outputNames(spec)...), sets.New[string]()
 	for i, name := range spec.Identity.Env {
@@ -102,7 +102,7 @@ func validateValues(values map[string]string, path *field.Path) field.ErrorList 
 
 // validateOverrideValues wants values that have a default, which members have that no override is
 // for.
-func validateOverrideValues(values map[string]string, of *appsv1.MemberIdentity, path *field.Path) field.ErrorList {
+func validateOverrideValues(values map[string]string, of *v1.MemberIdentity, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		switch at := path.Key(name); {
@@ -118,7 +118,7 @@ func validateOverrideValues(values map[string]string, of *appsv1.MemberIdentity,
 }
 
 // validateRendered tries what the templates are for members.
-func validateRendered(set *appsv1.StatefulSet, overrides *identity.Overrides, path *field.Path) field.ErrorList {
+func validateRendered(set *v1.StatefulSet, overrides *identity.Overrides, path *field.Path) field.ErrorList {
 	for _, ordinal := range triedMembers(set) {
 		if _, wrong := overrides.Rendered(identity.SourceOf(set), ordinal); wrong != nil {
 			return field.ErrorList{unrendered(wrong, fmt.Sprintf("for ordinal %d: %s", ordinal, wrong.Detail), path)}
@@ -133,7 +133,7 @@ func validateRendered(set *appsv1.StatefulSet, overrides *identity.Overrides, pa
 }
 
 // triedMembers are the first, the last, and the first of the first overrides.
-func triedMembers(set *appsv1.StatefulSet) []int {
+func triedMembers(set *v1.StatefulSet) []int {
 	roster := identity.OrdinalsOf(set)
 	tried := []int{roster.First()}
 	if last, any := roster.Last(); any && last != roster.First() {
@@ -160,7 +160,7 @@ func unrendered(wrong *render.Error, detail string, path *field.Path) *field.Err
 }
 
 // unnamed warns of names that look like parameters and are none, where they are looked up.
-func unnamed(set, old *appsv1.StatefulSet) (texts []string) {
+func unnamed(set, old *v1.StatefulSet) (texts []string) {
 	if set.Spec.Identity != nil && (old == nil || identityConcerned(&set.Spec, &old.Spec)) {
 		texts = identity.OverridesOf(set).UnknownNames(mostUnmounted)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -17,8 +17,8 @@ import (
 const mostDrainSeconds = 3600
 
 // validateInPlace wants a policy that there is, and a time that people would wait for.
-func validateInPlace(update *appsv1.InPlaceUpdate, path *field.Path) field.ErrorList {
-	valid := []appsv1.InPlaceUpdatePolicyType{appsv1.IfPossibleInPlaceUpdatePolicyType, appsv1.OnlyInPlaceUpdatePolicyType}
+func validateInPlace(update *v1.InPlaceUpdate, path *field.Path) field.ErrorList {
+	valid := []v1.InPlaceUpdatePolicyType{v1.IfPossibleInPlaceUpdatePolicyType, v1.OnlyInPlaceUpdatePolicyType}
 	if update == nil {
 		return nil
 	}
@@ -34,9 +34,9 @@ func validateInPlace(update *appsv1.InPlaceUpdate, path *field.Path) field.Error
 
 // inPlaceImpossible warns of a template that no member can be given, because that would take
 // another pod, and the set forbids that.
-func inPlaceImpossible(set, old *appsv1.StatefulSet) []string {
+func inPlaceImpossible(set, old *v1.StatefulSet) []string {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
-	if rolling == nil || rolling.InPlace == nil || rolling.InPlace.Policy != appsv1.OnlyInPlaceUpdatePolicyType {
+	if rolling == nil || rolling.InPlace == nil || rolling.InPlace.Policy != v1.OnlyInPlaceUpdatePolicyType {
 		return nil
 	}
 	change := identity.ChangeInPlace(&old.Spec.Template, &set.Spec.Template, true)
@@ -44,5 +44,5 @@ func inPlaceImpossible(set, old *appsv1.StatefulSet) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("spec.updateStrategy.rollingUpdate.inPlace.policy: %s keeps members from the changed template: %s, and that cannot be changed in place; delete their pods to have them recreated, or set %s",
-		appsv1.OnlyInPlaceUpdatePolicyType, change.Prevented, appsv1.IfPossibleInPlaceUpdatePolicyType)}
+		v1.OnlyInPlaceUpdatePolicyType, change.Prevented, v1.IfPossibleInPlaceUpdatePolicyType)}
 }

@@ -9,23 +9,23 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
-func inPlace(policy appsv1.InPlaceUpdatePolicyType) func(*appsv1.StatefulSet) {
-	return settest.Spec(func(s *appsv1.StatefulSetSpec) {
-		s.UpdateStrategy.RollingUpdate.InPlace = &appsv1.InPlaceUpdate{Policy: policy}
+func inPlace(policy v1.InPlaceUpdatePolicyType) func(*v1.StatefulSet) {
+	return settest.Spec(func(s *v1.StatefulSetSpec) {
+		s.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: policy}
 	})
 }
 
 func TestAnUpdateInPlaceHasAPolicy(t *testing.T) {
 	const field = "spec.updateStrategy.rollingUpdate.inPlace.policy: "
-	for policy, want := range map[appsv1.InPlaceUpdatePolicyType][]string{
-		appsv1.IfPossibleInPlaceUpdatePolicyType: nil,
-		appsv1.OnlyInPlaceUpdatePolicyType:       nil,
-		"":                                       {field + "Required value"},
-		"Always":                                 {field + `Unsupported value: "Always": supported values: "IfPossible", "Only"`},
+	for policy, want := range map[v1.InPlaceUpdatePolicyType][]string{
+		v1.IfPossibleInPlaceUpdatePolicyType: nil,
+		v1.OnlyInPlaceUpdatePolicyType:       nil,
+		"":                                   {field + "Required value"},
+		"Always":                             {field + `Unsupported value: "Always": supported values: "IfPossible", "Only"`},
 	} {
 		t.Run("of "+string(policy), func(t *testing.T) {
 			verdict{want: want}.check(t, onUpdate(t, settest.Changed(inPlace(policy))))
@@ -45,8 +45,8 @@ func TestADrainTakesNoLongerThanPeopleWait(t *testing.T) {
 		"less than no time": {-1, []string{field + "Invalid value: -1: must be 0 to 3600"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			drains := settest.Spec(func(s *appsv1.StatefulSetSpec) {
-				s.UpdateStrategy.RollingUpdate.InPlace = &appsv1.InPlaceUpdate{Policy: appsv1.OnlyInPlaceUpdatePolicyType, DrainSeconds: &test.seconds}
+			drains := settest.Spec(func(s *v1.StatefulSetSpec) {
+				s.UpdateStrategy.RollingUpdate.InPlace = &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType, DrainSeconds: &test.seconds}
 			})
 			verdict{want: test.want}.check(t, onUpdate(t, settest.Changed(drains)))
 		})
@@ -54,19 +54,19 @@ func TestADrainTakesNoLongerThanPeopleWait(t *testing.T) {
 }
 
 func TestATemplateThatNoMemberCanBeGivenIsWarnedOf(t *testing.T) {
-	env := func(set *appsv1.StatefulSet) {
+	env := func(set *v1.StatefulSet) {
 		set.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A", Value: "b"}}
 	}
-	image := func(set *appsv1.StatefulSet) { set.Spec.Template.Spec.Containers[0].Image = "nginx:2" }
+	image := func(set *v1.StatefulSet) { set.Spec.Template.Spec.Containers[0].Image = "nginx:2" }
 	const warning = "spec.updateStrategy.rollingUpdate.inPlace.policy: Only keeps members from the changed template: spec.containers[0].env differs, and that cannot be changed in place; delete their pods to have them recreated, or set IfPossible"
 	for sentence, test := range map[string]struct {
-		policy appsv1.InPlaceUpdatePolicyType
-		change func(*appsv1.StatefulSet)
+		policy v1.InPlaceUpdatePolicyType
+		change func(*v1.StatefulSet)
 		want   string
 	}{
-		"of an environment, with Only":           {appsv1.OnlyInPlaceUpdatePolicyType, env, warning},
-		"not of an image, with Only":             {appsv1.OnlyInPlaceUpdatePolicyType, image, ""},
-		"not of an environment, with IfPossible": {appsv1.IfPossibleInPlaceUpdatePolicyType, env, ""},
+		"of an environment, with Only":           {v1.OnlyInPlaceUpdatePolicyType, env, warning},
+		"not of an image, with Only":             {v1.OnlyInPlaceUpdatePolicyType, image, ""},
+		"not of an environment, with IfPossible": {v1.IfPossibleInPlaceUpdatePolicyType, env, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			old := settest.Changed(inPlace(test.policy))

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
 )
@@ -28,14 +28,14 @@ const (
 
 // objectsConcerned reports whether anything has changed that objects are made from, in which they
 // could collide, or that they have to outlive.
-func objectsConcerned(spec, old *appsv1.StatefulSetSpec) bool {
+func objectsConcerned(spec, old *v1.StatefulSetSpec) bool {
 	return len(spec.ObjectTemplates) > 0 && (!equality.Semantic.DeepEqual(spec.ObjectTemplates, old.ObjectTemplates) || spec.ServiceName != old.ServiceName ||
 		!equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.VolumeClaimTemplates) || !equality.Semantic.DeepEqual(spec.Identity, old.Identity) || !equality.Semantic.DeepEqual(spec.Overrides, old.Overrides))
 }
 
 // validateObjects wants templates of which objects can be made for the first member, the last, and
 // the first of overrides, each with a name of its own.
-func validateObjects(set *appsv1.StatefulSet, path *field.Path) field.ErrorList {
+func validateObjects(set *v1.StatefulSet, path *field.Path) field.ErrorList {
 	templates := set.Spec.ObjectTemplates
 	if len(templates) == 0 || len(templates) > mostObjectTemplates {
 		return nil // the latter is refused by the tag
@@ -77,7 +77,7 @@ func validateObjects(set *appsv1.StatefulSet, path *field.Path) field.ErrorList 
 	return validateMadeObjects(set, objects, path)
 }
 
-func validateObjectFields(t *appsv1.ObjectTemplate, path *field.Path) field.ErrorList {
+func validateObjectFields(t *v1.ObjectTemplate, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch {
 	case len(t.Name) > mostOfTemplateName:
@@ -85,11 +85,11 @@ func validateObjectFields(t *appsv1.ObjectTemplate, path *field.Path) field.Erro
 	case t.Name != "": // if it is, the tag refuses it
 		errs = append(errs, invalid(path.Child("name"), t.Name, validation.IsDNS1123Label(t.Name))...)
 	}
-	scopes := []appsv1.ObjectScope{appsv1.MemberObjectScope, appsv1.SetObjectScope}
+	scopes := []v1.ObjectScope{v1.MemberObjectScope, v1.SetObjectScope}
 	if t.Scope != "" && !slices.Contains(scopes, t.Scope) {
 		errs = append(errs, field.NotSupported(path.Child("scope"), t.Scope, scopes))
 	}
-	policies := []appsv1.ExistingObjectPolicy{appsv1.UseExistingObject, appsv1.RefuseExistingObject}
+	policies := []v1.ExistingObjectPolicy{v1.UseExistingObject, v1.RefuseExistingObject}
 	if t.ExistingPolicy != "" && !slices.Contains(policies, t.ExistingPolicy) {
 		errs = append(errs, field.NotSupported(path.Child("existingPolicy"), t.ExistingPolicy, policies))
 	}
@@ -136,7 +136,7 @@ func validateManifest(object identity.Object, path *field.Path) field.ErrorList 
 var wellFormedKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
 
 // validateMadeObjects tries what the objects of members are.
-func validateMadeObjects(set *appsv1.StatefulSet, objects []identity.Object, path *field.Path) field.ErrorList {
+func validateMadeObjects(set *v1.StatefulSet, objects []identity.Object, path *field.Path) field.ErrorList {
 	makers := map[identity.ObjectKey]string{}
 	for i, object := range objects {
 		for n, ordinal := range triedMembers(set) {
@@ -181,7 +181,7 @@ func validateMade(made *unstructured.Unstructured, object identity.Object, path 
 		}
 		plain, _, _ := unstructured.NestedStringMap(plain.Object, "metadata", name)
 		for key := range plain {
-			if strings.HasPrefix(key, appsv1.GroupName+"/") {
+			if strings.HasPrefix(key, v1.GroupName+"/") {
 				errs = append(errs, field.Forbidden(path.Child("metadata", name).Key(key), "belongs to the set"))
 			}
 		}

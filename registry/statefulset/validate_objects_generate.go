@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -57,7 +57,7 @@ func validateGeneratedType(object identity.Object, path *field.Path) field.Error
 	case kind == "":
 	case !slices.Contains(types, corev1.SecretType(kind)):
 		return field.ErrorList{field.NotSupported(path.Child("object", "type"), corev1.SecretType(kind), types)}
-	case kind == string(corev1.SecretTypeBasicAuth) && !slices.ContainsFunc(object.Template().Generate, func(key appsv1.GeneratedKey) bool {
+	case kind == string(corev1.SecretTypeBasicAuth) && !slices.ContainsFunc(object.Template().Generate, func(key v1.GeneratedKey) bool {
 		return key.Key == corev1.BasicAuthUsernameKey || key.Key == corev1.BasicAuthPasswordKey
 	}):
 		return field.ErrorList{field.Required(path.Child("generate"), fmt.Sprintf("a Secret of type %s has a key %q or %q", kind, corev1.BasicAuthUsernameKey, corev1.BasicAuthPasswordKey))}
@@ -67,7 +67,7 @@ func validateGeneratedType(object identity.Object, path *field.Path) field.Error
 
 // validateAddedKeys wants no key to be added to Secrets that are there: nothing is drawn for these any
 // more. Secrets are known by their names, whatever their template is called.
-func validateAddedKeys(set, old *appsv1.StatefulSet, path *field.Path) field.ErrorList {
+func validateAddedKeys(set, old *v1.StatefulSet, path *field.Path) field.ErrorList {
 	before, wrong := identity.OverridesOf(old).Objects()
 	if wrong != nil {
 		return nil
@@ -86,7 +86,7 @@ func validateAddedKeys(set, old *appsv1.StatefulSet, path *field.Path) field.Err
 		}
 		had := before[at].Template().Generate
 		for j, key := range object.Template().Generate {
-			if !slices.ContainsFunc(had, func(k appsv1.GeneratedKey) bool { return k.Key == key.Key }) {
+			if !slices.ContainsFunc(had, func(k v1.GeneratedKey) bool { return k.Key == key.Key }) {
 				errs = append(errs, field.Forbidden(path.Index(i).Child("generate").Index(j), fmt.Sprintf("key %q is not added to Secrets that were made without it; give the Secret another name", key.Key)))
 			}
 		}
@@ -96,6 +96,6 @@ func validateAddedKeys(set, old *appsv1.StatefulSet, path *field.Path) field.Err
 
 // mustOutliveClaims reports whether the objects of a template must not be deleted: what was drawn for
 // them is known to the data in claims, and would be drawn anew.
-func mustOutliveClaims(spec *appsv1.StatefulSetSpec, template *appsv1.ObjectTemplate) bool {
+func mustOutliveClaims(spec *v1.StatefulSetSpec, template *v1.ObjectTemplate) bool {
 	return len(template.Generate) > 0 && len(spec.VolumeClaimTemplates) > 0
 }

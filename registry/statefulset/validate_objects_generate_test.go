@@ -10,52 +10,52 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 // generating is a template of a Secret for which texts are drawn.
-func generating(rest string, keys ...appsv1.GeneratedKey) appsv1.ObjectTemplate {
+func generating(rest string, keys ...v1.GeneratedKey) v1.ObjectTemplate {
 	o := objectTemplate("sst", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(IDENTITY)-sst"}`+rest+`}`)
 	o.Generate = keys
 	return o
 }
 
 func TestGeneratedKeys(t *testing.T) {
-	password := appsv1.GeneratedKey{Key: "password", Bytes: 24}
-	many := make([]appsv1.GeneratedKey, 17)
+	password := v1.GeneratedKey{Key: "password", Bytes: 24}
+	many := make([]v1.GeneratedKey, 17)
 	for i := range many {
-		many[i] = appsv1.GeneratedKey{Key: fmt.Sprintf("k%d", i), Bytes: 16}
+		many[i] = v1.GeneratedKey{Key: fmt.Sprintf("k%d", i), Bytes: 16}
 	}
 	configMap := generating("", password)
 	configMap.Object.Raw = []byte(strings.Replace(string(configMap.Object.Raw), "Secret", "ConfigMap", 1))
 	const at = "spec.objectTemplates[0]."
 	for sentence, test := range map[string]struct {
-		template appsv1.ObjectTemplate
+		template v1.ObjectTemplate
 		want     string
 	}{
 		"one":                           {generating("", password), ""},
-		"of the most and the least":     {generating("", appsv1.GeneratedKey{Key: "a", Bytes: 16}, appsv1.GeneratedKey{Key: "b", Bytes: 64}), ""},
+		"of the most and the least":     {generating("", v1.GeneratedKey{Key: "a", Bytes: 16}, v1.GeneratedKey{Key: "b", Bytes: 64}), ""},
 		"as many as there may be":       {generating("", many[:16]...), ""},
 		"of an immutable Secret":        {generating(`,"immutable":true`, password), ""},
 		"of an opaque Secret":           {generating(`,"type":"Opaque"`, password), ""},
 		"of a password":                 {generating(`,"type":"kubernetes.io/basic-auth"`, password), ""},
 		"too many":                      {generating("", many...), at + "generate: Too many: 17: must have at most 16 items"},
 		"one twice":                     {generating("", password, password), at + `generate[1]: Duplicate value: {"key":"password"`},
-		"too few bytes":                 {generating("", appsv1.GeneratedKey{Key: "a", Bytes: 15}), at + "generate[0].bytes: Invalid value: 15: must be from 16 to 64"},
-		"too many bytes":                {generating("", appsv1.GeneratedKey{Key: "a", Bytes: 65}), at + "generate[0].bytes: Invalid value: 65: must be from 16 to 64"},
-		"no bytes":                      {generating("", appsv1.GeneratedKey{Key: "a"}), at + "generate[0].bytes: Required value"},
-		"no key":                        {generating("", appsv1.GeneratedKey{Bytes: 16}), at + "generate[0].key: Required value"},
-		"a key that no Secret can have": {generating("", appsv1.GeneratedKey{Key: "a/b", Bytes: 16}), at + `generate[0].key: Invalid value: "a/b": a valid config key must consist of`},
+		"too few bytes":                 {generating("", v1.GeneratedKey{Key: "a", Bytes: 15}), at + "generate[0].bytes: Invalid value: 15: must be from 16 to 64"},
+		"too many bytes":                {generating("", v1.GeneratedKey{Key: "a", Bytes: 65}), at + "generate[0].bytes: Invalid value: 65: must be from 16 to 64"},
+		"no bytes":                      {generating("", v1.GeneratedKey{Key: "a"}), at + "generate[0].bytes: Required value"},
+		"no key":                        {generating("", v1.GeneratedKey{Bytes: 16}), at + "generate[0].key: Required value"},
+		"a key that no Secret can have": {generating("", v1.GeneratedKey{Key: "a/b", Bytes: 16}), at + `generate[0].key: Invalid value: "a/b": a valid config key must consist of`},
 		"of a ConfigMap":                {configMap, at + "generate: Forbidden: only of objects of apiVersion v1 and kind Secret"},
 		"beside data":                   {generating(`,"data":{"a":"aGk="}`, password), at + "object.data: Forbidden: who may read the set could read it; use generate, or a Secret of your own"},
 		"beside texts":                  {generating(`,"stringData":{"a":"hi"}`, password), at + "object.stringData: Forbidden: who may read the set could read it; use generate, or a Secret of your own"},
 		"of a certificate":              {generating(`,"type":"kubernetes.io/tls"`, password), at + `object.type: Unsupported value: "kubernetes.io/tls": supported values: "Opaque", "kubernetes.io/basic-auth"`},
-		"of a password that is called otherwise": {generating(`,"type":"kubernetes.io/basic-auth"`, appsv1.GeneratedKey{Key: "pass", Bytes: 16}),
+		"of a password that is called otherwise": {generating(`,"type":"kubernetes.io/basic-auth"`, v1.GeneratedKey{Key: "pass", Bytes: 16}),
 			at + `generate: Required value: a Secret of type kubernetes.io/basic-auth has a key "username" or "password"`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			set := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) { s.ObjectTemplates = []appsv1.ObjectTemplate{test.template} }))
+			set := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) { s.ObjectTemplates = []v1.ObjectTemplate{test.template} }))
 			var want []string
 			if test.want != "" {
 				want = []string{test.want}
@@ -66,15 +66,15 @@ func TestGeneratedKeys(t *testing.T) {
 }
 
 func TestNoKeyIsAddedToASecretThatIsThere(t *testing.T) {
-	password, token := appsv1.GeneratedKey{Key: "password", Bytes: 24}, appsv1.GeneratedKey{Key: "token", Bytes: 24}
+	password, token := v1.GeneratedKey{Key: "password", Bytes: 24}, v1.GeneratedKey{Key: "token", Bytes: 24}
 	renamed := generating("", password, token)
 	renamed.Name = "other"
 	elsewhere := generating("", password, token)
 	elsewhere.Object.Raw = []byte(strings.Replace(string(elsewhere.Object.Raw), "-sst", "-sst-v2", 1))
-	longer := generating("", appsv1.GeneratedKey{Key: "password", Bytes: 32})
+	longer := generating("", v1.GeneratedKey{Key: "password", Bytes: 32})
 	const refused = `generate[1]: Forbidden: key "token" is not added to Secrets that were made without it; give the Secret another name`
 	for sentence, test := range map[string]struct {
-		after appsv1.ObjectTemplate
+		after v1.ObjectTemplate
 		want  string
 	}{
 		"added":                                 {generating("", password, token), refused},
@@ -84,8 +84,8 @@ func TestNoKeyIsAddedToASecretThatIsThere(t *testing.T) {
 		"removed, which stays":                  {generating(""), ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			with := func(template appsv1.ObjectTemplate) *appsv1.StatefulSet {
-				return settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) { s.ObjectTemplates = []appsv1.ObjectTemplate{template} }))
+			with := func(template v1.ObjectTemplate) *v1.StatefulSet {
+				return settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) { s.ObjectTemplates = []v1.ObjectTemplate{template} }))
 			}
 			got := ""
 			if errs := ValidateUpdate(with(test.after), with(generating("", password))); len(errs) > 0 {
@@ -100,10 +100,10 @@ func TestNoKeyIsAddedToASecretThatIsThere(t *testing.T) {
 
 func TestGeneratedSecretsOutliveClaims(t *testing.T) {
 	claims := settest.Valid().Spec.VolumeClaimTemplates
-	drawn, plain := generating("", appsv1.GeneratedKey{Key: "password", Bytes: 24}), generating("")
+	drawn, plain := generating("", v1.GeneratedKey{Key: "password", Bytes: 24}), generating("")
 	for sentence, test := range map[string]struct {
 		claims   []corev1.PersistentVolumeClaim
-		template appsv1.ObjectTemplate
+		template v1.ObjectTemplate
 		want     []string
 	}{
 		"drawn, with claims":         {claims, drawn, []string{"spec.objectTemplates[0].retention: Forbidden: a generated Secret must outlive the claims; use Retain"}},
@@ -111,15 +111,15 @@ func TestGeneratedSecretsOutliveClaims(t *testing.T) {
 		"nothing drawn, with claims": {claims, plain, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			test.template.Retention = &appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType}
-			set := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) {
-				s.ObjectTemplates, s.VolumeClaimTemplates = []appsv1.ObjectTemplate{test.template}, test.claims
+			test.template.Retention = &v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType}
+			set := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) {
+				s.ObjectTemplates, s.VolumeClaimTemplates = []v1.ObjectTemplate{test.template}, test.claims
 				s.Template.Spec.Containers[0].VolumeMounts = nil
 			}))
 			verdict{want: test.want}.check(t, onCreate(t, set))
 			before := set.DeepCopy()
 			before.Spec.VolumeClaimTemplates = nil
-			set.Spec.VolumeClaimUpdate = &appsv1.StatefulSetVolumeClaimUpdate{Policy: appsv1.InPlaceVolumeClaimUpdatePolicyType}
+			set.Spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.InPlaceVolumeClaimUpdatePolicyType}
 			before.Spec.VolumeClaimUpdate = set.Spec.VolumeClaimUpdate
 			got := ""
 			for _, err := range ValidateUpdate(set, before) {

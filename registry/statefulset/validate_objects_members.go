@@ -6,7 +6,7 @@ package statefulset
 import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
 )
@@ -14,7 +14,7 @@ import (
 // validateRaised wants objects that are made from the list of members to be possible with more of
 // them, if they were with those that there are: what a list of any length may cost is not known when
 // the template is written.
-func validateRaised(set, old *appsv1.StatefulSet, path *field.Path) field.ErrorList {
+func validateRaised(set, old *v1.StatefulSet, path *field.Path) field.ErrorList {
 	replicas := identity.OrdinalsOf(set).Len()
 	if replicas <= identity.OrdinalsOf(old).Len() {
 		return nil
@@ -27,7 +27,7 @@ func validateRaised(set, old *appsv1.StatefulSet, path *field.Path) field.ErrorL
 }
 
 // wrongWithMembers is what is wrong with the first objects that list the members, nil if nothing is.
-func wrongWithMembers(set *appsv1.StatefulSet) *render.Error {
+func wrongWithMembers(set *v1.StatefulSet) *render.Error {
 	objects, _ := identity.OverridesOf(set).Objects()
 	for _, object := range objects {
 		if !object.ListsMembers() {

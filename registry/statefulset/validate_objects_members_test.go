@@ -9,27 +9,27 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 // listing is a template whose objects list the members by an expression.
-func listing(name, expression string) appsv1.ObjectTemplate {
+func listing(name, expression string) v1.ObjectTemplate {
 	t := objectTemplate("list", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"`+name+`"}}`)
-	t.Transforms = []appsv1.Transform{{Path: "/data/members", Expression: expression}}
+	t.Transforms = []v1.Transform{{Path: "/data/members", Expression: expression}}
 	return t
 }
 
-func ofSet(expression string) appsv1.ObjectTemplate {
+func ofSet(expression string) v1.ObjectTemplate {
 	return forSet(listing("$(SET)-list", expression))
 }
 
-func ofMembers(expression string) appsv1.ObjectTemplate {
+func ofMembers(expression string) v1.ObjectTemplate {
 	return listing("$(IDENTITY)-list", expression)
 }
 
-func withReplicas(replicas int32, templates ...appsv1.ObjectTemplate) *appsv1.StatefulSet {
-	return settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Replicas, s.ObjectTemplates = new(replicas), templates }))
+func withReplicas(replicas int32, templates ...v1.ObjectTemplate) *v1.StatefulSet {
+	return settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) { s.Replicas, s.ObjectTemplates = new(replicas), templates }))
 }
 
 const (
@@ -40,7 +40,7 @@ const (
 
 func TestObjectsThatListMembers(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		set  *appsv1.StatefulSet
+		set  *v1.StatefulSet
 		want []string
 	}{
 		"of members, as many as may be":   {set: withReplicas(128, ofMembers(namesOfAll))},
@@ -60,13 +60,13 @@ func TestObjectsThatListMembers(t *testing.T) {
 }
 
 func TestPodsDoNotListMembers(t *testing.T) {
-	set := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Identity = transforms("/spec/priority", "size(MEMBERS)") }))
+	set := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) { s.Identity = transforms("/spec/priority", "size(MEMBERS)") }))
 	verdict{want: []string{`spec.identity.transforms[0].expression: Invalid value: "size(MEMBERS)": MEMBERS changes while pods run; use it in transforms of objectTemplates`}}.check(t, onUpdate(t, set))
 }
 
 func TestReplicasAreRaisedAsFarAsObjectsCanListThem(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		template appsv1.ObjectTemplate
+		template v1.ObjectTemplate
 		from, to int32
 		want     []string
 	}{

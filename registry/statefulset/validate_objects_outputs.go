@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
 )
@@ -26,7 +26,7 @@ const (
 )
 
 // outputNames are those of the outputs of all templates of objects.
-func outputNames(spec *appsv1.StatefulSetSpec) (names []string) {
+func outputNames(spec *v1.StatefulSetSpec) (names []string) {
 	for i := range spec.ObjectTemplates {
 		for _, output := range spec.ObjectTemplates[i].Outputs {
 			names = append(names, output.Name)
@@ -37,7 +37,7 @@ func outputNames(spec *appsv1.StatefulSetSpec) (names []string) {
 
 // validateOutputs wants outputs with names of their own. Their expressions are looked at with the
 // templates.
-func validateOutputs(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+func validateOutputs(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if n := len(outputNames(spec)); n > mostOutputs {
 		errs = append(errs, field.TooMany(path, n, mostOutputs))
@@ -71,7 +71,7 @@ func validateSecretOutputs(object identity.Object, path *field.Path) field.Error
 
 // validateRemovedOutputs wants no output to go that a pod may name which is created again: a
 // revision says that it names one, but not what gives it.
-func validateRemovedOutputs(set, old *appsv1.StatefulSet, path *field.Path) field.ErrorList {
+func validateRemovedOutputs(set, old *v1.StatefulSet, path *field.Path) field.ErrorList {
 	if old.Spec.Identity == nil || identity.OrdinalsOf(old).Len() == 0 {
 		return nil
 	}
@@ -94,7 +94,7 @@ func validateRemovedOutputs(set, old *appsv1.StatefulSet, path *field.Path) fiel
 }
 
 // namedOutputs are those that the pods of a set name, as far as members are tried.
-func namedOutputs(set *appsv1.StatefulSet) (names []string) {
+func namedOutputs(set *v1.StatefulSet) (names []string) {
 	overrides := identity.OverridesOf(set)
 	for _, ordinal := range triedMembers(set) {
 		if template, wrong := overrides.Rendered(identity.SourceOf(set), ordinal); wrong == nil {
@@ -105,7 +105,7 @@ func namedOutputs(set *appsv1.StatefulSet) (names []string) {
 }
 
 // unused warns of outputs that no pod can name.
-func unused(set, old *appsv1.StatefulSet) []string {
+func unused(set, old *v1.StatefulSet) []string {
 	if set.Spec.Identity != nil || len(outputNames(&set.Spec)) == 0 || old != nil && old.Spec.Identity == nil && slices.Equal(outputNames(&set.Spec), outputNames(&old.Spec)) {
 		return nil
 	}

@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 // giving is a Service of each member with outputs, of which the even words are names and the odd ones
 // expressions.
-func giving(words ...string) appsv1.ObjectTemplate {
+func giving(words ...string) v1.ObjectTemplate {
 	t := objectTemplate("ext", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-ext"},"spec":{}}`)
 	for i := 0; i < len(words); i += 2 {
-		t.Outputs = append(t.Outputs, appsv1.ObjectOutput{Name: words[i], Expression: words[i+1]})
+		t.Outputs = append(t.Outputs, v1.ObjectOutput{Name: words[i], Expression: words[i+1]})
 	}
 	return t
 }
@@ -30,21 +30,21 @@ func TestOutputs(t *testing.T) {
 	uses.Name, uses.Object.Raw = "uses", []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-uses"},"data":{"a":"$(ADDRESS)"}}`)
 	computes := uses
 	computes.Object.Raw = []byte(strings.Replace(string(uses.Object.Raw), "$(ADDRESS)", "", 1))
-	computes.Transforms = []appsv1.Transform{{Path: "/data/a", Expression: "ADDRESS"}}
+	computes.Transforms = []v1.Transform{{Path: "/data/a", Expression: "ADDRESS"}}
 	many := giving()
 	for name := range strings.SplitSeq("A B C D", " ") {
-		many.Outputs = append(many.Outputs, appsv1.ObjectOutput{Name: name, Expression: address})
+		many.Outputs = append(many.Outputs, v1.ObjectOutput{Name: name, Expression: address})
 	}
 	more := giving("E", address, "F", address, "G", address, "H", address, "I", address)
 	more.Name, more.Object.Raw = "more", other.Object.Raw
 	const output = "is an output of an object; use it in env, args or command of the pod template"
-	one := func(templates ...appsv1.ObjectTemplate) []appsv1.ObjectTemplate { return templates }
+	one := func(templates ...v1.ObjectTemplate) []v1.ObjectTemplate { return templates }
 	for sentence, test := range map[string]struct {
-		templates []appsv1.ObjectTemplate
-		change    func(*appsv1.StatefulSetSpec)
+		templates []v1.ObjectTemplate
+		change    func(*v1.StatefulSetSpec)
 		want      []string
 	}{
-		"that pods name are accepted": {templates: one(giving("ADDRESS", address, "IP_2", "object.?spec.?clusterIP.orValue('')")), change: func(s *appsv1.StatefulSetSpec) {
+		"that pods name are accepted": {templates: one(giving("ADDRESS", address, "IP_2", "object.?spec.?clusterIP.orValue('')")), change: func(s *v1.StatefulSetSpec) {
 			s.Identity.Env = []string{"IP_2"}
 			s.Template.Spec.Containers[0].Args = []string{"--at=$(ADDRESS)"}
 		}},
@@ -62,17 +62,17 @@ func TestOutputs(t *testing.T) {
 		"that are too long":               {templates: one(giving("ADDRESS", "'"+strings.Repeat("x", 1024)+"'")), want: []string{"spec.objectTemplates[0].outputs[0].expression: Invalid value"}},
 		"that objects name":               {templates: one(giving("ADDRESS", address), uses), want: []string{`spec.objectTemplates[1].object.data.a: Invalid value: "$(ADDRESS)": for ordinal 0: ` + output}},
 		"that objects compute with":       {templates: one(giving("ADDRESS", address), computes), want: []string{`spec.objectTemplates[1].transforms[0].expression: Invalid value: "ADDRESS": ADDRESS ` + output}},
-		"where nothing may change": {templates: one(giving("ADDRESS", address)), change: func(s *appsv1.StatefulSetSpec) {
+		"where nothing may change": {templates: one(giving("ADDRESS", address)), change: func(s *v1.StatefulSetSpec) {
 			s.Template.Spec.NodeSelector = map[string]string{"n": "$(ADDRESS)"}
 		}, want: []string{`spec.template.spec.nodeSelector[n]: Invalid value: "$(ADDRESS)": for ordinal 0: ` + output}},
-		"that the identity computes with": {templates: one(giving("ADDRESS", address)), change: func(s *appsv1.StatefulSetSpec) {
-			s.Identity.Transforms = []appsv1.Transform{{Path: "/metadata/annotations/a", Expression: "ADDRESS"}}
+		"that the identity computes with": {templates: one(giving("ADDRESS", address)), change: func(s *v1.StatefulSetSpec) {
+			s.Identity.Transforms = []v1.Transform{{Path: "/metadata/annotations/a", Expression: "ADDRESS"}}
 		}, want: []string{`spec.identity.transforms[0].expression: Invalid value: "ADDRESS": ADDRESS ` + output}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			set := func() *appsv1.StatefulSet {
-				return settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) {
-					s.ObjectTemplates, s.Identity = test.templates, &appsv1.MemberIdentity{Values: map[string]string{"SIZE": "1"}}
+			set := func() *v1.StatefulSet {
+				return settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) {
+					s.ObjectTemplates, s.Identity = test.templates, &v1.MemberIdentity{Values: map[string]string{"SIZE": "1"}}
 					if test.change != nil {
 						test.change(s)
 					}
@@ -87,27 +87,27 @@ func TestOutputs(t *testing.T) {
 // TestOutputsAreRemovedWhenNoPodNamesThem has a set whose pods name an output that goes.
 func TestOutputsAreRemovedWhenNoPodNamesThem(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		old, change func(*appsv1.StatefulSet)
+		old, change func(*v1.StatefulSet)
 		want        string
 	}{
 		"while the template names it": {want: `output "ADDRESS" is removed, and named by the template that pods are made from; remove an output when an update has ended after which no pod names it`},
-		"with the template that names it": {change: func(s *appsv1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Args = nil },
+		"with the template that names it": {change: func(s *v1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Args = nil },
 			want: `output "ADDRESS" is removed, and named by the template`},
-		"while an update goes on from one that names it": {old: func(s *appsv1.StatefulSet) {
+		"while an update goes on from one that names it": {old: func(s *v1.StatefulSet) {
 			s.Spec.Template.Spec.Containers[0].Args, s.Status.UpdateRevision = nil, "web-2"
 		}, want: `output "ADDRESS" is removed, and may be named by the revision that an update goes on from`},
-		"before the controller has seen that nothing names it": {old: func(s *appsv1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Args, s.Generation = nil, 7 },
+		"before the controller has seen that nothing names it": {old: func(s *v1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Args, s.Generation = nil, 7 },
 			want: `output "ADDRESS" is removed, and may be named`},
-		"when nothing has named it": {old: func(s *appsv1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Args = nil }},
-		"when there are no members": {old: func(s *appsv1.StatefulSet) { s.Spec.Replicas = new(int32(0)) }},
-		"when another template gives it": {change: func(s *appsv1.StatefulSet) {
-			s.Spec.ObjectTemplates = []appsv1.ObjectTemplate{giving("ADDRESS", "object.kind")}
+		"when nothing has named it": {old: func(s *v1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Args = nil }},
+		"when there are no members": {old: func(s *v1.StatefulSet) { s.Spec.Replicas = new(int32(0)) }},
+		"when another template gives it": {change: func(s *v1.StatefulSet) {
+			s.Spec.ObjectTemplates = []v1.ObjectTemplate{giving("ADDRESS", "object.kind")}
 		}},
-		"when members were never told it": {old: func(s *appsv1.StatefulSet) { s.Spec.Identity = nil }},
+		"when members were never told it": {old: func(s *v1.StatefulSet) { s.Spec.Identity = nil }},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			old := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) {
-				s.ObjectTemplates, s.Identity, s.Replicas = []appsv1.ObjectTemplate{giving("ADDRESS", "object.spec.clusterIP")}, &appsv1.MemberIdentity{}, new(int32(2))
+			old := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) {
+				s.ObjectTemplates, s.Identity, s.Replicas = []v1.ObjectTemplate{giving("ADDRESS", "object.spec.clusterIP")}, &v1.MemberIdentity{}, new(int32(2))
 				s.Template.Spec.Containers[0].Args = []string{"--at=$(ADDRESS)"}
 			}))
 			old.Status.CurrentRevision, old.Status.UpdateRevision, old.Status.ObservedGeneration = "web-1", "web-1", old.Generation

@@ -9,17 +9,17 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // validateObjectRetention wants policies that there are, and a delay only where something is deleted
 // after it.
-func validateObjectRetention(spec *appsv1.StatefulSetSpec, t *appsv1.ObjectTemplate, path *field.Path) field.ErrorList {
+func validateObjectRetention(spec *v1.StatefulSetSpec, t *v1.ObjectTemplate, path *field.Path) field.ErrorList {
 	retention := t.Retention
 	if retention == nil {
 		return nil
 	}
-	const remove, retain = appsv1.DeleteObjectRetentionPolicyType, appsv1.RetainObjectRetentionPolicyType
+	const remove, retain = v1.DeleteObjectRetentionPolicyType, v1.RetainObjectRetentionPolicyType
 	errs := validateObjectRetentionType(retention.WhenScaled, path.Child("whenScaled"), remove, retain)
 	errs = append(errs, validateObjectRetentionType(retention.WhenDeleted, path.Child("whenDeleted"), remove, retain)...)
 	_, deletes := t.DeletesScaled()
@@ -31,13 +31,13 @@ func validateObjectRetention(spec *appsv1.StatefulSetSpec, t *appsv1.ObjectTempl
 			errs = append(errs, field.Invalid(at, *seconds, "must be at least 1"))
 		}
 		if !deletes {
-			errs = append(errs, field.Forbidden(at, fmt.Sprintf("only with whenScaled %q", appsv1.DeleteObjectRetentionPolicyType)))
+			errs = append(errs, field.Forbidden(at, fmt.Sprintf("only with whenScaled %q", v1.DeleteObjectRetentionPolicyType)))
 		}
 	}
 	return errs
 }
 
-func validateObjectRetentionType(value appsv1.ObjectRetentionPolicyType, path *field.Path, valid ...appsv1.ObjectRetentionPolicyType) field.ErrorList {
+func validateObjectRetentionType(value v1.ObjectRetentionPolicyType, path *field.Path, valid ...v1.ObjectRetentionPolicyType) field.ErrorList {
 	if value == "" || slices.Contains(valid, value) {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 const (
@@ -22,16 +22,16 @@ const (
 
 // validateOrder wants a direction that there is, ranges of ordinals apart from each other,
 // and selectors each of which tells members apart.
-func validateOrder(order *appsv1.UpdateOrder, path *field.Path) field.ErrorList {
+func validateOrder(order *v1.UpdateOrder, path *field.Path) field.ErrorList {
 	if order == nil {
 		return nil
 	}
 	var errs field.ErrorList
 	switch order.Direction {
-	case "", appsv1.AscendingUpdateDirectionType, appsv1.DescendingUpdateDirectionType:
+	case "", v1.AscendingUpdateDirectionType, v1.DescendingUpdateDirectionType:
 	default:
 		errs = append(errs, field.NotSupported(path.Child("direction"), order.Direction,
-			[]appsv1.UpdateDirectionType{appsv1.AscendingUpdateDirectionType, appsv1.DescendingUpdateDirectionType}))
+			[]v1.UpdateDirectionType{v1.AscendingUpdateDirectionType, v1.DescendingUpdateDirectionType}))
 	}
 	if len(order.First) <= mostFirst { // more are refused by the tag
 		errs = append(errs, validateRanges(order.First, path.Child("first"))...)

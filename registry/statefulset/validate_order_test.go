@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
@@ -22,19 +22,19 @@ func TestAnOrderOfUpdates(t *testing.T) {
 	}
 	const path = "spec.updateStrategy.rollingUpdate.order."
 	for sentence, test := range map[string]struct {
-		order appsv1.UpdateOrder
+		order v1.UpdateOrder
 		want  []string
 	}{
 		"that says nothing is accepted": {},
-		"with all that it can have is accepted": {order: appsv1.UpdateOrder{Direction: appsv1.AscendingUpdateDirectionType,
-			First: []appsv1.OrdinalRange{{First: 3}, {First: 0, Last: ptr.To[int32](1)}}, Last: []metav1.LabelSelector{leader}}},
-		"in the direction of apps/v1 is accepted": {order: appsv1.UpdateOrder{Direction: appsv1.DescendingUpdateDirectionType}},
+		"with all that it can have is accepted": {order: v1.UpdateOrder{Direction: v1.AscendingUpdateDirectionType,
+			First: []v1.OrdinalRange{{First: 3}, {First: 0, Last: ptr.To[int32](1)}}, Last: []metav1.LabelSelector{leader}}},
+		"in the direction of apps/v1 is accepted": {order: v1.UpdateOrder{Direction: v1.DescendingUpdateDirectionType}},
 		"in a direction that there is not": {
-			order: appsv1.UpdateOrder{Direction: "Sideways"},
+			order: v1.UpdateOrder{Direction: "Sideways"},
 			want:  []string{path + `direction: Unsupported value: "Sideways": supported values: "Ascending", "Descending"`},
 		},
 		"with canaries that overlap, end before they begin, or are none": {
-			order: appsv1.UpdateOrder{First: []appsv1.OrdinalRange{{First: 2, Last: ptr.To[int32](4)}, {First: 3}, {First: 9, Last: ptr.To[int32](8)}, {First: -1}}},
+			order: v1.UpdateOrder{First: []v1.OrdinalRange{{First: 2, Last: ptr.To[int32](4)}, {First: 3}, {First: 9, Last: ptr.To[int32](8)}, {First: -1}}},
 			want: []string{
 				path + `first[1]: Invalid value: "3": overlaps ` + path + "first[0], which is 2 to 4",
 				path + "first[2].last: Invalid value: 8: must not be less than first (9)",
@@ -42,36 +42,36 @@ func TestAnOrderOfUpdates(t *testing.T) {
 			},
 		},
 		"with too many canaries": {
-			order: appsv1.UpdateOrder{First: apart(101)},
+			order: v1.UpdateOrder{First: apart(101)},
 			want:  []string{path + "first: Too many: 101: must have at most 100 items"},
 		},
 		"with too many classes": {
-			order: appsv1.UpdateOrder{Last: make([]metav1.LabelSelector, 9)},
+			order: v1.UpdateOrder{Last: make([]metav1.LabelSelector, 9)},
 			want:  []string{path + "last: Too many: 9: must have at most 8 items"},
 		},
 		"with a selector that matches all, and one that is no selector": {
-			order: appsv1.UpdateOrder{Last: []metav1.LabelSelector{{}, leader, {MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "role", Operator: "Is"}}}}},
+			order: v1.UpdateOrder{Last: []metav1.LabelSelector{{}, leader, {MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "role", Operator: "Is"}}}}},
 			want: []string{
 				path + "last[0]: Invalid value: {}: must not be empty: an empty selector would match every member",
 				path + `last[2].matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator`,
 			},
 		},
 		"with a selector of too many labels": {
-			order: appsv1.UpdateOrder{Last: []metav1.LabelSelector{many}},
+			order: v1.UpdateOrder{Last: []metav1.LabelSelector{many}},
 			want:  []string{path + "last[0]: Invalid value: 17: must have at most 16 labels and expressions"},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			change := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate.Order = &test.order }))
+			change := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate.Order = &test.order }))
 			verdict{want: test.want}.check(t, onUpdate(t, change))
 		})
 	}
 }
 
 func TestAnOrderOfUpdatesThatDoNotRoll(t *testing.T) {
-	set := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) {
-		s.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType,
-			RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Order: &appsv1.UpdateOrder{Direction: appsv1.AscendingUpdateDirectionType}}}
+	set := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) {
+		s.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.OnDeleteStatefulSetStrategyType,
+			RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{Order: &v1.UpdateOrder{Direction: v1.AscendingUpdateDirectionType}}}
 	}))
 	errs := Validate(set)
 	const want = `only allowed with type "RollingUpdate", but type is "OnDelete"`
@@ -81,9 +81,9 @@ func TestAnOrderOfUpdatesThatDoNotRoll(t *testing.T) {
 }
 
 // apart are so many ranges, apart from each other.
-func apart(n int) (ranges []appsv1.OrdinalRange) {
+func apart(n int) (ranges []v1.OrdinalRange) {
 	for i := range n {
-		ranges = append(ranges, appsv1.OrdinalRange{First: int32(10 * i)})
+		ranges = append(ranges, v1.OrdinalRange{First: int32(10 * i)})
 	}
 	return ranges
 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -20,7 +20,7 @@ const mostReserved = 100
 
 // validateOrdinals refuses ranges that are none, or not apart from each other, and a
 // numbering that reaches beyond what an ordinal can be.
-func validateOrdinals(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+func validateOrdinals(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	if spec.Ordinals == nil {
 		return nil
 	}
@@ -30,7 +30,7 @@ func validateOrdinals(spec *appsv1.StatefulSetSpec, path *field.Path) field.Erro
 	if errs := validateRanges(spec.Ordinals.Reserved, path.Child("reserved")); len(errs) > 0 {
 		return errs
 	}
-	highest, wanted := identity.OrdinalsOf(&appsv1.StatefulSet{Spec: *spec}).Last()
+	highest, wanted := identity.OrdinalsOf(&v1.StatefulSet{Spec: *spec}).Last()
 	if !wanted || highest <= math.MaxInt32 {
 		return nil
 	}
@@ -43,7 +43,7 @@ func validateOrdinals(spec *appsv1.StatefulSetSpec, path *field.Path) field.Erro
 }
 
 // validateRanges wants ranges of ordinals, apart from each other.
-func validateRanges(ranges []appsv1.OrdinalRange, path *field.Path) field.ErrorList {
+func validateRanges(ranges []v1.OrdinalRange, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, r := range ranges {
 		if r.First < 0 {
@@ -54,7 +54,7 @@ func validateRanges(ranges []appsv1.OrdinalRange, path *field.Path) field.ErrorL
 			errs = append(errs, field.Invalid(path.Index(i).Child("last"), r.End(), fmt.Sprintf("must not be less than first (%d)", r.First)))
 			continue
 		}
-		overlaps := func(other appsv1.OrdinalRange) bool { return other.First <= r.End() && r.First <= other.End() }
+		overlaps := func(other v1.OrdinalRange) bool { return other.First <= r.End() && r.First <= other.End() }
 		if at := slices.IndexFunc(ranges[:i], overlaps); at >= 0 {
 			errs = append(errs, field.Invalid(path.Index(i), text(r), fmt.Sprintf("overlaps %s[%d], which is %s", path, at, text(ranges[at]))))
 		}
@@ -63,14 +63,14 @@ func validateRanges(ranges []appsv1.OrdinalRange, path *field.Path) field.ErrorL
 }
 
 // text is a range as people write it.
-func text(r appsv1.OrdinalRange) string {
+func text(r v1.OrdinalRange) string {
 	if r.End() == r.First {
 		return fmt.Sprint(r.First)
 	}
 	return fmt.Sprintf("%d to %d", r.First, r.End())
 }
 
-func count(ranges []appsv1.OrdinalRange) int64 {
+func count(ranges []v1.OrdinalRange) int64 {
 	var n int64
 	for _, r := range ranges {
 		n += int64(r.End()) - int64(r.First) + 1

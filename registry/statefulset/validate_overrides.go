@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -26,7 +26,7 @@ const mostOverrides, mostRanges = 50, 100
 
 // validateOverrides wants overrides that are for members apart from each other, name what there
 // is, and change nothing by which a pod is found to be a member.
-func validateOverrides(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+func validateOverrides(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	if len(spec.Overrides) > mostOverrides {
 		return nil // refused by the tag
 	}
@@ -62,7 +62,7 @@ func selectedKeys(selector *metav1.LabelSelector) sets.Set[string] {
 	return keys
 }
 
-func claimTemplateNames(spec *appsv1.StatefulSetSpec) sets.Set[string] {
+func claimTemplateNames(spec *v1.StatefulSetSpec) sets.Set[string] {
 	names := sets.New[string]()
 	for i := range spec.VolumeClaimTemplates {
 		names.Insert(spec.VolumeClaimTemplates[i].Name)
@@ -70,7 +70,7 @@ func claimTemplateNames(spec *appsv1.StatefulSetSpec) sets.Set[string] {
 	return names
 }
 
-func validateOverridden(ordinals []appsv1.OrdinalRange, path *field.Path) field.ErrorList {
+func validateOverridden(ordinals []v1.OrdinalRange, path *field.Path) field.ErrorList {
 	switch n := len(ordinals); {
 	case n == 0:
 		return field.ErrorList{field.Required(path, "at least one range of ordinals is needed")}
@@ -82,13 +82,13 @@ func validateOverridden(ordinals []appsv1.OrdinalRange, path *field.Path) field.
 
 // overriddenRange is a range of ordinals and the index of its override.
 type overriddenRange struct {
-	appsv1.OrdinalRange
+	v1.OrdinalRange
 	override int
 }
 
 // validateApart refuses an override of a member that an override before it in the list has, and
 // names the first such member.
-func validateApart(overrides []appsv1.MemberOverride, path *field.Path) field.ErrorList {
+func validateApart(overrides []v1.MemberOverride, path *field.Path) field.ErrorList {
 	var ranges []overriddenRange
 	for i := range overrides {
 		if len(overrides[i].Ordinals) > mostRanges {
@@ -101,7 +101,7 @@ func validateApart(overrides []appsv1.MemberOverride, path *field.Path) field.Er
 		}
 	}
 	slices.SortStableFunc(ranges, func(a, b overriddenRange) int { return cmp.Compare(a.First, b.First) })
-	none := overriddenRange{appsv1.OrdinalRange{First: -1}, -1}
+	none := overriddenRange{v1.OrdinalRange{First: -1}, -1}
 	// Of the ranges before, furthest is the one that ends last, and other the one that ends
 	// last of those of another override.
 	furthest, other := none, none
@@ -130,7 +130,7 @@ func validateApart(overrides []appsv1.MemberOverride, path *field.Path) field.Er
 }
 
 // texts are ranges as people write them.
-func texts(ranges []appsv1.OrdinalRange) string {
+func texts(ranges []v1.OrdinalRange) string {
 	all := make([]string, 0, len(ranges))
 	for _, r := range ranges {
 		all = append(all, text(r))
@@ -139,7 +139,7 @@ func texts(ranges []appsv1.OrdinalRange) string {
 }
 
 // validateOverrideMeta keeps from an override what tells whose pods they are and which.
-func validateOverrideMeta(override *appsv1.MemberOverride, selected sets.Set[string], path *field.Path) field.ErrorList {
+func validateOverrideMeta(override *v1.MemberOverride, selected sets.Set[string], path *field.Path) field.ErrorList {
 	errs := metav1validation.ValidateLabels(override.Labels, path.Child("labels"))
 	ours := identity.Labels("", 0)
 	for _, key := range slices.Sorted(maps.Keys(override.Labels)) {
@@ -152,7 +152,7 @@ func validateOverrideMeta(override *appsv1.MemberOverride, selected sets.Set[str
 		}
 	}
 	errs = append(errs, apivalidation.ValidateAnnotations(override.Annotations, path.Child("annotations"))...)
-	for _, key := range []string{appsv1.ClaimTemplatesAnnotation, appsv1.OverrideAnnotation} {
+	for _, key := range []string{v1.ClaimTemplatesAnnotation, v1.OverrideAnnotation} {
 		if _, has := override.Annotations[key]; has {
 			errs = append(errs, field.Forbidden(path.Child("annotations").Key(key), "is set by the controller"))
 		}
@@ -171,7 +171,7 @@ func validateTolerations(tolerations []corev1.Toleration, path *field.Path) fiel
 	return errs
 }
 
-func validateClaimOverrides(claims []appsv1.VolumeClaimOverride, templates sets.Set[string], path *field.Path) field.ErrorList {
+func validateClaimOverrides(claims []v1.VolumeClaimOverride, templates sets.Set[string], path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := sets.New[string]()
 	for i := range claims {

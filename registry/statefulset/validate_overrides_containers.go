@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // containersOf are the containers of a pod by their names.
@@ -31,7 +31,7 @@ func containersOf(pod *corev1.PodSpec) map[string]*corev1.Container {
 
 // validateContainerOverrides wants containers that the template has. The host judges what
 // becomes of them.
-func validateContainerOverrides(overrides []appsv1.ContainerOverride, containers map[string]*corev1.Container, path *field.Path) field.ErrorList {
+func validateContainerOverrides(overrides []v1.ContainerOverride, containers map[string]*corev1.Container, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := sets.New[string]()
 	for i := range overrides {

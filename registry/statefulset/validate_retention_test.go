@@ -6,18 +6,18 @@ package statefulset
 import (
 	"testing"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 func TestClaimsThatAreDeletedAfterADelay(t *testing.T) {
 	const (
 		path   = "spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds: "
-		retain = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
-		remove = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+		retain = v1.RetainPersistentVolumeClaimRetentionPolicyType
+		remove = v1.DeletePersistentVolumeClaimRetentionPolicyType
 	)
 	for sentence, test := range map[string]struct {
-		scaled  appsv1.PersistentVolumeClaimRetentionPolicyType
+		scaled  v1.PersistentVolumeClaimRetentionPolicyType
 		seconds int32
 		want    []string
 	}{
@@ -28,8 +28,8 @@ func TestClaimsThatAreDeletedAfterADelay(t *testing.T) {
 		"and that are retained anyway": {scaled: retain, seconds: 60, want: []string{path + `Forbidden: only with whenScaled "Delete"`}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			change := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) {
-				s.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenDeleted: retain, WhenScaled: test.scaled, ScaledAfterSeconds: &test.seconds}
+			change := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) {
+				s.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenDeleted: retain, WhenScaled: test.scaled, ScaledAfterSeconds: &test.seconds}
 			}))
 			verdict{want: test.want}.check(t, onUpdate(t, change))
 			verdict{want: test.want}.check(t, onCreate(t, change))

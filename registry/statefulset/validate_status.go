@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // ValidateStatusUpdate says what is wrong with a change of a set's status.
-func ValidateStatusUpdate(set, old *appsv1.StatefulSet) field.ErrorList {
+func ValidateStatusUpdate(set, old *v1.StatefulSet) field.ErrorList {
 	status, path := &set.Status, field.NewPath("status")
 	errs := atLeastZero(status.ObservedGeneration, path.Child("observedGeneration"))
 	errs = append(errs, atLeastZero(int64(status.Replicas), path.Child("replicas"))...)

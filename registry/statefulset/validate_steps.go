@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // longestBake is a week.
@@ -23,23 +23,23 @@ const longestBake = 7 * 24 * 60 * 60
 
 // validateSteps wants steps each of which goes further than the one before, and no partition
 // beside what holds an update back, or takes it back, by itself.
-func validateSteps(rolling *appsv1.RollingUpdateStatefulSetStrategy, path *field.Path) field.ErrorList {
+func validateSteps(rolling *v1.RollingUpdateStatefulSetStrategy, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	partitioned := rolling.Partition != nil && *rolling.Partition > 0
 	if partitioned && len(rolling.Steps) > 0 {
 		errs = append(errs, field.Forbidden(path.Child("steps"), fmt.Sprintf("not with partition %d: set it to 0, or leave it out", *rolling.Partition)))
 	}
-	switch policy := ptr.Deref(rolling.FailurePolicy, appsv1.WaitRolloutFailurePolicy); policy {
-	case appsv1.WaitRolloutFailurePolicy:
-	case appsv1.RollbackRolloutFailurePolicy:
+	switch policy := ptr.Deref(rolling.FailurePolicy, v1.WaitRolloutFailurePolicy); policy {
+	case v1.WaitRolloutFailurePolicy:
+	case v1.RollbackRolloutFailurePolicy:
 		if partitioned {
 			errs = append(errs, field.Forbidden(path.Child("failurePolicy"), fmt.Sprintf("Rollback not with partition %d: set it to 0, or leave it out", *rolling.Partition)))
 		}
 	default:
 		errs = append(errs, field.NotSupported(path.Child("failurePolicy"), policy,
-			[]appsv1.RolloutFailurePolicy{appsv1.RollbackRolloutFailurePolicy, appsv1.WaitRolloutFailurePolicy}))
+			[]v1.RolloutFailurePolicy{v1.RollbackRolloutFailurePolicy, v1.WaitRolloutFailurePolicy}))
 	}
-	if len(rolling.Steps) > appsv1.MostSteps {
+	if len(rolling.Steps) > v1.MostSteps {
 		return errs // refused by the tag
 	}
 	for i := range rolling.Steps {
@@ -52,7 +52,7 @@ func validateSteps(rolling *appsv1.RollingUpdateStatefulSetStrategy, path *field
 	return errs
 }
 
-func validateStep(step *appsv1.RolloutStep, path *field.Path) field.ErrorList {
+func validateStep(step *v1.RolloutStep, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if n := amount(step.Updated); n < 1 || step.Updated.Type == intstr.String && n > 100 {
 		errs = append(errs, field.Invalid(path.Child("updated"), step.Updated.String(), "must be 1 or more, or 1% to 100%"))
@@ -61,12 +61,12 @@ func validateStep(step *appsv1.RolloutStep, path *field.Path) field.ErrorList {
 		errs = append(errs, field.Invalid(path.Child("bakeSeconds"), step.BakeSeconds, fmt.Sprintf("must be 0 to %d", longestBake)))
 	}
 	switch step.Approval {
-	case "", appsv1.AutomaticRolloutStepApproval, appsv1.ManualRolloutStepApproval:
+	case "", v1.AutomaticRolloutStepApproval, v1.ManualRolloutStepApproval:
 	default:
 		errs = append(errs, field.NotSupported(path.Child("approval"), step.Approval,
-			[]appsv1.RolloutStepApproval{appsv1.AutomaticRolloutStepApproval, appsv1.ManualRolloutStepApproval}))
+			[]v1.RolloutStepApproval{v1.AutomaticRolloutStepApproval, v1.ManualRolloutStepApproval}))
 	}
-	if len(step.PodConditions) > appsv1.MostStepConditions {
+	if len(step.PodConditions) > v1.MostStepConditions {
 		return errs // refused by the tag
 	}
 	for i, name := range step.PodConditions {

@@ -10,14 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 func TestStepsOfUpdates(t *testing.T) {
-	to := func(updated ...string) (steps []appsv1.RolloutStep) {
+	to := func(updated ...string) (steps []v1.RolloutStep) {
 		for _, value := range updated {
-			steps = append(steps, appsv1.RolloutStep{Updated: intstr.Parse(value)})
+			steps = append(steps, v1.RolloutStep{Updated: intstr.Parse(value)})
 		}
 		return steps
 	}
@@ -27,25 +27,25 @@ func TestStepsOfUpdates(t *testing.T) {
 	}
 	const path = "spec.updateStrategy.rollingUpdate."
 	for sentence, test := range map[string]struct {
-		rolling appsv1.RollingUpdateStatefulSetStrategy
+		rolling v1.RollingUpdateStatefulSetStrategy
 		want    []string
 	}{
-		"with all that they can have are accepted": {rolling: appsv1.RollingUpdateStatefulSetStrategy{
-			Partition: ptr.To[int32](0), FailurePolicy: ptr.To(appsv1.RollbackRolloutFailurePolicy),
-			Steps: []appsv1.RolloutStep{
-				{Updated: intstr.FromInt32(1), BakeSeconds: 604800, PodConditions: []string{"example.com/healthy", "example.com/warm"}, Approval: appsv1.ManualRolloutStepApproval},
-				{Updated: intstr.FromString("50%"), Approval: appsv1.AutomaticRolloutStepApproval},
+		"with all that they can have are accepted": {rolling: v1.RollingUpdateStatefulSetStrategy{
+			Partition: ptr.To[int32](0), FailurePolicy: ptr.To(v1.RollbackRolloutFailurePolicy),
+			Steps: []v1.RolloutStep{
+				{Updated: intstr.FromInt32(1), BakeSeconds: 604800, PodConditions: []string{"example.com/healthy", "example.com/warm"}, Approval: v1.ManualRolloutStepApproval},
+				{Updated: intstr.FromString("50%"), Approval: v1.AutomaticRolloutStepApproval},
 			}}},
-		"from a number to a percentage and back are accepted": {rolling: appsv1.RollingUpdateStatefulSetStrategy{Steps: to("3", "1%", "2", "100%"), FailurePolicy: ptr.To(appsv1.WaitRolloutFailurePolicy)}},
+		"from a number to a percentage and back are accepted": {rolling: v1.RollingUpdateStatefulSetStrategy{Steps: to("3", "1%", "2", "100%"), FailurePolicy: ptr.To(v1.WaitRolloutFailurePolicy)}},
 		"to fewer members than before, or as many": {
-			rolling: appsv1.RollingUpdateStatefulSetStrategy{Steps: to("2", "1", "10%", "10%")},
+			rolling: v1.RollingUpdateStatefulSetStrategy{Steps: to("2", "1", "10%", "10%")},
 			want: []string{
 				path + `steps[1].updated: Invalid value: "1": must be more than in step 1, which has 2`,
 				path + `steps[3].updated: Invalid value: "10%": must be more than in step 3, which has 10%`,
 			},
 		},
 		"to no members, more than all, or what is no number": {
-			rolling: appsv1.RollingUpdateStatefulSetStrategy{Steps: []appsv1.RolloutStep{{}, {Updated: intstr.FromString("101%")}, {Updated: intstr.FromInt32(-1)}, {Updated: intstr.FromString("half")}, {Updated: intstr.FromString("07%")}}},
+			rolling: v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{}, {Updated: intstr.FromString("101%")}, {Updated: intstr.FromInt32(-1)}, {Updated: intstr.FromString("half")}, {Updated: intstr.FromString("07%")}}},
 			want: []string{
 				path + `steps[0].updated: Invalid value: "0": must be 1 or more, or 1% to 100%`,
 				path + `steps[1].updated: Invalid value: "101%": must be 1 or more, or 1% to 100%`,
@@ -56,7 +56,7 @@ func TestStepsOfUpdates(t *testing.T) {
 			},
 		},
 		"with a bake, a condition and an approval that there are not": {
-			rolling: appsv1.RollingUpdateStatefulSetStrategy{Steps: []appsv1.RolloutStep{{Updated: intstr.FromInt32(1), BakeSeconds: 604801, Approval: "Never",
+			rolling: v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1), BakeSeconds: 604801, Approval: "Never",
 				PodConditions: []string{"Ready", "example.com/ok", "example.com/ok", "example.com/not ok"}}, {Updated: intstr.FromInt32(2), BakeSeconds: -1}}},
 			want: []string{
 				path + `steps[0].approval: Unsupported value: "Never": supported values: "Automatic", "Manual"`,
@@ -68,27 +68,27 @@ func TestStepsOfUpdates(t *testing.T) {
 			},
 		},
 		"too many": {
-			rolling: appsv1.RollingUpdateStatefulSetStrategy{Steps: to(many...)},
+			rolling: v1.RollingUpdateStatefulSetStrategy{Steps: to(many...)},
 			want:    []string{path + "steps: Too many: 21: must have at most 20 items"},
 		},
 		"with too many conditions": {
-			rolling: appsv1.RollingUpdateStatefulSetStrategy{Steps: []appsv1.RolloutStep{{Updated: intstr.FromInt32(1), PodConditions: make([]string, 9)}}},
+			rolling: v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1), PodConditions: make([]string, 9)}}},
 			want:    []string{path + "steps[0].podConditions: Too many: 9: must have at most 8 items"},
 		},
 		"beside a partition": {
-			rolling: appsv1.RollingUpdateStatefulSetStrategy{Partition: ptr.To[int32](2), Steps: to("1"), FailurePolicy: ptr.To(appsv1.RollbackRolloutFailurePolicy)},
+			rolling: v1.RollingUpdateStatefulSetStrategy{Partition: ptr.To[int32](2), Steps: to("1"), FailurePolicy: ptr.To(v1.RollbackRolloutFailurePolicy)},
 			want: []string{
 				path + "failurePolicy: Forbidden: Rollback not with partition 2: set it to 0, or leave it out",
 				path + "steps: Forbidden: not with partition 2: set it to 0, or leave it out",
 			},
 		},
 		"with a policy that there is not": {
-			rolling: appsv1.RollingUpdateStatefulSetStrategy{FailurePolicy: ptr.To(appsv1.RolloutFailurePolicy("Retry"))},
+			rolling: v1.RollingUpdateStatefulSetStrategy{FailurePolicy: ptr.To(v1.RolloutFailurePolicy("Retry"))},
 			want:    []string{path + `failurePolicy: Unsupported value: "Retry": supported values: "Rollback", "Wait"`},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			change := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate = &test.rolling }))
+			change := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate = &test.rolling }))
 			verdict{want: test.want}.check(t, onUpdate(t, change))
 		})
 	}

@@ -15,12 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // validateTemplate looks at what a set needs of its template, and at what is
 // certain to be refused for every pod. The host judges the rest of a pod.
-func validateTemplate(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+func validateTemplate(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	template, podPath := &spec.Template, path.Child("spec")
 	errs := validateTemplateLabels(template.Labels, spec.Selector, path)
 	errs = append(errs, apivalidation.ValidateAnnotations(template.Annotations, path.Child("annotations"))...)
@@ -46,7 +46,7 @@ func validateTemplateLabels(templateLabels map[string]string, selector *metav1.L
 	return errs
 }
 
-func validateContainers(spec *appsv1.StatefulSetSpec, path *field.Path) field.ErrorList {
+func validateContainers(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	pod := &spec.Template.Spec
 	var errs field.ErrorList
 	if len(pod.Containers) == 0 {
@@ -64,7 +64,7 @@ func validateContainers(spec *appsv1.StatefulSetSpec, path *field.Path) field.Er
 
 // volumeNames are the names that a container may mount: those of the template's
 // volumes, and those of the claim templates.
-func volumeNames(spec *appsv1.StatefulSetSpec) sets.Set[string] {
+func volumeNames(spec *v1.StatefulSetSpec) sets.Set[string] {
 	names := sets.New[string]()
 	for i := range spec.Template.Spec.Volumes {
 		names.Insert(spec.Template.Spec.Volumes[i].Name)

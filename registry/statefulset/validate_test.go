@@ -13,27 +13,27 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 func TestANewSet(t *testing.T) {
 	tests := map[string]verdict{
-		"with all defaults is accepted": {change: func(*appsv1.StatefulSet) {}},
-		"without replicas is accepted":  {change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Replicas = ptr.To[int32](0) })},
-		"without a service is accepted": {change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "" })},
-		"that is recreated on update is accepted": {change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
-			s.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.RecreateStatefulSetStrategyType}
+		"with all defaults is accepted": {change: func(*v1.StatefulSet) {}},
+		"without replicas is accepted":  {change: settest.Spec(func(s *v1.StatefulSetSpec) { s.Replicas = ptr.To[int32](0) })},
+		"without a service is accepted": {change: settest.Spec(func(s *v1.StatefulSetSpec) { s.ServiceName = "" })},
+		"that is recreated on update is accepted": {change: settest.Spec(func(s *v1.StatefulSetSpec) {
+			s.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RecreateStatefulSetStrategyType}
 		})},
-		"up to the highest ordinal is accepted": {change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
-			s.Ordinals = &appsv1.StatefulSetOrdinals{Start: math.MaxInt32 - 2}
+		"up to the highest ordinal is accepted": {change: settest.Spec(func(s *v1.StatefulSetSpec) {
+			s.Ordinals = &v1.StatefulSetOrdinals{Start: math.MaxInt32 - 2}
 		})},
 		"whose name is no label": {
-			change: func(set *appsv1.StatefulSet) { set.Name = "web.site" },
+			change: func(set *v1.StatefulSet) { set.Name = "web.site" },
 			want:   []string{`metadata.name: Invalid value: "web.site": must not contain dots`},
 		},
 		"with a finalizer that says not whose it is": {
-			change: func(set *appsv1.StatefulSet) {
+			change: func(set *v1.StatefulSet) {
 				set.Finalizers = []string{"example.com/mine", metav1.FinalizerOrphanDependents, "keep"}
 			},
 			want: []string{`metadata.finalizers[2]: Invalid value: "keep": must begin with a domain`},
@@ -54,31 +54,31 @@ func TestANewSet(t *testing.T) {
 			c.Spec.DataSource = &corev1.TypedLocalObjectReference{Kind: "PersistentVolumeClaim", Name: "x"}
 		})},
 		"with fewer than no replicas": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Replicas = ptr.To[int32](-1) }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.Replicas = ptr.To[int32](-1) }),
 			want:   []string{"spec.replicas: Invalid value: -1: must be greater than or equal to 0"},
 		},
 		"with a negative time to be available": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.MinReadySeconds = -1 }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.MinReadySeconds = -1 }),
 			want:   []string{"spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"},
 		},
 		"that starts below zero": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Ordinals = &appsv1.StatefulSetOrdinals{Start: -1} }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.Ordinals = &v1.StatefulSetOrdinals{Start: -1} }),
 			want:   []string{"spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0"},
 		},
 		"that counts beyond the highest ordinal": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Ordinals = &appsv1.StatefulSetOrdinals{Start: math.MaxInt32 - 1} }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.Ordinals = &v1.StatefulSetOrdinals{Start: math.MaxInt32 - 1} }),
 			want:   []string{"spec.ordinals.start: Invalid value: 2147483646: with 3 replicas the highest ordinal would be 2147483648; it must be at most 2147483647"},
 		},
 		"with an unknown management policy": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.PodManagementPolicy = "Random" }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.PodManagementPolicy = "Random" }),
 			want:   []string{`spec.podManagementPolicy: Invalid value: "Random": must be "OrderedReady" or "Parallel"`},
 		},
 		"whose service name is no label": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.ServiceName = "my.service" }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.ServiceName = "my.service" }),
 			want:   []string{`spec.serviceName: Invalid value: "my.service": must not contain dots`},
 		},
 		"that retains claims sometimes": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
+			change: settest.Spec(func(s *v1.StatefulSetSpec) {
 				s.PersistentVolumeClaimRetentionPolicy.WhenDeleted = "Sometimes"
 				s.PersistentVolumeClaimRetentionPolicy.WhenScaled = "Never"
 			}),
@@ -104,19 +104,19 @@ func TestAnUpdateStrategy(t *testing.T) {
 		"that allows far more than all": {change: rolling(intstr.FromString("99999999999999999999%")), want: []string{`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "99999999999999999999%": must not be greater than 100%`}},
 		"that allows a word":            {change: rolling(intstr.FromString("many")), want: []string{`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "many": a valid percent`}},
 		"with a negative partition": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](-1) }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](-1) }),
 			want:   []string{"spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0"},
 		},
 		"that rolls although it is OnDelete": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.Type = appsv1.OnDeleteStatefulSetStrategyType }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.UpdateStrategy.Type = v1.OnDeleteStatefulSetStrategyType }),
 			want:   []string{`spec.updateStrategy.rollingUpdate: Invalid value: {"partition":0,"maxUnavailable":1}: only allowed with type "RollingUpdate", but type is "OnDelete"`},
 		},
 		"that rolls although it is Recreate": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.Type = appsv1.RecreateStatefulSetStrategyType }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.UpdateStrategy.Type = v1.RecreateStatefulSetStrategyType }),
 			want:   []string{`spec.updateStrategy.rollingUpdate: Invalid value: {"partition":0,"maxUnavailable":1}: only allowed with type "RollingUpdate", but type is "Recreate"`},
 		},
 		"of an unknown type": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: "Canary"} }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: "Canary"} }),
 			want:   []string{`spec.updateStrategy: Invalid value: {"type":"Canary"}: type must be "RollingUpdate", "OnDelete" or "Recreate"`},
 		},
 	}
@@ -128,25 +128,25 @@ func TestAnUpdateStrategy(t *testing.T) {
 func TestASelectorAndTheLabelsOfTheTemplate(t *testing.T) {
 	tests := map[string]verdict{
 		"that is missing": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Selector = nil }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.Selector = nil }),
 			want:   []string{"spec.selector: Required value", `spec.template.metadata.labels: Invalid value: {"app":"web"}: must match spec.selector, which is "<none>"`},
 		},
 		"that is empty": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Selector = &metav1.LabelSelector{} }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.Selector = &metav1.LabelSelector{} }),
 			want:   []string{"spec.selector: Invalid value: {}: must not be empty"},
 		},
 		"that is malformed": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
+			change: settest.Spec(func(s *v1.StatefulSetSpec) {
 				s.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Like"}}
 			}),
 			want: []string{`spec.selector.matchExpressions[0].operator: Invalid value: "Like"`, "spec.selector: Invalid value: "},
 		},
 		"that do not match": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Template.Labels = map[string]string{"app": "other"} }),
+			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.Template.Labels = map[string]string{"app": "other"} }),
 			want:   []string{`spec.template.metadata.labels: Invalid value: {"app":"other"}: must match spec.selector, which is "app=web"`},
 		},
 		"that are malformed": {
-			change: settest.Spec(func(s *appsv1.StatefulSetSpec) {
+			change: settest.Spec(func(s *v1.StatefulSetSpec) {
 				s.Template.Labels = map[string]string{"app": "web", "a": "?"}
 				s.Template.Annotations = map[string]string{"a/b/c": ""}
 			}),
@@ -205,13 +205,13 @@ func TestAClaimTemplate(t *testing.T) {
 	const path = "spec.volumeClaimTemplates[0]"
 	tests := map[string]verdict{
 		"without a name": {
-			change: func(set *appsv1.StatefulSet) {
+			change: func(set *v1.StatefulSet) {
 				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, settest.ClaimTemplate(""))
 			},
 			want: []string{"spec.volumeClaimTemplates[1].metadata.name: Required value"},
 		},
 		"with a name that is taken": {
-			change: func(set *appsv1.StatefulSet) {
+			change: func(set *v1.StatefulSet) {
 				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, settest.ClaimTemplate("www"))
 			},
 			want: []string{`spec.volumeClaimTemplates[1].metadata.name: Duplicate value: "www"`},

@@ -12,27 +12,27 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
-func validateUpdateStrategy(strategy *appsv1.StatefulSetUpdateStrategy, path *field.Path) field.ErrorList {
+func validateUpdateStrategy(strategy *v1.StatefulSetUpdateStrategy, path *field.Path) field.ErrorList {
 	rollingPath := path.Child("rollingUpdate")
 	switch strategy.Type {
-	case appsv1.RollingUpdateStatefulSetStrategyType:
+	case v1.RollingUpdateStatefulSetStrategyType:
 		return validateRollingUpdate(strategy.RollingUpdate, rollingPath)
-	case appsv1.OnDeleteStatefulSetStrategyType, appsv1.RecreateStatefulSetStrategyType:
+	case v1.OnDeleteStatefulSetStrategyType, v1.RecreateStatefulSetStrategyType:
 		if strategy.RollingUpdate == nil {
 			return nil
 		}
 		return field.ErrorList{field.Invalid(rollingPath, strategy.RollingUpdate,
-			fmt.Sprintf("only allowed with type %q, but type is %q", appsv1.RollingUpdateStatefulSetStrategyType, strategy.Type))}
+			fmt.Sprintf("only allowed with type %q, but type is %q", v1.RollingUpdateStatefulSetStrategyType, strategy.Type))}
 	}
 	return field.ErrorList{field.Invalid(path, strategy,
-		fmt.Sprintf("type must be %q, %q or %q", appsv1.RollingUpdateStatefulSetStrategyType,
-			appsv1.OnDeleteStatefulSetStrategyType, appsv1.RecreateStatefulSetStrategyType))}
+		fmt.Sprintf("type must be %q, %q or %q", v1.RollingUpdateStatefulSetStrategyType,
+			v1.OnDeleteStatefulSetStrategyType, v1.RecreateStatefulSetStrategyType))}
 }
 
-func validateRollingUpdate(rolling *appsv1.RollingUpdateStatefulSetStrategy, path *field.Path) field.ErrorList {
+func validateRollingUpdate(rolling *v1.RollingUpdateStatefulSetStrategy, path *field.Path) field.ErrorList {
 	if rolling == nil {
 		return nil
 	}

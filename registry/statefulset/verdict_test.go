@@ -14,7 +14,7 @@ import (
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
@@ -22,14 +22,14 @@ import (
 // of this package and those for all objects were put together.
 
 // onCreate lists what a user who creates the set is told.
-func onCreate(t *testing.T, set *appsv1.StatefulSet) []string {
+func onCreate(t *testing.T, set *v1.StatefulSet) []string {
 	t.Helper()
 	rest.FillObjectMetaSystemFields(set)
 	return settest.Causes(t, rest.BeforeCreate(newStrategy(newScheme(t), nil), request(t), set))
 }
 
 // onUpdate lists what a user who changes Valid into the set is told.
-func onUpdate(t *testing.T, set *appsv1.StatefulSet) []string {
+func onUpdate(t *testing.T, set *v1.StatefulSet) []string {
 	t.Helper()
 	old := settest.Valid()
 	old.ResourceVersion, set.ResourceVersion = "1", "1"
@@ -40,12 +40,12 @@ func request(t *testing.T) context.Context {
 	t.Helper()
 	ctx := genericapirequest.WithNamespace(t.Context(), metav1.NamespaceDefault)
 	return genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{
-		APIGroup: appsv1.GroupName, APIVersion: appsv1.SchemeGroupVersion.Version, Resource: "statefulsets",
+		APIGroup: v1.GroupName, APIVersion: v1.SchemeGroupVersion.Version, Resource: "statefulsets",
 	})
 }
 
 type verdict struct {
-	change func(*appsv1.StatefulSet)
+	change func(*v1.StatefulSet)
 	// want is the beginning of each error; none for a set that is accepted.
 	want []string
 }
@@ -62,6 +62,6 @@ func (v verdict) check(t *testing.T, got []string) {
 	}
 }
 
-func rolling(maxUnavailable intstr.IntOrString) func(*appsv1.StatefulSet) {
-	return settest.Spec(func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate.MaxUnavailable = &maxUnavailable })
+func rolling(maxUnavailable intstr.IntOrString) func(*v1.StatefulSet) {
+	return settest.Spec(func(s *v1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate.MaxUnavailable = &maxUnavailable })
 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/preflight"
 )
 
@@ -32,7 +32,7 @@ type Services interface {
 
 // warnings are about sets that are valid but hardly do what was meant. Those about the
 // template and the claim templates are given when these are new: old is nil for a new set.
-func warnings(ctx context.Context, set, old *appsv1.StatefulSet, services Services) []string {
+func warnings(ctx context.Context, set, old *v1.StatefulSet, services Services) []string {
 	var texts []string
 	if limit := set.Spec.RevisionHistoryLimit; limit != nil && *limit < 0 {
 		texts = append(texts, fmt.Sprintf("spec.revisionHistoryLimit: %d is below 0, so every revision is kept forever; 0 or more is recommended", *limit))
@@ -72,7 +72,7 @@ func warnings(ctx context.Context, set, old *appsv1.StatefulSet, services Servic
 }
 
 // unmounted warns of claims that are made for every member and that no container uses.
-func unmounted(spec *appsv1.StatefulSetSpec) []string {
+func unmounted(spec *v1.StatefulSetSpec) []string {
 	used := mountedNames(&spec.Template.Spec)
 	var texts []string
 	count := 0
@@ -100,7 +100,7 @@ func ungraceful(spec *corev1.PodSpec) []string {
 }
 
 // paused warns of a template that no member is given yet.
-func paused(strategy *appsv1.StatefulSetUpdateStrategy) []string {
+func paused(strategy *v1.StatefulSetUpdateStrategy) []string {
 	if strategy.RollingUpdate == nil || !strategy.RollingUpdate.IsPaused() {
 		return nil
 	}
@@ -116,7 +116,7 @@ func renamed(name, old string) string {
 }
 
 // serviceless warns of a name by which no member can be found.
-func serviceless(ctx context.Context, set *appsv1.StatefulSet, services Services) []string {
+func serviceless(ctx context.Context, set *v1.StatefulSet, services Services) []string {
 	name := set.Spec.ServiceName
 	if name == "" || services == nil || services.Headless(ctx, set.Namespace, name) {
 		return nil

@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/preflight"
 )
 
 // reshaping warns of changes of claim templates that claims that exist do not follow, and
 // of removed templates that members may still need. Of many, the first few are named.
-func reshaping(set, old *appsv1.StatefulSet) []string {
+func reshaping(set, old *v1.StatefulSet) []string {
 	before := map[string]*corev1.PersistentVolumeClaim{}
 	for i := range old.Spec.VolumeClaimTemplates {
 		before[old.Spec.VolumeClaimTemplates[i].Name] = &old.Spec.VolumeClaimTemplates[i]
@@ -44,7 +44,7 @@ func reshaping(set, old *appsv1.StatefulSet) []string {
 
 // isUpdating reports whether members may run another revision than that of the template, as far as
 // the server knows: what such a revision mounts, it does not.
-func isUpdating(set *appsv1.StatefulSet) bool {
+func isUpdating(set *v1.StatefulSet) bool {
 	status := &set.Status
 	return status.CurrentRevision != status.UpdateRevision || status.ObservedGeneration != set.Generation
 }

@@ -10,29 +10,29 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 func TestWarningsOfChangedClaimTemplates(t *testing.T) {
-	size := func(text string) func(*appsv1.StatefulSet) {
-		return func(set *appsv1.StatefulSet) {
+	size := func(text string) func(*v1.StatefulSet) {
+		return func(set *v1.StatefulSet) {
 			set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(text)}
 		}
 	}
-	removed := func(set *appsv1.StatefulSet) {
+	removed := func(set *v1.StatefulSet) {
 		set.Spec.VolumeClaimTemplates = nil
 		set.Spec.Template.Spec.Containers[0].VolumeMounts = nil
 	}
-	unmounted := func(current, update string, observed int64) func(*appsv1.StatefulSet) {
-		return func(set *appsv1.StatefulSet) {
+	unmounted := func(current, update string, observed int64) func(*v1.StatefulSet) {
+		return func(set *v1.StatefulSet) {
 			set.Spec.Template.Spec.Containers[0].VolumeMounts = nil
 			set.Generation = 1
-			set.Status = appsv1.StatefulSetStatus{CurrentRevision: current, UpdateRevision: update, ObservedGeneration: observed}
+			set.Status = v1.StatefulSetStatus{CurrentRevision: current, UpdateRevision: update, ObservedGeneration: observed}
 		}
 	}
 	for sentence, test := range map[string]struct {
-		from, to func(*appsv1.StatefulSet)
+		from, to func(*v1.StatefulSet)
 		want     string // empty for none
 	}{
 		"are not given for a larger size": {size("1Gi"), size("2Gi"), ""},

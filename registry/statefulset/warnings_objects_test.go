@@ -9,33 +9,33 @@ import (
 
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 // givingAway is a template whose objects are deleted when it is removed, so many seconds later.
-func givingAway(name string, seconds int32) appsv1.ObjectTemplate {
+func givingAway(name string, seconds int32) v1.ObjectTemplate {
 	template := objectTemplate(name, fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-%s"}}`, name))
-	template.Retention = &appsv1.ObjectRetention{WhenScaled: appsv1.DeleteObjectRetentionPolicyType}
+	template.Retention = &v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType}
 	if seconds > 0 {
 		template.Retention.ScaledAfterSeconds = &seconds
 	}
 	return template
 }
 
-func withTemplates(templates ...appsv1.ObjectTemplate) func(*appsv1.StatefulSet) {
-	return settest.Spec(func(s *appsv1.StatefulSetSpec) { s.ObjectTemplates = templates })
+func withTemplates(templates ...v1.ObjectTemplate) func(*v1.StatefulSet) {
+	return settest.Spec(func(s *v1.StatefulSetSpec) { s.ObjectTemplates = templates })
 }
 
 func TestWarningsOfRemovedTemplates(t *testing.T) {
 	kept := objectTemplate("conf", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"}}`)
-	var many []appsv1.ObjectTemplate
+	var many []v1.ObjectTemplate
 	for n := range identity.MostRemovedTemplates + 1 {
 		many = append(many, givingAway(fmt.Sprintf("t%d", n), 0))
 	}
 	for sentence, test := range map[string]struct {
-		from, to func(*appsv1.StatefulSet)
+		from, to func(*v1.StatefulSet)
 		want     string // how the last one begins, empty for none
 	}{
 		"are not given where the objects stay": {withTemplates(kept), withTemplates(), ""},

@@ -6,13 +6,13 @@ package statefulset
 import (
 	"fmt"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
 // reserving warns of members that a change moves to other ordinals, and of claims that are
 // deleted for it.
-func reserving(set, old *appsv1.StatefulSet) []string {
+func reserving(set, old *v1.StatefulSet) []string {
 	if set.Spec.Ordinals == nil {
 		return nil
 	}
@@ -29,14 +29,14 @@ func reserving(set, old *appsv1.StatefulSet) []string {
 	if after.Len() >= before.Len() {
 		texts = append(texts, fmt.Sprintf("spec.ordinals.reserved: %s removed, and as many are created at other ordinals; to remove without that, lower spec.replicas in the same write", who))
 	}
-	if policy := set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil && policy.WhenScaled == appsv1.DeletePersistentVolumeClaimRetentionPolicyType && len(set.Spec.VolumeClaimTemplates) > 0 {
+	if policy := set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil && policy.WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType && len(set.Spec.VolumeClaimTemplates) > 0 {
 		texts = append(texts, fmt.Sprintf("spec.ordinals.reserved: %s removed, and %s claims are deleted, because persistentVolumeClaimRetentionPolicy.whenScaled is Delete", who, whose))
 	}
 	return texts
 }
 
 // overlap is the lowest ordinal that is in ranges of both kinds, and how many there are.
-func overlap(a, b []appsv1.OrdinalRange) (lowest int, n int64) {
+func overlap(a, b []v1.OrdinalRange) (lowest int, n int64) {
 	for _, x := range a {
 		for _, y := range b {
 			first, last := max(x.First, y.First), min(x.End(), y.End())

@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // overriding warns of overrides that say less than it seems: about containers or claim templates
 // that are gone, and about claims that exist. Of many, the first few are named.
-func overriding(set, old *appsv1.StatefulSet) []string {
+func overriding(set, old *v1.StatefulSet) []string {
 	var texts []string
 	if old != nil && templateConcerned(&set.Spec, &old.Spec) {
 		texts = append(texts, unfounded(&set.Spec)...)
@@ -26,7 +26,7 @@ func overriding(set, old *appsv1.StatefulSet) []string {
 }
 
 // unfounded are the overrides of what the template and the claim templates have no more.
-func unfounded(spec *appsv1.StatefulSetSpec) (texts []string) {
+func unfounded(spec *v1.StatefulSetSpec) (texts []string) {
 	containers, templates := containersOf(&spec.Template.Spec), claimTemplateNames(spec)
 	for i := range spec.Overrides {
 		path := field.NewPath("spec", "overrides").Index(i)
@@ -45,8 +45,8 @@ func unfounded(spec *appsv1.StatefulSetSpec) (texts []string) {
 }
 
 // notGrown are the changed parts about claims that leave claims that exist as they are.
-func notGrown(spec, old *appsv1.StatefulSetSpec) (texts []string) {
-	before := map[[2]string]*appsv1.VolumeClaimOverride{}
+func notGrown(spec, old *v1.StatefulSetSpec) (texts []string) {
+	before := map[[2]string]*v1.VolumeClaimOverride{}
 	for i := range old.Overrides {
 		for j := range old.Overrides[i].VolumeClaims {
 			c := &old.Overrides[i].VolumeClaims[j]
@@ -59,7 +59,7 @@ func notGrown(spec, old *appsv1.StatefulSetSpec) (texts []string) {
 			c := &spec.Overrides[i].VolumeClaims[j]
 			was := before[[2]string{spec.Overrides[i].Name, c.Name}]
 			if was == nil {
-				was = &appsv1.VolumeClaimOverride{}
+				was = &v1.VolumeClaimOverride{}
 			}
 			path := field.NewPath("spec", "overrides").Index(i).Child("volumeClaims").Index(j)
 			if c.Storage != nil && !grows && !equality.Semantic.DeepEqual(c.Storage, was.Storage) {

@@ -12,33 +12,33 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 func TestWarnings(t *testing.T) {
 	tests := map[string]struct {
-		change func(*appsv1.StatefulSet)
+		change func(*v1.StatefulSet)
 		want   string // empty for none
 	}{
-		"are not given for an ordinary set":         {change: func(*appsv1.StatefulSet) {}},
-		"are not given for the longest usable name": {change: func(set *appsv1.StatefulSet) { set.Name = strings.Repeat("a", 52) }},
+		"are not given for an ordinary set":         {change: func(*v1.StatefulSet) {}},
+		"are not given for the longest usable name": {change: func(set *v1.StatefulSet) { set.Name = strings.Repeat("a", 52) }},
 		"are given for a name that leaves no room for the revision": {
-			change: func(set *appsv1.StatefulSet) { set.Name = strings.Repeat("a", 53) },
+			change: func(set *v1.StatefulSet) { set.Name = strings.Repeat("a", 53) },
 			want:   `metadata.name: "` + strings.Repeat("a", 53) + `" has 53 characters, more than 52: pods may not be created`,
 		},
 		"are given for a history without end": {
-			change: func(set *appsv1.StatefulSet) { set.Spec.RevisionHistoryLimit = ptr.To[int32](-1) },
+			change: func(set *v1.StatefulSet) { set.Spec.RevisionHistoryLimit = ptr.To[int32](-1) },
 			want:   "spec.revisionHistoryLimit: -1 is below 0",
 		},
 		"are given for a claim that no container mounts": {
-			change: func(set *appsv1.StatefulSet) {
+			change: func(set *v1.StatefulSet) {
 				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, settest.ClaimTemplate("unused"))
 			},
 			want: `spec.volumeClaimTemplates[1].metadata.name: "unused" is mounted by no container`,
 		},
 		"are not given for a claim that an init container uses as a device": {
-			change: func(set *appsv1.StatefulSet) {
+			change: func(set *v1.StatefulSet) {
 				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, settest.ClaimTemplate("used"))
 				set.Spec.Template.Spec.InitContainers[0].VolumeDevices = []corev1.VolumeDevice{{Name: "used", DevicePath: "/dev/x"}}
 			},
@@ -48,10 +48,10 @@ func TestWarnings(t *testing.T) {
 			want:   "spec.template.spec.terminationGracePeriodSeconds: 0 removes a pod before its processes have ended",
 		},
 		"are given for a Service that is not there": {
-			change: func(set *appsv1.StatefulSet) { set.Spec.ServiceName = "absent" },
+			change: func(set *v1.StatefulSet) { set.Spec.ServiceName = "absent" },
 			want:   `spec.serviceName: namespace "default" has no headless Service "absent" now`,
 		},
-		"are not given for a set without a Service": {change: func(set *appsv1.StatefulSet) { set.Spec.ServiceName = "" }},
+		"are not given for a set without a Service": {change: func(set *v1.StatefulSet) { set.Spec.ServiceName = "" }},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -69,8 +69,8 @@ type services map[string]bool
 func (s services) Headless(_ context.Context, _, name string) bool { return s[name] }
 
 func TestWarningsAreRepeatedForWhatIsNew(t *testing.T) {
-	bad := func() *appsv1.StatefulSet {
-		return settest.Changed(func(set *appsv1.StatefulSet) {
+	bad := func() *v1.StatefulSet {
+		return settest.Changed(func(set *v1.StatefulSet) {
 			set.Spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](0)
 			set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, settest.ClaimTemplate("unused"))
 			set.Spec.ServiceName = "absent"
@@ -80,7 +80,7 @@ func TestWarningsAreRepeatedForWhatIsNew(t *testing.T) {
 	scaled.Spec.Replicas = ptr.To[int32](9)
 	another.Spec.Template.Spec.Containers[0].Image = "nginx:2"
 	for name, c := range map[string]struct {
-		set, old *appsv1.StatefulSet
+		set, old *v1.StatefulSet
 		want     int
 	}{
 		"three for a new set":                                                   {bad(), nil, 3},
@@ -98,23 +98,23 @@ func TestWarningsAreRepeatedForWhatIsNew(t *testing.T) {
 }
 
 func TestWarningsAboutMembersThatMove(t *testing.T) {
-	type edit = func(*appsv1.StatefulSetSpec)
-	reserve := func(ranges ...appsv1.OrdinalRange) edit {
-		return func(s *appsv1.StatefulSetSpec) { s.Ordinals = &appsv1.StatefulSetOrdinals{Reserved: ranges} }
+	type edit = func(*v1.StatefulSetSpec)
+	reserve := func(ranges ...v1.OrdinalRange) edit {
+		return func(s *v1.StatefulSetSpec) { s.Ordinals = &v1.StatefulSetOrdinals{Reserved: ranges} }
 	}
 	for sentence, test := range map[string]struct {
 		edits []edit
 		want  []string
 	}{
 		"nothing is reserved":      {nil, nil},
-		"what no member has":       {[]edit{reserve(appsv1.OrdinalRange{First: 3})}, nil},
-		"a member, with one fewer": {[]edit{reserve(appsv1.OrdinalRange{First: 1}), func(s *appsv1.StatefulSetSpec) { s.Replicas = ptr.To[int32](2) }}, nil},
-		"a member":                 {[]edit{reserve(appsv1.OrdinalRange{First: 1})}, []string{"spec.ordinals.reserved: member web-1 is removed, and as many are created at other ordinals; to remove without that, lower spec.replicas in the same write"}},
-		"two members and their data": {[]edit{reserve(appsv1.OrdinalRange{First: 1, Last: ptr.To[int32](7)}), func(s *appsv1.StatefulSetSpec) {
+		"what no member has":       {[]edit{reserve(v1.OrdinalRange{First: 3})}, nil},
+		"a member, with one fewer": {[]edit{reserve(v1.OrdinalRange{First: 1}), func(s *v1.StatefulSetSpec) { s.Replicas = ptr.To[int32](2) }}, nil},
+		"a member":                 {[]edit{reserve(v1.OrdinalRange{First: 1})}, []string{"spec.ordinals.reserved: member web-1 is removed, and as many are created at other ordinals; to remove without that, lower spec.replicas in the same write"}},
+		"two members and their data": {[]edit{reserve(v1.OrdinalRange{First: 1, Last: ptr.To[int32](7)}), func(s *v1.StatefulSetSpec) {
 			s.Replicas = ptr.To[int32](1)
-			s.PersistentVolumeClaimRetentionPolicy.WhenScaled = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+			s.PersistentVolumeClaimRetentionPolicy.WhenScaled = v1.DeletePersistentVolumeClaimRetentionPolicyType
 		}}, []string{"spec.ordinals.reserved: members web-1 and 1 more are removed, and their claims are deleted, because persistentVolumeClaimRetentionPolicy.whenScaled is Delete"}},
-		"another service": {[]edit{func(s *appsv1.StatefulSetSpec) { s.ServiceName = "" }},
+		"another service": {[]edit{func(s *v1.StatefulSetSpec) { s.ServiceName = "" }},
 			[]string{`spec.serviceName: members keep the DNS names that they have in Service "nginx" until they are recreated; keep that Service until then`}},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/test/harness"
 )
 
@@ -102,7 +102,7 @@ func expectReplicas(t *testing.T, ns, want string, ordinals ...int) {
 			if err != nil {
 				return err
 			}
-			if got := pod.Annotations[appsv1.ReplicasAnnotation]; got != want {
+			if got := pod.Annotations[v1.ReplicasAnnotation]; got != want {
 				return fmt.Errorf("member %d is told %q, want %q", ordinal, got, want)
 			}
 		}

@@ -21,15 +21,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	typed "statefulset.dev/client/clientset/versioned/typed/apps/v1"
 	"statefulset.dev/test/harness"
 )
 
 // describing is a set with a template of objects of a kind.
-func describing(name, apiVersion, kind string) *appsv1.StatefulSet {
+func describing(name, apiVersion, kind string) *v1.StatefulSet {
 	set := harness.NewSet(name, 0)
-	set.Spec.ObjectTemplates = []appsv1.ObjectTemplate{{Name: "some", Object: runtime.RawExtension{
+	set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "some", Object: runtime.RawExtension{
 		Raw: fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":{"name":"$(IDENTITY)-some"}}`, apiVersion, kind)}}}
 	return set
 }

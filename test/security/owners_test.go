@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/test/harness"
 )
 
@@ -25,8 +25,8 @@ func serverTLS(t *testing.T, ca authority) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{ca.issue(t, leaf{name: "test", hosts: []string{"127.0.0.1"}}).tls(t)}, MinVersion: tls.VersionTLS12}
 }
 
-func controllerOf(set *appsv1.StatefulSet) []metav1.OwnerReference {
-	owner := metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind(appsv1.Kind))
+func controllerOf(set *v1.StatefulSet) []metav1.OwnerReference {
+	owner := metav1.NewControllerRef(set, v1.SchemeGroupVersion.WithKind(v1.Kind))
 	owner.BlockOwnerDeletion = nil // the host asks for a right of the owner's before one may block
 	return []metav1.OwnerReference{*owner}
 }
@@ -101,12 +101,12 @@ func (w *world) claimSpec() corev1.PersistentVolumeClaimSpec {
 	}
 }
 
-func (w *world) withClaims(name string, replicas int32) *appsv1.StatefulSet {
+func (w *world) withClaims(name string, replicas int32) *v1.StatefulSet {
 	set := harness.NewSet(name, replicas)
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: w.claimSpec()}}
 	set.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
-	set.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
-		WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType, WhenScaled: appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+	set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+		WhenDeleted: v1.DeletePersistentVolumeClaimRetentionPolicyType, WhenScaled: v1.DeletePersistentVolumeClaimRetentionPolicyType,
 	}
 	return set
 }
@@ -136,7 +136,7 @@ func TestAClaimOfAnotherIsNeverTakenAway(t *testing.T) {
 			return err
 		}
 		for _, event := range list.Items {
-			if event.InvolvedObject.Kind == appsv1.Kind || event.InvolvedObject.Name == "data-db-0" {
+			if event.InvolvedObject.Kind == v1.Kind || event.InvolvedObject.Name == "data-db-0" {
 				t.Logf("event %s: %s", event.Reason, event.Message)
 				return nil
 			}
@@ -167,7 +167,7 @@ func TestAClaimOfAnotherIsNeverTakenAway(t *testing.T) {
 			return err
 		}
 		for _, condition := range set.Status.Conditions {
-			if condition.Type == appsv1.StatefulSetReady && condition.Status == corev1.ConditionFalse && condition.Message != "" {
+			if condition.Type == v1.StatefulSetReady && condition.Status == corev1.ConditionFalse && condition.Message != "" {
 				t.Logf("the second set: %s: %s", condition.Reason, condition.Message)
 				return nil
 			}
@@ -180,7 +180,7 @@ func TestAClaimOfAnotherIsNeverTakenAway(t *testing.T) {
 }
 
 // rival is a set of one member whose claim is named after a template and the set.
-func (w *world) rival(name, template string) *appsv1.StatefulSet {
+func (w *world) rival(name, template string) *v1.StatefulSet {
 	set := w.withClaims(name, 1)
 	set.Spec.VolumeClaimTemplates[0].Name, set.Spec.Template.Spec.Containers[0].VolumeMounts[0].Name = template, template
 	return set

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
 	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
@@ -193,7 +193,7 @@ func (w *world) role(t testing.TB, rules ...rbacv1.PolicyRule) string {
 	return made.Name
 }
 
-func (w *world) create(t testing.TB, ns string, set *appsv1.StatefulSet) *appsv1.StatefulSet {
+func (w *world) create(t testing.TB, ns string, set *v1.StatefulSet) *v1.StatefulSet {
 	t.Helper()
 	made, err := w.Sets.AppsV1().StatefulSets(ns).Create(t.Context(), set, metav1.CreateOptions{})
 	if err != nil {

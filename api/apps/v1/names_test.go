@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	upstream "k8s.io/api/apps/v1"
+	appsv1 "k8s.io/api/apps/v1"
 )
 
 const (
@@ -32,7 +32,7 @@ func TestOurNamesAreListed(t *testing.T) {
 		listed[row[1]] = row[2]
 	}
 	ours := map[string]string{}
-	compareFields(t, "", reflect.TypeFor[StatefulSet](), reflect.TypeFor[upstream.StatefulSet](), ours)
+	compareFields(t, "", reflect.TypeFor[StatefulSet](), reflect.TypeFor[appsv1.StatefulSet](), ours)
 	for path, number := range ours {
 		if listed[path] != number {
 			t.Errorf("field %s with the number %s is ours; docs/adr/%s lists it with %q", path, number, namesPage, listed[path])

@@ -10,7 +10,7 @@ import (
 	"math/rand"
 	"testing"
 
-	upstream "k8s.io/api/apps/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -31,7 +31,7 @@ const (
 func TestNoFieldOfAppsIsLostInJSON(t *testing.T) {
 	filler := newFiller()
 	for range rounds {
-		var in upstream.StatefulSet
+		var in appsv1.StatefulSet
 		filler.Fill(&in)
 		sent := toJSON(t, &in)
 		var ours StatefulSet
@@ -40,7 +40,7 @@ func TestNoFieldOfAppsIsLostInJSON(t *testing.T) {
 		if !bytes.Equal(canonical(t, sent), canonical(t, returned)) {
 			t.Fatalf("JSON:\n got %s\nwant %s", canonical(t, returned), canonical(t, sent))
 		}
-		var out upstream.StatefulSet
+		var out appsv1.StatefulSet
 		fromJSON(t, returned, &out)
 		if !equality.Semantic.DeepEqual(in, out) {
 			t.Fatalf("set:\n got %+v\nwant %+v", out, in)
@@ -51,7 +51,7 @@ func TestNoFieldOfAppsIsLostInJSON(t *testing.T) {
 func TestNoFieldOfAppsIsLostInProtobuf(t *testing.T) {
 	filler := newFiller()
 	for range rounds {
-		var in upstream.StatefulSet
+		var in appsv1.StatefulSet
 		filler.Fill(&in)
 		sent, err := in.Marshal()
 		if err != nil {
@@ -66,7 +66,7 @@ func TestNoFieldOfAppsIsLostInProtobuf(t *testing.T) {
 			t.Fatalf("encoding ours: %v", err)
 		}
 		if !bytes.Equal(sent, returned) {
-			var out upstream.StatefulSet
+			var out appsv1.StatefulSet
 			if err := out.Unmarshal(returned); err != nil {
 				t.Fatalf("decoding: %v", err)
 			}

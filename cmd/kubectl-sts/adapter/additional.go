@@ -8,14 +8,14 @@ import (
 	"maps"
 	"reflect"
 
-	apps "k8s.io/api/apps/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // unknownToBuiltIn returns the part of spec and status that is lost when a set is read as one of apps/v1. Conditions are
 // described by themselves.
 func unknownToBuiltIn(set map[string]any) (map[string]any, error) {
-	typed := &apps.StatefulSet{}
+	typed := &appsv1.StatefulSet{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(set, typed); err != nil {
 		return nil, fmt.Errorf("reading a StatefulSet as apps/v1: %w", err)
 	}

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"mime"
 
-	apps "k8s.io/api/apps/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // bodyForOurs translates what a client of apps/v1 sends.
@@ -23,7 +23,7 @@ func bodyForOurs(contentType string, body []byte) ([]byte, error) {
 	}
 	switch kind {
 	case jsonType, string(types.MergePatchType), string(types.StrategicMergePatchType):
-		return renamed(body, places{{"apiVersion"}}, apps.SchemeGroupVersion.String(), appsv1.SchemeGroupVersion.String())
+		return renamed(body, places{{"apiVersion"}}, appsv1.SchemeGroupVersion.String(), v1.SchemeGroupVersion.String())
 	case string(types.ApplyYAMLPatchType):
 		document, err := yaml.YAMLToJSON(body)
 		if err != nil {
@@ -56,7 +56,7 @@ func operationsForOurs(patch []byte) ([]byte, error) {
 		default:
 			continue
 		}
-		translated, err := renamed(operation, places{place}, apps.SchemeGroupVersion.String(), appsv1.SchemeGroupVersion.String())
+		translated, err := renamed(operation, places{place}, appsv1.SchemeGroupVersion.String(), v1.SchemeGroupVersion.String())
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func documentAsBuiltIn(document []byte) ([]byte, error) {
 		{"apiVersion"},
 		{"items", each, "apiVersion"},
 		{"rows", each, "object", "apiVersion"},
-	}, appsv1.SchemeGroupVersion.String(), apps.SchemeGroupVersion.String())
+	}, v1.SchemeGroupVersion.String(), appsv1.SchemeGroupVersion.String())
 }
 
 // eventAsBuiltIn translates one event of a watch.
@@ -83,5 +83,5 @@ func eventAsBuiltIn(event []byte) ([]byte, error) {
 	return renamed(event, places{
 		{"object", "apiVersion"},
 		{"object", "rows", each, "object", "apiVersion"},
-	}, appsv1.SchemeGroupVersion.String(), apps.SchemeGroupVersion.String())
+	}, v1.SchemeGroupVersion.String(), appsv1.SchemeGroupVersion.String())
 }

@@ -23,7 +23,7 @@ import (
 	"k8s.io/kubectl/pkg/describe"
 	"sigs.k8s.io/yaml"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
@@ -65,7 +65,7 @@ type setDescriber struct {
 
 func (d setDescriber) Describe(namespace, name string, settings describe.DescriberSettings) (string, error) {
 	ctx := context.TODO() // kubectl gives a describer none.
-	set, err := d.sets.Resource(appsv1.SchemeGroupVersion.WithResource(resource)).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	set, err := d.sets.Resource(v1.SchemeGroupVersion.WithResource(resource)).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return "", err
 	}
@@ -87,7 +87,7 @@ func (d setDescriber) Describe(namespace, name string, settings describe.Describ
 
 // describeOwn writes the conditions, and the fields that apps/v1 does not have.
 func describeOwn(out io.Writer, set *unstructured.Unstructured) error {
-	typed := &appsv1.StatefulSet{}
+	typed := &v1.StatefulSet{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(set.Object, typed); err != nil {
 		return fmt.Errorf("reading StatefulSet %q: %w", set.GetName(), err)
 	}
@@ -104,7 +104,7 @@ func describeOwn(out io.Writer, set *unstructured.Unstructured) error {
 	return nil
 }
 
-func describeConditions(out io.Writer, conditions []appsv1.StatefulSetCondition) {
+func describeConditions(out io.Writer, conditions []v1.StatefulSetCondition) {
 	if len(conditions) == 0 {
 		return
 	}

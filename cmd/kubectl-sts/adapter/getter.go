@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // Getter is what the commands of kubectl ask for the cluster, with the words for the built-in kind meaning ours. The
@@ -64,14 +64,14 @@ func (m mapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RE
 	mapping, err := m.RESTMapper.RESTMapping(kind, versions...)
 	if meta.IsNoMatchError(err) && kind == ours() {
 		return nil, fmt.Errorf("the server does not serve %s; is statefulset-apiserver registered? See: kubectl get apiservice %s.%s",
-			appsv1.Resource(resource), appsv1.SchemeGroupVersion.Version, appsv1.GroupName)
+			v1.Resource(resource), v1.SchemeGroupVersion.Version, v1.GroupName)
 	}
 	return mapping, err
 }
 
 func preferred(word schema.GroupVersionResource) schema.GroupVersionResource {
 	if word.Group == "" && meansOurs(word.Resource) {
-		return appsv1.SchemeGroupVersion.WithResource(resource)
+		return v1.SchemeGroupVersion.WithResource(resource)
 	}
 	return word
 }

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	apps "k8s.io/api/apps/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 func knownKinds(kinds ...schema.GroupVersionKind) meta.RESTMapper {
-	known := meta.NewDefaultRESTMapper([]schema.GroupVersion{apps.SchemeGroupVersion, appsv1.SchemeGroupVersion})
+	known := meta.NewDefaultRESTMapper([]schema.GroupVersion{appsv1.SchemeGroupVersion, v1.SchemeGroupVersion})
 	for _, kind := range kinds {
 		known.Add(kind, meta.RESTScopeNamespace)
 	}
@@ -23,16 +23,16 @@ func knownKinds(kinds ...schema.GroupVersionKind) meta.RESTMapper {
 }
 
 func TestWordsWithoutGroupMeanOurs(t *testing.T) {
-	builtIn := apps.SchemeGroupVersion.WithKind(appsv1.Kind)
-	words := knownKinds(builtIn, appsv1.GroupVersionKind(), apps.SchemeGroupVersion.WithKind("Deployment"))
+	builtIn := appsv1.SchemeGroupVersion.WithKind(v1.Kind)
+	words := knownKinds(builtIn, v1.GroupVersionKind(), appsv1.SchemeGroupVersion.WithKind("Deployment"))
 	for word, want := range map[schema.GroupVersionResource]schema.GroupVersionKind{
-		{Resource: "sts"}:          appsv1.GroupVersionKind(),
-		{Resource: "statefulset"}:  appsv1.GroupVersionKind(),
-		{Resource: "statefulsets"}: appsv1.GroupVersionKind(),
-		{Resource: "statefulsets", Group: "apps.statefulset.dev"}: appsv1.GroupVersionKind(),
+		{Resource: "sts"}:          v1.GroupVersionKind(),
+		{Resource: "statefulset"}:  v1.GroupVersionKind(),
+		{Resource: "statefulsets"}: v1.GroupVersionKind(),
+		{Resource: "statefulsets", Group: "apps.statefulset.dev"}: v1.GroupVersionKind(),
 		{Resource: "statefulsets", Group: "apps"}:                 builtIn,
 		{Resource: "statefulsets", Group: "apps", Version: "v1"}:  builtIn,
-		{Resource: "deployments"}:                                 apps.SchemeGroupVersion.WithKind("Deployment"),
+		{Resource: "deployments"}:                                 appsv1.SchemeGroupVersion.WithKind("Deployment"),
 	} {
 		t.Run(word.String(), func(t *testing.T) {
 			if got, err := words.KindFor(word); err != nil || got != want {
@@ -43,7 +43,7 @@ func TestWordsWithoutGroupMeanOurs(t *testing.T) {
 }
 
 func TestClusterWithoutOurGroupIsSaidSo(t *testing.T) {
-	words := knownKinds(apps.SchemeGroupVersion.WithKind(appsv1.Kind))
+	words := knownKinds(appsv1.SchemeGroupVersion.WithKind(v1.Kind))
 	for sentence, kind := range map[string]schema.GroupKind{
 		"a word that a user typed": {Kind: "statefulset"},
 		"a kind in a file":         ours(),

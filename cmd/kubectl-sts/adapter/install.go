@@ -17,7 +17,7 @@ import (
 	"k8s.io/kubectl/pkg/polymorphichelpers"
 	"k8s.io/kubectl/pkg/scheme"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // Install teaches the commands of kubectl our kind. It belongs at the beginning of a program, once: what it sets is
@@ -28,8 +28,8 @@ import (
 func Install() {
 	// port-forward decodes by the scheme of client-go, all others by kubectl's own.
 	for _, types := range []*runtime.Scheme{scheme.Scheme, clientscheme.Scheme} {
-		types.AddKnownTypes(appsv1.SchemeGroupVersion, appsv1.Types()...)
-		metav1.AddToGroupVersion(types, appsv1.SchemeGroupVersion)
+		types.AddKnownTypes(v1.SchemeGroupVersion, v1.Types()...)
+		metav1.AddToGroupVersion(types, v1.SchemeGroupVersion)
 	}
 	polymorphichelpers.UpdatePodSpecForObjectFn = updatePodSpec(polymorphichelpers.UpdatePodSpecForObjectFn)
 	polymorphichelpers.ObjectRestarterFn = restarter(polymorphichelpers.ObjectRestarterFn)
@@ -46,7 +46,7 @@ func Install() {
 
 func updatePodSpec(others polymorphichelpers.UpdatePodSpecForObjectFunc) polymorphichelpers.UpdatePodSpecForObjectFunc {
 	return func(object runtime.Object, update func(*corev1.PodSpec) error) (bool, error) {
-		if set, ok := object.(*appsv1.StatefulSet); ok {
+		if set, ok := object.(*v1.StatefulSet); ok {
 			return true, update(&set.Spec.Template.Spec)
 		}
 		return others(object, update)
@@ -56,11 +56,11 @@ func updatePodSpec(others polymorphichelpers.UpdatePodSpecForObjectFunc) polymor
 // restarter lets kubectl mark a stand-in that has the template's metadata, and no field that apps/v1 does not know.
 func restarter(others polymorphichelpers.ObjectRestarterFunc) polymorphichelpers.ObjectRestarterFunc {
 	return func(object runtime.Object) ([]byte, error) {
-		set, ok := object.(*appsv1.StatefulSet)
+		set, ok := object.(*v1.StatefulSet)
 		if !ok {
 			return others(object)
 		}
-		standIn, err := asBuiltIn(&appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{
+		standIn, err := asBuiltIn(&v1.StatefulSet{Spec: v1.StatefulSetSpec{
 			Template: corev1.PodTemplateSpec{ObjectMeta: set.Spec.Template.ObjectMeta},
 		}})
 		if err != nil {
@@ -112,7 +112,7 @@ func attachablePod(others polymorphichelpers.AttachablePodForObjectFunc) polymor
 
 // known returns an object that kubectl finds the pods of: for a set of ours, one of apps/v1 with the same selector.
 func known(object runtime.Object) (runtime.Object, error) {
-	if set, ok := object.(*appsv1.StatefulSet); ok {
+	if set, ok := object.(*v1.StatefulSet); ok {
 		return asBuiltIn(set)
 	}
 	return object, nil

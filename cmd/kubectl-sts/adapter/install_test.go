@@ -19,7 +19,7 @@ import (
 	"k8s.io/kubectl/pkg/scheme"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 func TestMain(m *testing.M) {
@@ -27,13 +27,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func newSet() *appsv1.StatefulSet {
-	set := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{
+func newSet() *v1.StatefulSet {
+	set := &v1.StatefulSet{Spec: v1.StatefulSetSpec{
 		ProgressDeadlineSeconds: ptr.To[int32](5),
 		Template:                corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.test/main:1"}}}},
 	}}
 	set.SetName("db")
-	set.SetGroupVersionKind(appsv1.GroupVersionKind())
+	set.SetGroupVersionKind(v1.GroupVersionKind())
 	return set
 }
 
@@ -52,9 +52,9 @@ func TestBothSchemesDecodeOurKind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := decode(document)
-			set, ok := got.(*appsv1.StatefulSet)
-			if err != nil || !ok || set.GroupVersionKind() != appsv1.GroupVersionKind() {
-				t.Errorf("got %T %v, %v, want a StatefulSet of %s", got, got, err, appsv1.SchemeGroupVersion)
+			set, ok := got.(*v1.StatefulSet)
+			if err != nil || !ok || set.GroupVersionKind() != v1.GroupVersionKind() {
+				t.Errorf("got %T %v, %v, want a StatefulSet of %s", got, got, err, v1.SchemeGroupVersion)
 			}
 		})
 	}
@@ -95,24 +95,24 @@ func TestRestartOnlyMarksTheTemplate(t *testing.T) {
 // The patch must take no other field away, and leave no block that the server would fill in.
 func TestPauseAndResumeChangeNothingElse(t *testing.T) {
 	two := intstr.FromInt32(2)
-	block := func(rolling *appsv1.RollingUpdateStatefulSetStrategy) appsv1.StatefulSetUpdateStrategy {
-		return appsv1.StatefulSetUpdateStrategy{Type: appsv1.RollingUpdateStatefulSetStrategyType, RollingUpdate: rolling}
+	block := func(rolling *v1.RollingUpdateStatefulSetStrategy) v1.StatefulSetUpdateStrategy {
+		return v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: rolling}
 	}
 	pause, resume := polymorphichelpers.ObjectPauserFn, polymorphichelpers.ObjectPauserFunc(polymorphichelpers.ObjectResumerFn)
 	for sentence, test := range map[string]struct {
-		strategy appsv1.StatefulSetUpdateStrategy
+		strategy v1.StatefulSetUpdateStrategy
 		change   polymorphichelpers.ObjectPauserFunc
 		want     string
 	}{
 		"a set without a block gets one": {block(nil), pause, `{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}}}}`},
-		"and loses it again":             {block(&appsv1.RollingUpdateStatefulSetStrategy{Paused: new(true)}), resume, `{"spec":{"updateStrategy":{"rollingUpdate":null}}}`},
-		"one with a block keeps the rest": {block(&appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &two}), pause,
+		"and loses it again":             {block(&v1.RollingUpdateStatefulSetStrategy{Paused: new(true)}), resume, `{"spec":{"updateStrategy":{"rollingUpdate":null}}}`},
+		"one with a block keeps the rest": {block(&v1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &two}), pause,
 			`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}}}}`},
-		"and afterwards, too": {block(&appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &two, Paused: new(true)}), resume,
+		"and afterwards, too": {block(&v1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &two, Paused: new(true)}), resume,
 			`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":null}}}}`},
-		"one that is paused is not paused again": {block(&appsv1.RollingUpdateStatefulSetStrategy{Paused: new(true)}), pause, "is already paused"},
+		"one that is paused is not paused again": {block(&v1.RollingUpdateStatefulSetStrategy{Paused: new(true)}), pause, "is already paused"},
 		"one that is not paused is not resumed":  {block(nil), resume, "is not paused"},
-		"one of another strategy has no updates to pause": {appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}, pause,
+		"one of another strategy has no updates to pause": {v1.StatefulSetUpdateStrategy{Type: v1.OnDeleteStatefulSetStrategyType}, pause,
 			"only updates of the strategy RollingUpdate can be paused, and the strategy is OnDelete"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

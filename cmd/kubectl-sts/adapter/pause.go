@@ -12,24 +12,24 @@ import (
 	"k8s.io/kubectl/pkg/polymorphichelpers"
 	"k8s.io/kubectl/pkg/scheme"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // pauser pauses the updates of a set. kubectl sends the difference as a patch.
 func pauser(others polymorphichelpers.ObjectPauserFunc) polymorphichelpers.ObjectPauserFunc {
 	return func(object runtime.Object) ([]byte, error) {
-		set, ok := object.(*appsv1.StatefulSet)
+		set, ok := object.(*v1.StatefulSet)
 		if !ok {
 			return others(object)
 		}
 		strategy := &set.Spec.UpdateStrategy
 		switch {
-		case strategy.Type != appsv1.RollingUpdateStatefulSetStrategyType:
-			return nil, fmt.Errorf("only updates of the strategy %s can be paused, and the strategy is %s", appsv1.RollingUpdateStatefulSetStrategyType, strategy.Type)
+		case strategy.Type != v1.RollingUpdateStatefulSetStrategyType:
+			return nil, fmt.Errorf("only updates of the strategy %s can be paused, and the strategy is %s", v1.RollingUpdateStatefulSetStrategyType, strategy.Type)
 		case strategy.RollingUpdate != nil && strategy.RollingUpdate.IsPaused():
 			return nil, errors.New("is already paused")
 		case strategy.RollingUpdate == nil:
-			strategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{}
+			strategy.RollingUpdate = &v1.RollingUpdateStatefulSetStrategy{}
 		}
 		strategy.RollingUpdate.Paused = new(true)
 		return encoded(set)
@@ -39,7 +39,7 @@ func pauser(others polymorphichelpers.ObjectPauserFunc) polymorphichelpers.Objec
 // resumer ends that. A block that has nothing else goes with it: the server would fill it in.
 func resumer(others polymorphichelpers.ObjectPauserFunc) polymorphichelpers.ObjectPauserFunc {
 	return func(object runtime.Object) ([]byte, error) {
-		set, ok := object.(*appsv1.StatefulSet)
+		set, ok := object.(*v1.StatefulSet)
 		if !ok {
 			return others(object)
 		}
@@ -48,15 +48,15 @@ func resumer(others polymorphichelpers.ObjectPauserFunc) polymorphichelpers.Obje
 			return nil, errors.New("is not paused")
 		}
 		rolling.Paused = nil
-		if equality.Semantic.DeepEqual(*rolling, appsv1.RollingUpdateStatefulSetStrategy{}) {
+		if equality.Semantic.DeepEqual(*rolling, v1.RollingUpdateStatefulSetStrategy{}) {
 			set.Spec.UpdateStrategy.RollingUpdate = nil
 		}
 		return encoded(set)
 	}
 }
 
-func encoded(set *appsv1.StatefulSet) ([]byte, error) {
-	document, err := runtime.Encode(scheme.Codecs.LegacyCodec(appsv1.SchemeGroupVersion), set)
+func encoded(set *v1.StatefulSet) ([]byte, error) {
+	document, err := runtime.Encode(scheme.Codecs.LegacyCodec(v1.SchemeGroupVersion), set)
 	if err != nil {
 		return nil, fmt.Errorf("encoding StatefulSet %q: %w", set.Name, err)
 	}

@@ -12,7 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // subject is what a request is about, for a refusal that does not say so.
@@ -36,7 +36,7 @@ func inPlainWords(response *http.Response, of subject) (*http.Response, error) {
 		withBody(response, body)
 		return response, nil
 	}
-	status := apierrors.NewGenericServerResponse(response.StatusCode, of.verb, appsv1.Resource(resource), of.name, string(body), 0, true).Status()
+	status := apierrors.NewGenericServerResponse(response.StatusCode, of.verb, v1.Resource(resource), of.name, string(body), 0, true).Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 	if body, err = json.Marshal(status); err != nil {
 		return nil, fmt.Errorf("writing a refusal: %w", err)

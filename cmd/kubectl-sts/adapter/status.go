@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kubectl/pkg/polymorphichelpers"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 func statusViewer(others polymorphichelpers.StatusViewerFunc) polymorphichelpers.StatusViewerFunc {
@@ -35,16 +35,16 @@ type rolloutViewer struct {
 // Status returns what is to be printed, and whether the update is at its end. It is an error that the update has failed
 // or was taken back.
 func (v *rolloutViewer) Status(object runtime.Unstructured, revision int64) (string, bool, error) {
-	set := &appsv1.StatefulSet{}
+	set := &v1.StatefulSet{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.UnstructuredContent(), set); err != nil {
 		return "", false, fmt.Errorf("reading a StatefulSet: %w", err)
 	}
 	if !isOnItsWay(set) {
 		return v.stock.Status(withoutOurBlock(object, set), revision)
 	}
-	ready := set.Status.Condition(appsv1.StatefulSetReady)
+	ready := set.Status.Condition(v1.StatefulSetReady)
 	switch {
-	case ready.Reason == appsv1.ReasonRolloutFailed, ready.Reason == appsv1.ReasonRolledBack:
+	case ready.Reason == v1.ReasonRolloutFailed, ready.Reason == v1.ReasonRolledBack:
 		return "", true, errors.New(ready.Message)
 	case ready.Message == v.said:
 		return "", false, nil
@@ -54,7 +54,7 @@ func (v *rolloutViewer) Status(object runtime.Unstructured, revision int64) (str
 }
 
 // isOnItsWay reports whether the status of a set speaks of an update that goes in a way that apps/v1 does not know.
-func isOnItsWay(set *appsv1.StatefulSet) bool {
+func isOnItsWay(set *v1.StatefulSet) bool {
 	rollout, rolling := set.Status.Rollout, set.Spec.UpdateStrategy.RollingUpdate
 	switch {
 	case rollout == nil, set.Status.ObservedGeneration < set.Generation, set.Status.CurrentRevision == set.Status.UpdateRevision:
@@ -68,7 +68,7 @@ func isOnItsWay(set *appsv1.StatefulSet) bool {
 
 // withoutOurBlock is the set as kubectl has to see it. Of a block rollingUpdate without a partition it thinks that the
 // update goes as far as the pods are now, and that is at its end.
-func withoutOurBlock(object runtime.Unstructured, set *appsv1.StatefulSet) runtime.Unstructured {
+func withoutOurBlock(object runtime.Unstructured, set *v1.StatefulSet) runtime.Unstructured {
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling == nil || rolling.Partition != nil {
 		return object
 	}

@@ -11,27 +11,27 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kubectl/pkg/polymorphichelpers"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 func TestRolloutStatus(t *testing.T) {
-	steps := &appsv1.RollingUpdateStatefulSetStrategy{Steps: []appsv1.RolloutStep{{}}}
+	steps := &v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{}}}
 	// of is a set of three ready members, of which one is at the update revision unless the update is complete.
-	of := func(block *appsv1.RollingUpdateStatefulSetStrategy, rollout *appsv1.RolloutStatus, reason, message string) *appsv1.StatefulSet {
+	of := func(block *v1.RollingUpdateStatefulSetStrategy, rollout *v1.RolloutStatus, reason, message string) *v1.StatefulSet {
 		set := newSet()
 		set.Generation, set.Spec.Replicas = 2, new(int32(3))
-		set.Spec.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.RollingUpdateStatefulSetStrategyType, RollingUpdate: block}
-		set.Status = appsv1.StatefulSetStatus{
+		set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: block}
+		set.Status = v1.StatefulSetStatus{
 			ObservedGeneration: 2, Replicas: 3, ReadyReplicas: 3, UpdatedReplicas: 1, CurrentReplicas: 2, CurrentRevision: "db-1", UpdateRevision: "db-2", Rollout: rollout,
-			Conditions: []appsv1.StatefulSetCondition{{Type: appsv1.StatefulSetReady, Status: "False", Reason: reason, Message: message}},
+			Conditions: []v1.StatefulSetCondition{{Type: v1.StatefulSetReady, Status: "False", Reason: reason, Message: message}},
 		}
 		return set
 	}
-	changed := func(set *appsv1.StatefulSet, change func(*appsv1.StatefulSet)) *appsv1.StatefulSet {
+	changed := func(set *v1.StatefulSet, change func(*v1.StatefulSet)) *v1.StatefulSet {
 		change(set)
 		return set
 	}
-	complete := func(set *appsv1.StatefulSet) {
+	complete := func(set *v1.StatefulSet) {
 		set.Status.CurrentRevision, set.Status.CurrentReplicas, set.Status.UpdatedReplicas = "db-2", 3, 3
 	}
 	const (
@@ -39,35 +39,35 @@ func TestRolloutStatus(t *testing.T) {
 		atTheEnd = "statefulset rolling update complete 3 pods at revision db-2...\n"
 	)
 	for sentence, c := range map[string]struct {
-		set     *appsv1.StatefulSet
+		set     *v1.StatefulSet
 		want    string
 		done    bool
 		wantErr string
 	}{
 		"a set as apps/v1 has it is told of in kubectl's words": {set: of(nil, nil, "Updating", "x"), want: underWay},
 		"a step that bakes": {
-			set: of(steps, &appsv1.RolloutStatus{Step: 1}, appsv1.ReasonBaking, "step 1/1: 1 of 3 at db-2, baking until T"), want: "step 1/1: 1 of 3 at db-2, baking until T\n"},
+			set: of(steps, &v1.RolloutStatus{Step: 1}, v1.ReasonBaking, "step 1/1: 1 of 3 at db-2, baking until T"), want: "step 1/1: 1 of 3 at db-2, baking until T\n"},
 		"an update that is paused is waited for": {
-			set:  of(&appsv1.RollingUpdateStatefulSetStrategy{Paused: new(true)}, &appsv1.RolloutStatus{}, appsv1.ReasonPaused, "paused: 1 of 3"),
+			set:  of(&v1.RollingUpdateStatefulSetStrategy{Paused: new(true)}, &v1.RolloutStatus{}, v1.ReasonPaused, "paused: 1 of 3"),
 			want: "paused: 1 of 3\n"},
 		"an update that failed ends the waiting": {
-			set: of(steps, &appsv1.RolloutStatus{Step: 1}, appsv1.ReasonRolloutFailed, "db-2 is not available"), done: true, wantErr: "db-2 is not available"},
+			set: of(steps, &v1.RolloutStatus{Step: 1}, v1.ReasonRolloutFailed, "db-2 is not available"), done: true, wantErr: "db-2 is not available"},
 		"an update that goes back is waited for": {
-			set: of(steps, &appsv1.RolloutStatus{Rollback: true}, appsv1.ReasonRollingBack, "is rolled back: it has failed"), want: "is rolled back: it has failed\n"},
+			set: of(steps, &v1.RolloutStatus{Rollback: true}, v1.ReasonRollingBack, "is rolled back: it has failed"), want: "is rolled back: it has failed\n"},
 		"an update that was taken back ends the waiting, with steps and without": {
-			set: of(nil, &appsv1.RolloutStatus{Aborted: true}, appsv1.ReasonRolledBack, "somebody has aborted it"), done: true, wantErr: "somebody has aborted it"},
+			set: of(nil, &v1.RolloutStatus{Aborted: true}, v1.ReasonRolledBack, "somebody has aborted it"), done: true, wantErr: "somebody has aborted it"},
 		"what was told of the template before does not count": {
-			set:  changed(of(steps, &appsv1.RolloutStatus{Step: 1}, appsv1.ReasonRolledBack, "x"), func(set *appsv1.StatefulSet) { set.Generation = 3 }),
+			set:  changed(of(steps, &v1.RolloutStatus{Step: 1}, v1.ReasonRolledBack, "x"), func(set *v1.StatefulSet) { set.Generation = 3 }),
 			want: "Waiting for statefulset spec update to be observed...\n"},
-		"steps that are all done":                              {set: changed(of(steps, &appsv1.RolloutStatus{}, "MembersAvailable", "x"), complete), want: atTheEnd, done: true},
-		"an update under way of a set with but fields of ours": {set: of(&appsv1.RollingUpdateStatefulSetStrategy{ReplaceUnreadyAfterSeconds: new(int32(5))}, nil, "Updating", "x"), want: underWay},
+		"steps that are all done":                              {set: changed(of(steps, &v1.RolloutStatus{}, "MembersAvailable", "x"), complete), want: atTheEnd, done: true},
+		"an update under way of a set with but fields of ours": {set: of(&v1.RollingUpdateStatefulSetStrategy{ReplaceUnreadyAfterSeconds: new(int32(5))}, nil, "Updating", "x"), want: underWay},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.set)
 			if err != nil {
 				t.Fatal(err)
 			}
-			viewer, err := polymorphichelpers.StatusViewerFn(&meta.RESTMapping{GroupVersionKind: appsv1.GroupVersionKind()})
+			viewer, err := polymorphichelpers.StatusViewerFn(&meta.RESTMapping{GroupVersionKind: v1.GroupVersionKind()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestRolloutStatus(t *testing.T) {
 }
 
 func TestOfOtherKindsKubectlTellsTheStatus(t *testing.T) {
-	other := appsv1.SchemeGroupVersion.WithKind("Other")
+	other := v1.SchemeGroupVersion.WithKind("Other")
 	if viewer, err := polymorphichelpers.StatusViewerFn(&meta.RESTMapping{GroupVersionKind: other}); err == nil {
 		t.Errorf("%s has the status viewer %T, want kubectl's error", other, viewer)
 	}

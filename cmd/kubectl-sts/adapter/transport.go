@@ -11,9 +11,9 @@ import (
 	"net/http"
 	"strings"
 
-	apps "k8s.io/api/apps/v1"
+	appsv1 "k8s.io/api/apps/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 const jsonType = "application/json"
@@ -38,7 +38,7 @@ func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	// Left to the transport below, compression is undone before the answer arrives here.
 	adapted.Header.Del("Accept-Encoding")
 	if err := adaptBody(adapted); err != nil {
-		return nil, fmt.Errorf("sending StatefulSets of apps/v1 as %s: %w", appsv1.SchemeGroupVersion, err)
+		return nil, fmt.Errorf("sending StatefulSets of apps/v1 as %s: %w", v1.SchemeGroupVersion, err)
 	}
 	response, err := t.next.RoundTrip(adapted)
 	if err != nil {
@@ -50,7 +50,7 @@ func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // pathOfOurs translates the path of a request for StatefulSets of apps/v1. The server may be below a path of its own.
 func pathOfOurs(path string) (translated string, of subject, ok bool) {
-	before, rest, ok := strings.Cut(path, "/apis/"+apps.SchemeGroupVersion.String()+"/")
+	before, rest, ok := strings.Cut(path, "/apis/"+appsv1.SchemeGroupVersion.String()+"/")
 	if !ok {
 		return "", subject{}, false
 	}
@@ -64,7 +64,7 @@ func pathOfOurs(path string) (translated string, of subject, ok bool) {
 	if len(words) > 1 {
 		of.name = words[1]
 	}
-	return before + "/apis/" + appsv1.SchemeGroupVersion.String() + "/" + rest, of, true
+	return before + "/apis/" + v1.SchemeGroupVersion.String() + "/" + rest, of, true
 }
 
 func isWatch(request *http.Request) bool {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	apps "k8s.io/api/apps/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -85,7 +85,7 @@ func TestTypedClientWatchesOurSets(t *testing.T) {
 	defer w.Stop()
 	count := map[watch.EventType]int{}
 	for event := range w.ResultChan() {
-		if _, ok := event.Object.(*apps.StatefulSet); !ok {
+		if _, ok := event.Object.(*appsv1.StatefulSet); !ok {
 			t.Errorf("got %T in an event %s, want a StatefulSet", event.Object, event.Type)
 		}
 		count[event.Type]++
@@ -98,7 +98,7 @@ func TestTypedClientWatchesOurSets(t *testing.T) {
 func TestTypedClientWritesOurSets(t *testing.T) {
 	client, requests := serve(t, http.StatusOK, "application/json", "set.json")
 	sets := client.AppsV1().StatefulSets("shop")
-	if _, err := sets.Create(t.Context(), &apps.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "db"}}, metav1.CreateOptions{}); err != nil {
+	if _, err := sets.Create(t.Context(), &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "db"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating: %v", err)
 	}
 	if _, err := sets.Patch(t.Context(), "db", types.StrategicMergePatchType, []byte(`{"spec":{"replicas":2}}`), metav1.PatchOptions{}); err != nil {

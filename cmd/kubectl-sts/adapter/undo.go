@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	apps "k8s.io/api/apps/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -18,7 +18,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/polymorphichelpers"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 func rollbacker(others polymorphichelpers.RollbackerFunc) polymorphichelpers.RollbackerFunc {
@@ -41,7 +41,7 @@ type undoer struct{ config *rest.Config }
 
 func (u undoer) Rollback(object runtime.Object, updated map[string]string, to int64, dryRun cmdutil.DryRunStrategy) (string, error) {
 	config := rest.CopyConfig(u.config)
-	if set, ok := object.(*appsv1.StatefulSet); ok && set.Spec.Identity != nil {
+	if set, ok := object.(*v1.StatefulSet); ok && set.Spec.Identity != nil {
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return withoutIdentity{next} })
 	}
 	client, err := kubernetes.NewForConfig(config)
@@ -59,7 +59,7 @@ func (u undoer) Rollback(object runtime.Object, updated map[string]string, to in
 type withoutIdentity struct{ next http.RoundTripper }
 
 func (w withoutIdentity) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, "/controllerrevisions") || !strings.Contains(request.URL.Path, "/apis/"+apps.SchemeGroupVersion.String()+"/") {
+	if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, "/controllerrevisions") || !strings.Contains(request.URL.Path, "/apis/"+appsv1.SchemeGroupVersion.String()+"/") {
 		return w.next.RoundTrip(request)
 	}
 	request = request.Clone(request.Context())

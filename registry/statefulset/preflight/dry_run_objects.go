@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -77,7 +77,7 @@ func (r objectRunner) try(ctx context.Context, object *unstructured.Unstructured
 
 // setOf is the name of the set whose object it says that it is.
 func setOf(object metav1.Object) string {
-	name, _, _ := strings.Cut(object.GetAnnotations()[appsv1.OwnerAnnotation], "/")
+	name, _, _ := strings.Cut(object.GetAnnotations()[v1.OwnerAnnotation], "/")
 	return name
 }
 

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -20,7 +20,7 @@ const mostObjects = 16
 // objectTrials are the trials of the templates of objects that make others than those of the old set,
 // nil if there is none: of each the object of the first member, and that of the last, or the one of the
 // set. They have their real names, which their contents may repeat.
-func objectTrials(set, old *appsv1.StatefulSet) (trials []trial) {
+func objectTrials(set, old *v1.StatefulSet) (trials []trial) {
 	changed := identity.ChangedObjectTemplates(set, old)
 	if len(changed) == 0 {
 		return nil
@@ -41,7 +41,7 @@ func objectTrials(set, old *appsv1.StatefulSet) (trials []trial) {
 }
 
 // withTexts has a Secret have what is drawn for it when it is created: some types want their keys.
-func withTexts(object *unstructured.Unstructured, generate []appsv1.GeneratedKey) *unstructured.Unstructured {
+func withTexts(object *unstructured.Unstructured, generate []v1.GeneratedKey) *unstructured.Unstructured {
 	data := map[string]any{}
 	for _, key := range generate {
 		data[key.Key] = base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", base64.RawURLEncoding.EncodedLen(int(key.Bytes)))))

@@ -21,16 +21,16 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	clientrest "k8s.io/client-go/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 // describing gives a set templates of ConfigMaps, of as many as are named.
-func describing(names ...string) func(*appsv1.StatefulSet) {
-	return func(set *appsv1.StatefulSet) {
+func describing(names ...string) func(*v1.StatefulSet) {
+	return func(set *v1.StatefulSet) {
 		set.Spec.Replicas = new(int32(3))
 		for _, name := range names {
-			set.Spec.ObjectTemplates = append(set.Spec.ObjectTemplates, appsv1.ObjectTemplate{Name: name, Scope: appsv1.MemberObjectScope,
+			set.Spec.ObjectTemplates = append(set.Spec.ObjectTemplates, v1.ObjectTemplate{Name: name, Scope: v1.MemberObjectScope,
 				Object: runtime.RawExtension{Raw: fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-%s"},"data":{"member":"$(ORDINAL)"}}`, name)}})
 		}
 	}
@@ -52,30 +52,30 @@ func (h *answeringHost) objectNames() (names []string) {
 
 func TestWhichObjectsAreTried(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		old, set func(*appsv1.StatefulSet)
+		old, set func(*v1.StatefulSet)
 		want     []string
 	}{
 		"those of the first member and the last": {describing(), describing("conf"), []string{"web-0-conf", "web-2-conf"}},
 		"those of a template that was added":     {describing("conf"), describing("conf", "more"), []string{"web-0-more", "web-2-more"}},
 		"none if nothing is different":           {describing("conf"), describing("conf"), nil},
-		"none if there are more members": {describing("conf"), func(set *appsv1.StatefulSet) {
+		"none if there are more members": {describing("conf"), func(set *v1.StatefulSet) {
 			describing("conf")(set)
 			set.Spec.Replicas = new(int32(9))
 		}, nil},
-		"one if there is one member": {describing(), func(set *appsv1.StatefulSet) {
+		"one if there is one member": {describing(), func(set *v1.StatefulSet) {
 			describing("conf")(set)
 			set.Spec.Replicas = new(int32(1))
 		}, []string{"web-0-conf"}},
-		"that of the first member that there would be": {describing(), func(set *appsv1.StatefulSet) {
+		"that of the first member that there would be": {describing(), func(set *v1.StatefulSet) {
 			describing("conf")(set)
 			set.Spec.Replicas = new(int32(0))
 		}, []string{"web-0-conf"}},
-		"one of the set": {describing(), func(set *appsv1.StatefulSet) {
+		"one of the set": {describing(), func(set *v1.StatefulSet) {
 			describing("conf")(set)
 			template := &set.Spec.ObjectTemplates[0]
-			template.Scope, template.Object.Raw = appsv1.SetObjectScope, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(SET)-conf"}}`)
+			template.Scope, template.Object.Raw = v1.SetObjectScope, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(SET)-conf"}}`)
 		}, []string{"web-conf"}},
-		"all if what all are made from is different": {describing("conf"), func(set *appsv1.StatefulSet) {
+		"all if what all are made from is different": {describing("conf"), func(set *v1.StatefulSet) {
 			describing("conf")(set)
 			set.Spec.ServiceName = "other"
 		}, []string{"web-0-conf", "web-2-conf"}},
@@ -170,7 +170,7 @@ func (c *cupboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = json.NewEncoder(w).Encode(metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
-		ObjectMeta: metav1.ObjectMeta{Name: "web-0-conf", Namespace: "shop", Annotations: map[string]string{appsv1.OwnerAnnotation: c.owner}}})
+		ObjectMeta: metav1.ObjectMeta{Name: "web-0-conf", Namespace: "shop", Annotations: map[string]string{v1.OwnerAnnotation: c.owner}}})
 }
 
 func TestObjectsAreTriedAsTheControllerWouldMakeThem(t *testing.T) {
@@ -199,7 +199,7 @@ func TestObjectsAreTriedAsTheControllerWouldMakeThem(t *testing.T) {
 				t.Fatal(err)
 			}
 			object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": test.name, "namespace": "shop",
-				"annotations": map[string]any{appsv1.OwnerAnnotation: "web/a"}}}}
+				"annotations": map[string]any{v1.OwnerAnnotation: "web/a"}}}}
 			answer := runner.TryCreate(t.Context(), object)
 			if answer.Err != nil || answer.There != test.there || !slices.Equal(answer.Warnings, test.warnings) {
 				t.Errorf("got the answer %+v, want that it is there: %t, and the warnings %q", answer, test.there, test.warnings)
@@ -213,8 +213,8 @@ func TestObjectsAreTriedAsTheControllerWouldMakeThem(t *testing.T) {
 
 func TestASecretIsTriedWithTextsOfTheLengthsThatAreDrawn(t *testing.T) {
 	host := willing()
-	set := settest.Changed(func(set *appsv1.StatefulSet) {
-		set.Spec.ObjectTemplates = []appsv1.ObjectTemplate{{Name: "sst", Scope: appsv1.SetObjectScope, Generate: []appsv1.GeneratedKey{{Key: "password", Bytes: 3}},
+	set := settest.Changed(func(set *v1.StatefulSet) {
+		set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "sst", Scope: v1.SetObjectScope, Generate: []v1.GeneratedKey{{Key: "password", Bytes: 3}},
 			Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(SET)-sst"}}`)}}}
 	})
 	if err := (Preflight{Host: host}).AfterCreate(rest.ValidateAllObjectFunc)(t.Context(), set); err != nil {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // templateVolumes is where a set has the volumes of its template.
@@ -77,7 +77,7 @@ func below(path, prefix string) (string, bool) {
 
 // volumeOrigins are where the volumes of a pod of the set come from: first the claims,
 // then the template's volumes that no claim takes the place of.
-func volumeOrigins(set *appsv1.StatefulSet) []string {
+func volumeOrigins(set *v1.StatefulSet) []string {
 	var origins []string
 	claims := sets.New[string]()
 	for i := range set.Spec.VolumeClaimTemplates {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -21,7 +21,7 @@ const mostOverrides = 10
 // overrideTrials are the trials of the pods that overrides make, as the first member of each,
 // but for those that another set has, too. Overrides that differ in their names and members
 // only are tried once. Those for which there is no room have no object.
-func overrideTrials(set, known *appsv1.StatefulSet) []trial {
+func overrideTrials(set, known *v1.StatefulSet) []trial {
 	if known != nil && equality.Semantic.DeepEqual(set.Spec.Overrides, known.Spec.Overrides) {
 		return nil
 	}
@@ -50,14 +50,14 @@ func overrideTrials(set, known *appsv1.StatefulSet) []trial {
 }
 
 // hashOf tells overrides apart whose pods differ, empty for one that says nothing about pods.
-func hashOf(overrides *identity.Overrides, override *appsv1.MemberOverride) string {
+func hashOf(overrides *identity.Overrides, override *v1.MemberOverride) string {
 	if len(override.Ordinals) == 0 {
 		return ""
 	}
 	return overrides.Hash(int(override.Ordinals[0].First))
 }
 
-func overrideTrial(set *appsv1.StatefulSet, overrides *identity.Overrides, i int) []trial {
+func overrideTrial(set *v1.StatefulSet, overrides *identity.Overrides, i int) []trial {
 	first := int(set.Spec.Overrides[i].Ordinals[0].First)
 	template, wrong := overrides.Rendered(identity.SourceOf(set), first)
 	pod, again := overrides.Pod(identity.SourceOf(set), set.Name+"-preflight", first)
@@ -74,7 +74,7 @@ func overrideTrial(set *appsv1.StatefulSet, overrides *identity.Overrides, i int
 func overridePath(i int) *field.Path { return field.NewPath("spec", "overrides").Index(i) }
 
 // overrideOrigins are the fields of a pod that come from an override of the set.
-func overrideOrigins(set *appsv1.StatefulSet, pod *corev1.PodSpec, i int) (origins []fieldOrigin) {
+func overrideOrigins(set *v1.StatefulSet, pod *corev1.PodSpec, i int) (origins []fieldOrigin) {
 	override, path := &set.Spec.Overrides[i], overridePath(i)
 	from := func(object, path *field.Path) {
 		origins = append(origins, fieldOrigin{object.String(), path.String()})

@@ -12,40 +12,40 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 // overrides are so many that make different pods.
-func overrides(n int) (all []appsv1.MemberOverride) {
+func overrides(n int) (all []v1.MemberOverride) {
 	for i := range n {
-		all = append(all, appsv1.MemberOverride{Name: fmt.Sprint("o", i), Ordinals: []appsv1.OrdinalRange{{First: int32(i)}}, NodeSelector: map[string]string{"disk": fmt.Sprint(i)}})
+		all = append(all, v1.MemberOverride{Name: fmt.Sprint("o", i), Ordinals: []v1.OrdinalRange{{First: int32(i)}}, NodeSelector: map[string]string{"disk": fmt.Sprint(i)}})
 	}
 	return all
 }
 
 func TestAnOverrideIsTriedWhenItMakesAnotherPod(t *testing.T) {
-	with := func(change func([]appsv1.MemberOverride)) *appsv1.StatefulSet {
-		return settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) {
+	with := func(change func([]v1.MemberOverride)) *v1.StatefulSet {
+		return settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) {
 			s.Overrides = overrides(2)
 			change(s.Overrides)
 		}))
 	}
 	for sentence, test := range map[string]struct {
-		change func([]appsv1.MemberOverride)
+		change func([]v1.MemberOverride)
 		want   int
 	}{
-		"not for another name and other members": {func(o []appsv1.MemberOverride) { o[0].Name, o[0].Ordinals[0].First = "other", 9 }, 0},
-		"not for another claim": {func(o []appsv1.MemberOverride) {
-			o[0].VolumeClaims = []appsv1.VolumeClaimOverride{{Name: "www", StorageClassName: new("fast")}}
+		"not for another name and other members": {func(o []v1.MemberOverride) { o[0].Name, o[0].Ordinals[0].First = "other", 9 }, 0},
+		"not for another claim": {func(o []v1.MemberOverride) {
+			o[0].VolumeClaims = []v1.VolumeClaimOverride{{Name: "www", StorageClassName: new("fast")}}
 		}, 0},
-		"for another node selector":                       {func(o []appsv1.MemberOverride) { o[1].NodeSelector["disk"] = "nvme" }, 2},
-		"not for one that another override of before had": {func(o []appsv1.MemberOverride) { o[1].NodeSelector["disk"] = "0" }, 0},
+		"for another node selector":                       {func(o []v1.MemberOverride) { o[1].NodeSelector["disk"] = "nvme" }, 2},
+		"not for one that another override of before had": {func(o []v1.MemberOverride) { o[1].NodeSelector["disk"] = "0" }, 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			host := willing()
 			admit := Preflight{Host: host}.AfterUpdate(rest.ValidateAllObjectUpdateFunc)
-			if err := admit(t.Context(), with(test.change), with(func([]appsv1.MemberOverride) {})); err != nil {
+			if err := admit(t.Context(), with(test.change), with(func([]v1.MemberOverride) {})); err != nil {
 				t.Fatalf("got %v, want no error", err)
 			}
 			if got := len(host.kinds()); got != test.want {
@@ -58,12 +58,12 @@ func TestAnOverrideIsTriedWhenItMakesAnotherPod(t *testing.T) {
 // TestWhatTheHostFindsInAnOverrideIsFoundThere is about a host that finds a fault in one pod only,
 // or in all of them.
 func TestWhatTheHostFindsInAnOverrideIsFoundThere(t *testing.T) {
-	set := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) {
+	set := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) {
 		s.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A"}, {Name: "B"}}
 		s.Template.Spec.Tolerations = []corev1.Toleration{{Key: "a"}}
 		s.Overrides = overrides(2)
 		s.Overrides[1].Tolerations = []corev1.Toleration{{Key: "b"}}
-		s.Overrides[1].Containers = []appsv1.ContainerOverride{{Name: "nginx", Image: "x", Resources: &corev1.ResourceRequirements{}, Env: []corev1.EnvVar{{Name: "B", Value: "1"}}}}
+		s.Overrides[1].Containers = []v1.ContainerOverride{{Name: "nginx", Image: "x", Resources: &corev1.ResourceRequirements{}, Env: []corev1.EnvVar{{Name: "B", Value: "1"}}}}
 	}))
 	isOverridden := func(spec corev1.PodSpec) bool { return spec.NodeSelector["disk"] == "1" }
 	for field, want := range map[string]string{
@@ -108,7 +108,7 @@ func TestAtMostTenOverridesAreTriedForARequest(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			host := willing()
 			ctx, warnings := warningsOf(t.Context())
-			set := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Overrides = overrides(test.overrides) }))
+			set := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) { s.Overrides = overrides(test.overrides) }))
 			err := Preflight{Host: host}.AfterCreate(rest.ValidateAllObjectFunc)(ctx, set)
 			if got := len(host.kinds()); err != nil || got != test.tried || strings.Join(warnings.texts, "; ") != test.warning {
 				t.Errorf("got %d objects tried, error %v and warnings %q, want %d, none and %q", got, err, warnings.texts, test.tried, test.warning)

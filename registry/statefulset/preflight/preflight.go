@@ -16,7 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 const (
@@ -66,7 +66,7 @@ func (p Preflight) AfterCreate(admit rest.ValidateObjectFunc) rest.ValidateObjec
 		return admit
 	}
 	return func(ctx context.Context, obj runtime.Object) error {
-		set := obj.(*appsv1.StatefulSet)
+		set := obj.(*v1.StatefulSet)
 		trials := Trials(sync.OnceValue(func() error {
 			return p.try(ctx, set, slices.Concat(templateTrials(set), claimTrials(set), overrideTrials(set, nil), objectTrials(set, nil)))
 		}))
@@ -84,14 +84,14 @@ func (p Preflight) AfterUpdate(admit rest.ValidateObjectUpdateFunc) rest.Validat
 	if p.Host == nil {
 		return admit
 	}
-	var tried *appsv1.StatefulSet
+	var tried *v1.StatefulSet
 	var verdict error
 	return func(ctx context.Context, obj, old runtime.Object) error {
 		if err := admit(ctx, obj, old); err != nil {
 			return err
 		}
-		set := obj.(*appsv1.StatefulSet)
-		trials := changedTrials(set, old.(*appsv1.StatefulSet))
+		set := obj.(*v1.StatefulSet)
+		trials := changedTrials(set, old.(*v1.StatefulSet))
 		if len(trials) > 0 && (tried == nil || len(changedTrials(set, tried)) > 0) {
 			tried, verdict = set, p.try(ctx, set, trials)
 		}
@@ -120,7 +120,7 @@ func TrialsOf(ctx context.Context) (Trials, bool) {
 }
 
 // changedTrials are the trials of what is not as it was.
-func changedTrials(set, old *appsv1.StatefulSet) []trial {
+func changedTrials(set, old *v1.StatefulSet) []trial {
 	var trials []trial
 	known := old // whose overrides have been tried
 	rendersAnew := !equality.Semantic.DeepEqual(set.Spec.Identity, old.Spec.Identity)
@@ -135,11 +135,11 @@ func changedTrials(set, old *appsv1.StatefulSet) []trial {
 
 // try asks the host about all objects at once. It returns an error for a set that
 // the host finds invalid; what else it has to say becomes warnings.
-func (p Preflight) try(ctx context.Context, set *appsv1.StatefulSet, trials []trial) error {
+func (p Preflight) try(ctx context.Context, set *v1.StatefulSet, trials []trial) error {
 	asked, left := bounded(trials)
 	found := judge(asked, p.ask(ctx, asked))
 	if len(found.errs) > 0 && !p.WarnOnly {
-		return apierrors.NewInvalid(appsv1.GroupVersionKind().GroupKind(), set.Name, found.errs)
+		return apierrors.NewInvalid(v1.GroupVersionKind().GroupKind(), set.Name, found.errs)
 	}
 	for _, text := range append(found.texts(), left...) {
 		warning.AddWarning(ctx, "", text)

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
@@ -77,24 +77,24 @@ func TestWhatIsTried(t *testing.T) {
 	claims := []string{"PersistentVolumeClaim"}
 	template := []string{"Pod", "PodTemplate"}
 	tests := map[string]struct {
-		change func(*appsv1.StatefulSet)
+		change func(*v1.StatefulSet)
 		want   []string
 	}{
-		"nothing for a change of replicas": {settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Replicas = ptr.To[int32](9) }), nil},
-		"nothing for a change of labels":   {func(set *appsv1.StatefulSet) { set.Labels = map[string]string{"a": "c"} }, nil},
-		"nothing for a change of status":   {func(set *appsv1.StatefulSet) { set.Status.Replicas = 9 }, nil},
+		"nothing for a change of replicas": {settest.Spec(func(s *v1.StatefulSetSpec) { s.Replicas = ptr.To[int32](9) }), nil},
+		"nothing for a change of labels":   {func(set *v1.StatefulSet) { set.Labels = map[string]string{"a": "c"} }, nil},
+		"nothing for a change of status":   {func(set *v1.StatefulSet) { set.Status.Replicas = 9 }, nil},
 		"the template for another image":   {settest.Pod(func(p *corev1.PodSpec) { p.Containers[0].Image = "nginx:2" }), template},
-		"the template for another label":   {func(set *appsv1.StatefulSet) { set.Spec.Template.Labels = map[string]string{"app": "web", "a": "b"} }, template},
+		"the template for another label":   {func(set *v1.StatefulSet) { set.Spec.Template.Labels = map[string]string{"app": "web", "a": "b"} }, template},
 		"the claims for another size":      {settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.AccessModes = nil }), claims},
-		"all for both": {func(set *appsv1.StatefulSet) {
+		"all for both": {func(set *v1.StatefulSet) {
 			set.Spec.Template.Labels = nil
 			set.Spec.VolumeClaimTemplates[0].Name = "b"
 		}, append(claims, template...)},
-		"the pods of an override that was added": {settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Overrides = overrides(1) }), template},
-		"the pods of overrides that differ, once": {settest.Spec(func(s *appsv1.StatefulSetSpec) {
+		"the pods of an override that was added": {settest.Spec(func(s *v1.StatefulSetSpec) { s.Overrides = overrides(1) }), template},
+		"the pods of overrides that differ, once": {settest.Spec(func(s *v1.StatefulSetSpec) {
 			s.Overrides = append(overrides(2), overrides(1)...)
 		}), append(template, template...)},
-		"nothing for an override that says nothing about pods": {settest.Spec(func(s *appsv1.StatefulSetSpec) {
+		"nothing for an override that says nothing about pods": {settest.Spec(func(s *v1.StatefulSetSpec) {
 			s.Overrides = overrides(1)
 			s.Overrides[0].NodeSelector = nil
 		}), nil},
@@ -118,7 +118,7 @@ func TestWhatIsTried(t *testing.T) {
 
 func TestAtMostSixteenObjectsAreTriedForARequest(t *testing.T) {
 	for name, c := range map[string]struct {
-		set      *appsv1.StatefulSet
+		set      *v1.StatefulSet
 		update   bool
 		tried    int
 		warnings []string
@@ -197,7 +197,7 @@ func TestAdmissionMayAskForTheTrialsBeforeItCharges(t *testing.T) {
 func TestTheStoreMayRepeatAnUpdate(t *testing.T) {
 	host := willing()
 	admit := Preflight{Host: host}.AfterUpdate(rest.ValidateAllObjectUpdateFunc)
-	change := func(image string) *appsv1.StatefulSet {
+	change := func(image string) *v1.StatefulSet {
 		return settest.Changed(settest.Pod(func(p *corev1.PodSpec) { p.Containers[0].Image = image }))
 	}
 	for _, step := range []struct {
@@ -215,7 +215,7 @@ func TestTheStoreMayRepeatAnUpdate(t *testing.T) {
 
 func TestANewSetIsTriedAsItsFirstMember(t *testing.T) {
 	host := willing()
-	set := settest.Changed(settest.Spec(func(s *appsv1.StatefulSetSpec) { s.Ordinals = &appsv1.StatefulSetOrdinals{Start: 4} }))
+	set := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) { s.Ordinals = &v1.StatefulSetOrdinals{Start: 4} }))
 	if err := (Preflight{Host: host}).AfterCreate(rest.ValidateAllObjectFunc)(t.Context(), set); err != nil {
 		t.Fatalf("got %v, want no error", err)
 	}

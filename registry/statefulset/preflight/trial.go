@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -53,7 +53,7 @@ const (
 //
 // Every object gets a generated name: that of the member may be taken, by the member
 // itself. Its hostname and labels have the real name, so lengths are judged.
-func templateTrials(set *appsv1.StatefulSet) []trial {
+func templateTrials(set *v1.StatefulSet) []trial {
 	var trials []trial
 	for _, ordinal := range endsOf(set, set.Spec.Identity == nil) {
 		trials = append(trials, memberTrials(set, ordinal)...)
@@ -62,7 +62,7 @@ func templateTrials(set *appsv1.StatefulSet) []trial {
 }
 
 // endsOf are the ordinals of the first member and of the last, or of the first alone if all are alike.
-func endsOf(set *appsv1.StatefulSet, alike bool) []int {
+func endsOf(set *v1.StatefulSet, alike bool) []int {
 	roster := identity.OrdinalsOf(set)
 	if last, any := roster.Last(); any && last != roster.First() && !alike {
 		return []int{roster.First(), last}
@@ -71,7 +71,7 @@ func endsOf(set *appsv1.StatefulSet, alike bool) []int {
 }
 
 // memberTrials are the trials of the pod template as it is for a member without an override.
-func memberTrials(set *appsv1.StatefulSet, ordinal int) []trial {
+func memberTrials(set *v1.StatefulSet, ordinal int) []trial {
 	overrides := identity.OverridesOf(withoutOverrides(set))
 	template, wrong := overrides.Rendered(identity.SourceOf(set), ordinal)
 	pod, again := overrides.Pod(identity.SourceOf(set), set.Name+"-preflight", ordinal)
@@ -82,7 +82,7 @@ func memberTrials(set *appsv1.StatefulSet, ordinal int) []trial {
 }
 
 // withoutOverrides is a set all of whose members are made from the templates alone.
-func withoutOverrides(set *appsv1.StatefulSet) *appsv1.StatefulSet {
+func withoutOverrides(set *v1.StatefulSet) *v1.StatefulSet {
 	plain := *set
 	plain.Spec.Overrides = nil
 	return &plain
@@ -91,7 +91,7 @@ func withoutOverrides(set *appsv1.StatefulSet) *appsv1.StatefulSet {
 // podTrials are the trials of the pod that is made from a template with this metadata. What is
 // found in a field of the pod's template is found in the part of the set that overrides has for
 // it, and else in the template of the set.
-func podTrials(set *appsv1.StatefulSet, pod *corev1.Pod, meta metav1.ObjectMeta, path string, overrides []fieldOrigin) []trial {
+func podTrials(set *v1.StatefulSet, pod *corev1.Pod, meta metav1.ObjectMeta, path string, overrides []fieldOrigin) []trial {
 	pod.Name = ""
 
 	template := &corev1.PodTemplate{
@@ -123,7 +123,7 @@ func podTrials(set *appsv1.StatefulSet, pod *corev1.Pod, meta metav1.ObjectMeta,
 
 // claimTrials are the trials of the claim templates, as the claims of the first member.
 // Templates that differ in their name only are tried once.
-func claimTrials(set *appsv1.StatefulSet) []trial {
+func claimTrials(set *v1.StatefulSet) []trial {
 	overrides := identity.OverridesOf(withoutOverrides(set))
 	trials := make([]trial, 0, min(len(set.Spec.VolumeClaimTemplates), mostTrials))
 	known := map[string]int{} // trials by what is in the claim

@@ -19,12 +19,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
 func TestPathsOfTheHostBecomePathsOfTheSet(t *testing.T) {
-	set := settest.Changed(func(set *appsv1.StatefulSet) {
+	set := settest.Changed(func(set *v1.StatefulSet) {
 		set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, settest.ClaimTemplate("log"))
 		set.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "first"}, {Name: "www"}, {Name: "last"}}
 	})

@@ -14,15 +14,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // Valid is a set as it is after decoding: with defaults.
-func Valid() *appsv1.StatefulSet {
+func Valid() *v1.StatefulSet {
 	labels := map[string]string{"app": "web"}
-	set := &appsv1.StatefulSet{
+	set := &v1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: metav1.NamespaceDefault, Labels: map[string]string{"a": "b"}},
-		Spec: appsv1.StatefulSetSpec{
+		Spec: v1.StatefulSetSpec{
 			Replicas:    ptr.To[int32](3),
 			ServiceName: "nginx",
 			Selector:    &metav1.LabelSelector{MatchLabels: labels},
@@ -40,7 +40,7 @@ func Valid() *appsv1.StatefulSet {
 			VolumeClaimTemplates: []corev1.PersistentVolumeClaim{ClaimTemplate("www")},
 		},
 	}
-	appsv1.SetObjectDefaults_StatefulSet(set)
+	v1.SetObjectDefaults_StatefulSet(set)
 	return set
 }
 
@@ -56,15 +56,15 @@ func ClaimTemplate(name string) corev1.PersistentVolumeClaim {
 }
 
 // Changed is a copy of Valid after some change.
-func Changed(change func(*appsv1.StatefulSet)) *appsv1.StatefulSet {
+func Changed(change func(*v1.StatefulSet)) *v1.StatefulSet {
 	set := Valid()
 	change(set)
 	return set
 }
 
 // ManyClaims has claim templates that differ in their size, or in their name only.
-func ManyClaims(count int, differ bool) *appsv1.StatefulSet {
-	return Changed(func(set *appsv1.StatefulSet) {
+func ManyClaims(count int, differ bool) *v1.StatefulSet {
+	return Changed(func(set *v1.StatefulSet) {
 		set.Spec.VolumeClaimTemplates = nil
 		for i := range count {
 			template := ClaimTemplate(fmt.Sprintf("c%d", i))
@@ -94,16 +94,16 @@ func Causes(t *testing.T, err error) []string {
 }
 
 // Spec is a change of the spec.
-func Spec(change func(*appsv1.StatefulSetSpec)) func(*appsv1.StatefulSet) {
-	return func(set *appsv1.StatefulSet) { change(&set.Spec) }
+func Spec(change func(*v1.StatefulSetSpec)) func(*v1.StatefulSet) {
+	return func(set *v1.StatefulSet) { change(&set.Spec) }
 }
 
 // Pod is a change of the template's pod.
-func Pod(change func(*corev1.PodSpec)) func(*appsv1.StatefulSet) {
-	return func(set *appsv1.StatefulSet) { change(&set.Spec.Template.Spec) }
+func Pod(change func(*corev1.PodSpec)) func(*v1.StatefulSet) {
+	return func(set *v1.StatefulSet) { change(&set.Spec.Template.Spec) }
 }
 
 // Claim is a change of the first claim template.
-func Claim(change func(*corev1.PersistentVolumeClaim)) func(*appsv1.StatefulSet) {
-	return func(set *appsv1.StatefulSet) { change(&set.Spec.VolumeClaimTemplates[0]) }
+func Claim(change func(*corev1.PersistentVolumeClaim)) func(*v1.StatefulSet) {
+	return func(set *v1.StatefulSet) { change(&set.Spec.VolumeClaimTemplates[0]) }
 }

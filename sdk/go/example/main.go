@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client"
 	apply "statefulset.dev/client/applyconfiguration/apps/v1"
 	typed "statefulset.dev/client/clientset/versioned/typed/apps/v1"
@@ -78,12 +78,12 @@ func live(ctx context.Context, sets typed.StatefulSetInterface) error {
 	return nil
 }
 
-func web() *appsv1.StatefulSet {
+func web() *v1.StatefulSet {
 	labels := map[string]string{"app": name}
 	replicas := int32(1)
-	return &appsv1.StatefulSet{
+	return &v1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: appsv1.StatefulSetSpec{
+		Spec: v1.StatefulSetSpec{
 			Replicas: &replicas,
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{

@@ -21,7 +21,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/test/faults/internal/row"
 )
 
@@ -128,7 +128,7 @@ func (w *world) violations(when string, before map[string]corev1.Pod) (count int
 	if err != nil {
 		w.t.Fatalf("%s: listing sets: %v", when, err)
 	}
-	listed := map[string]appsv1.StatefulSet{}
+	listed := map[string]v1.StatefulSet{}
 	for _, set := range list.Items {
 		listed[set.Name] = set
 	}
@@ -139,8 +139,8 @@ func (w *world) violations(when string, before map[string]corev1.Pod) (count int
 			report("pod of %s: got UID %q, deleted %v, want %q, not deleted", name, now.UID, now.DeletionTimestamp, was.UID)
 		}
 		owner := metav1.GetControllerOf(&was)
-		if set := listed[name]; owner == nil || set.UID != owner.UID || !appsv1.IsDamaged(&set) {
-			report("%s in the list: got UID %q, damaged %t, want that of %v, true", name, set.UID, appsv1.IsDamaged(&set), owner)
+		if set := listed[name]; owner == nil || set.UID != owner.UID || !v1.IsDamaged(&set) {
+			report("%s in the list: got UID %q, damaged %t, want that of %v, true", name, set.UID, v1.IsDamaged(&set), owner)
 		}
 		if _, err := w.Sets.AppsV1().StatefulSets(w.namespace).Get(w.t.Context(), name, metav1.GetOptions{}); !apierrors.IsInternalError(err) && apierrors.ReasonForError(err) != metav1.StatusReasonStoreReadError {
 			report("get of %s: got %v, want an error of the store", name, err)
@@ -160,7 +160,7 @@ func (w *world) awaitGarbageCollector() {
 	w.t.Helper()
 	canary := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "good-canary-", OwnerReferences: []metav1.OwnerReference{{
-			APIVersion: appsv1.SchemeGroupVersion.String(), Kind: appsv1.Kind, Name: "absent", UID: "00000000-0000-0000-0000-000000000000",
+			APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.Kind, Name: "absent", UID: "00000000-0000-0000-0000-000000000000",
 		}}},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/main:1"}}},
 	}

@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/test/faults/internal/row"
 	"statefulset.dev/test/harness"
 )
@@ -38,10 +38,10 @@ const (
 func hostilePlans(t *testing.T) map[string]string {
 	t.Helper()
 	plans := map[string]string{}
-	propose := func(name string, fill func(*appsv1.StatefulSet)) {
+	propose := func(name string, fill func(*v1.StatefulSet)) {
 		set := harness.NewSet("wanted", 1<<31-1)
-		set.TypeMeta = metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: appsv1.Kind}
-		set.Spec.PodManagementPolicy = appsv1.ParallelPodManagement
+		set.TypeMeta = metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.Kind}
+		set.Spec.PodManagementPolicy = v1.ParallelPodManagement
 		fill(set)
 		body, err := json.Marshal(set)
 		if err != nil {
@@ -51,23 +51,23 @@ func hostilePlans(t *testing.T) map[string]string {
 	}
 	claim := corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 		Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}}
-	propose("containers", func(set *appsv1.StatefulSet) {
+	propose("containers", func(set *v1.StatefulSet) {
 		for i := range planBody / 60 {
 			set.Spec.Template.Spec.Containers = append(set.Spec.Template.Spec.Containers, corev1.Container{Name: fmt.Sprint("c", i), Image: "b"})
 		}
 	})
-	propose("claims", func(set *appsv1.StatefulSet) {
+	propose("claims", func(set *v1.StatefulSet) {
 		for i := range planBody / 150 {
 			set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("c", i)}, Spec: claim})
 		}
 	})
-	propose("volumes", func(set *appsv1.StatefulSet) {
+	propose("volumes", func(set *v1.StatefulSet) {
 		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Spec: claim}}
 		for i := range planBody / 40 {
 			set.Spec.Template.Spec.Volumes = append(set.Spec.Template.Spec.Volumes, corev1.Volume{Name: fmt.Sprint("v", i)})
 		}
 	})
-	propose("one after the other", func(set *appsv1.StatefulSet) { set.Spec.PodManagementPolicy = appsv1.OrderedReadyPodManagement })
+	propose("one after the other", func(set *v1.StatefulSet) { set.Spec.PodManagementPolicy = v1.OrderedReadyPodManagement })
 	return plans
 }
 

@@ -18,7 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
 	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
@@ -73,7 +73,7 @@ func (w *world) eventually(what string, try func(context.Context) error) {
 	harness.Eventually(w.t, what, try)
 }
 
-func (w *world) create(name string, replicas int32) *appsv1.StatefulSet {
+func (w *world) create(name string, replicas int32) *v1.StatefulSet {
 	w.t.Helper()
 	set, err := w.Sets.AppsV1().StatefulSets(w.namespace).Create(w.t.Context(), harness.NewSet(name, replicas), metav1.CreateOptions{})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/util/retry"
 
-	appsv1 "statefulset.dev/api/apps/v1"
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client"
 	apply "statefulset.dev/client/applyconfiguration/apps/v1"
 	"statefulset.dev/test/harness"
@@ -33,7 +33,7 @@ func crud(p play) error {
 	if err := p.create("crud"); err != nil {
 		return err
 	}
-	var set *appsv1.StatefulSet
+	var set *v1.StatefulSet
 	// The controller writes, too.
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() (err error) {
 		if set, err = p.sets.Get(p, "crud", metav1.GetOptions{}); err != nil {
@@ -145,9 +145,9 @@ func conflict(p play) error {
 func intOrString(p play) error {
 	for name, value := range map[string]intstr.IntOrString{"number": intstr.FromInt32(2), "share": intstr.FromString("25%")} {
 		set := harness.NewSet(name, 0)
-		set.Spec.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{
-			Type:          appsv1.RollingUpdateStatefulSetStrategyType,
-			RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &value},
+		set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{
+			Type:          v1.RollingUpdateStatefulSetStrategyType,
+			RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &value},
 		}
 		made, err := p.sets.Create(p, set, metav1.CreateOptions{})
 		if err != nil {
