@@ -86,7 +86,7 @@ func setChanged(memory *memory, before, after any) bool {
 func claimBases(set *v1.StatefulSet) []string {
 	bases := make([]string, len(set.Spec.VolumeClaimTemplates))
 	for i := range bases {
-		bases[i] = set.Spec.VolumeClaimTemplates[i].Name + "-" + set.Name
+		bases[i] = identity.ClaimBase(set.Spec.VolumeClaimTemplates[i].Name, set.Name)
 	}
 	return bases
 }

@@ -13,6 +13,10 @@ func PodName(set string, ordinal int) string {
 	return set + "-" + strconv.Itoa(ordinal)
 }
 
+// ClaimBase is what the names of the claims of a template begin with: "<template>-<set>", before the
+// ordinal.
+func ClaimBase(template, set string) string { return template + "-" + set }
+
 // ClaimName is the name of a member's claim: "<template>-<set>-<ordinal>".
 func ClaimName(template, set string, ordinal int) string {
 	return string(AppendClaimName(nil, template, set, ordinal))

@@ -47,7 +47,7 @@ func (f *facts) findLeftovers() {
 	templates := make(map[string]string, len(f.Set.Spec.VolumeClaimTemplates))
 	for i := range f.Set.Spec.VolumeClaimTemplates {
 		name := f.Set.Spec.VolumeClaimTemplates[i].Name
-		templates[name+"-"+f.Set.Name] = name
+		templates[identity.ClaimBase(name, f.Set.Name)] = name
 	}
 	for _, claim := range f.Claims {
 		base, ordinal, _ := identity.ParsePodName(claim.Name)

@@ -101,7 +101,7 @@ func memberOf(set *v1.StatefulSet, claim string) (pod string, ours bool) {
 		return "", false
 	}
 	for i := range set.Spec.VolumeClaimTemplates {
-		if base == set.Spec.VolumeClaimTemplates[i].Name+"-"+set.Name {
+		if base == identity.ClaimBase(set.Spec.VolumeClaimTemplates[i].Name, set.Name) {
 			return identity.PodName(set.Name, ordinal), true
 		}
 	}

@@ -155,7 +155,7 @@ func (s *situation) wanted() (*metav1.LabelSelector, map[string]bool) {
 	}
 	bases := map[string]bool{}
 	for i := range claims {
-		bases[claims[i].Name+"-"+name] = true
+		bases[identity.ClaimBase(claims[i].Name, name)] = true
 	}
 	return selector, bases
 }

@@ -207,7 +207,7 @@ func (h *host) usable(claim string) bool {
 	}
 	base, _, _ := identity.ParsePodName(claim)
 	return !slices.ContainsFunc(h.Set.Spec.VolumeClaimTemplates, func(template corev1.PersistentVolumeClaim) bool {
-		return base == template.Name+"-"+h.Set.Name
+		return base == identity.ClaimBase(template.Name, h.Set.Name)
 	})
 }
 
