@@ -59,6 +59,12 @@ func FuzzMember(f *testing.F) {
 		if name, n, ok := ParsePodName(pod.Name); !ok || name != set.Name || n != ordinal {
 			t.Fatalf("pod name of (%q, %d): got %q", set.Name, ordinal, pod.Name)
 		}
+		for i := range claims {
+			template, n, ok := ParseClaimName(claims[i].Name, set.Name, set.Spec.VolumeClaimTemplates)
+			if want := set.Spec.VolumeClaimTemplates[i].Name; !ok || template != want || n != ordinal {
+				t.Fatalf("claim name %q: got template %q, ordinal %d, %t; want %q, %d", claims[i].Name, template, n, ok, want, ordinal)
+			}
+		}
 		if !metav1.IsControlledBy(pod, &set) {
 			t.Fatalf("owner of the pod: got %+v, want the set %q", pod.OwnerReferences, set.UID)
 		}

@@ -39,6 +39,41 @@ func TestParsePodName(t *testing.T) {
 	}
 }
 
+func TestParseClaimName(t *testing.T) {
+	named := func(names ...string) (templates []corev1.PersistentVolumeClaim) {
+		for _, name := range names {
+			templates = append(templates, corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		}
+		return templates
+	}
+	for name, c := range map[string]struct {
+		claim, set string
+		templates  []corev1.PersistentVolumeClaim
+		template   string
+		ordinal    int
+		ok         bool
+	}{
+		"the claim of the only template":                     {"data-web-2", "web", named("data"), "data", 2, true},
+		"the claim of the second template":                   {"log-web-0", "web", named("data", "log"), "log", 0, true},
+		"a template whose name begins with another's":        {"data-a-web-1", "web", named("data", "data-a"), "data-a", 1, true},
+		"a template whose name ends like the set's":          {"web-web-web-1", "web", named("web", "web-web"), "web-web", 1, true},
+		"a set whose name begins like the rest of another's": {claim: "data-a-web-1", set: "web", templates: named("data")},
+		"a claim of a set with a longer name":                {claim: "data-web-2", set: "b-web", templates: named("data")},
+		"a name that lacks a dash":                           {claim: "dataweb-2", set: "web", templates: named("data")},
+		"a template that the set does not have":              {claim: "log-web-2", set: "web", templates: named("data")},
+		"a set without templates":                            {claim: "data-web-2", set: "web"},
+		"an ordinal with a leading zero":                     {claim: "data-web-02", set: "web", templates: named("data")},
+		"no ordinal":                                         {claim: "data-web", set: "web", templates: named("data")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			template, ordinal, ok := ParseClaimName(c.claim, c.set, c.templates)
+			if template != c.template || ordinal != c.ordinal || ok != c.ok {
+				t.Errorf("ParseClaimName(%q, %q) = %q, %d, %t; want %q, %d, %t", c.claim, c.set, template, ordinal, ok, c.template, c.ordinal, c.ok)
+			}
+		})
+	}
+}
+
 func testSet() *v1.StatefulSet {
 	return &v1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "u"},

@@ -6,6 +6,8 @@ package identity
 import (
 	"strconv"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // PodName is the name of the pod of a member: "<set>-<ordinal>".
@@ -26,6 +28,22 @@ func ClaimName(template, set string, ordinal int) string {
 func AppendClaimName(to []byte, template, set string, ordinal int) []byte {
 	to = append(append(append(append(to, template...), '-'), set...), '-')
 	return strconv.AppendInt(to, int64(ordinal), 10)
+}
+
+// ParseClaimName says which of a set's claim templates the claim of a member is made from, and the
+// member's ordinal, by the claim's name. It reports false for a name that none of them gives.
+func ParseClaimName(claim, set string, templates []corev1.PersistentVolumeClaim) (template string, ordinal int, ok bool) {
+	base, ordinal, ok := ParsePodName(claim)
+	if !ok {
+		return "", 0, false
+	}
+	for i := range templates {
+		// Compared in parts, because who asks may have as many claims as there are members.
+		if rest, begins := strings.CutPrefix(base, templates[i].Name); begins && len(rest) == len(set)+1 && rest[0] == '-' && rest[1:] == set {
+			return templates[i].Name, ordinal, true
+		}
+	}
+	return "", 0, false
 }
 
 // ParsePodName splits the name of a pod into the set and the ordinal that it

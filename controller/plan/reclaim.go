@@ -44,14 +44,8 @@ func (f *facts) findLeftovers() {
 	if !reclaims && !slices.ContainsFunc(f.Claims, isRetired) {
 		return
 	}
-	templates := make(map[string]string, len(f.Set.Spec.VolumeClaimTemplates))
-	for i := range f.Set.Spec.VolumeClaimTemplates {
-		name := f.Set.Spec.VolumeClaimTemplates[i].Name
-		templates[identity.ClaimBase(name, f.Set.Name)] = name
-	}
 	for _, claim := range f.Claims {
-		base, ordinal, _ := identity.ParsePodName(claim.Name)
-		template, ours := templates[base]
+		template, ordinal, ours := identity.ParseClaimName(claim.Name, f.Set.Name, f.Set.Spec.VolumeClaimTemplates)
 		switch left := (leftover{claim, ordinal, retiredAt(claim)}); {
 		case !ours, claim.DeletionTimestamp != nil:
 		case !reclaims, f.roster.Contains(ordinal), f.podNamed(identity.PodName(f.Set.Name, ordinal)) != nil: // whoever controls it

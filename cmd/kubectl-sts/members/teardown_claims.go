@@ -74,10 +74,11 @@ func fatesOf(set *v1.StatefulSet, pods []string, claims []metav1.PartialObjectMe
 	var f fates
 	for i := range claims {
 		claim := &claims[i]
-		pod, ours := memberOf(set, claim.Name)
+		_, ordinal, ours := identity.ParseClaimName(claim.Name, set.Name, set.Spec.VolumeClaimTemplates)
 		if !ours || claim.DeletionTimestamp != nil {
 			continue
 		}
+		pod := identity.PodName(set.Name, ordinal)
 		member := slices.Contains(pods, pod)
 		ownedBySet := slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == set.UID })
 		switch {
@@ -92,20 +93,6 @@ func fatesOf(set *v1.StatefulSet, pods []string, claims []metav1.PartialObjectMe
 		}
 	}
 	return f
-}
-
-// memberOf is the name of the pod that a claim is for, if it is one of the set's.
-func memberOf(set *v1.StatefulSet, claim string) (pod string, ours bool) {
-	base, ordinal, ok := identity.ParsePodName(claim)
-	if !ok {
-		return "", false
-	}
-	for i := range set.Spec.VolumeClaimTemplates {
-		if base == identity.ClaimBase(set.Spec.VolumeClaimTemplates[i].Name, set.Name) {
-			return identity.PodName(set.Name, ordinal), true
-		}
-	}
-	return "", false
 }
 
 // ofAnother reports whether somebody else controls a claim, which the policy leaves alone then.

@@ -104,7 +104,7 @@ func (c cluster) observeOurs(ctx context.Context, key types.NamespacedName, s *s
 }
 
 func (c cluster) observeMembers(ctx context.Context, key types.NamespacedName, s *situation) error {
-	selector, claimBases := s.wanted()
+	selector, templates := s.wanted()
 	options := metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(selector)}
 	pods, err := c.host.CoreV1().Pods(key.Namespace).List(ctx, options)
 	if err != nil {
@@ -124,12 +124,12 @@ func (c cluster) observeMembers(ctx context.Context, key types.NamespacedName, s
 			s.revisions = append(s.revisions, revision)
 		}
 	}
-	return c.observeClaims(ctx, key, claimBases, s)
+	return c.observeClaims(ctx, key, templates, s)
 }
 
-// observeClaims finds claims by their names, which begin with one of the bases.
-func (c cluster) observeClaims(ctx context.Context, key types.NamespacedName, bases map[string]bool, s *situation) error {
-	if len(bases) == 0 {
+// observeClaims finds claims by their names, which are those of the templates.
+func (c cluster) observeClaims(ctx context.Context, key types.NamespacedName, templates []corev1.PersistentVolumeClaim, s *situation) error {
+	if len(templates) == 0 {
 		return nil
 	}
 	claims, err := c.host.CoreV1().PersistentVolumeClaims(key.Namespace).List(ctx, metav1.ListOptions{})
@@ -137,27 +137,19 @@ func (c cluster) observeClaims(ctx context.Context, key types.NamespacedName, ba
 		return fmt.Errorf("listing claims: %w", err)
 	}
 	for _, claim := range claims.Items {
-		if base, _, ok := identity.ParsePodName(claim.Name); ok && bases[base] {
+		if _, _, ok := identity.ParseClaimName(claim.Name, key.Name, templates); ok {
 			s.claims = append(s.claims, claim)
 		}
 	}
 	return nil
 }
 
-// wanted are the selector of the set, whichever there is, and what the names of its
-// claims begin with.
-func (s *situation) wanted() (*metav1.LabelSelector, map[string]bool) {
-	selector, claims, name := (*metav1.LabelSelector)(nil), []corev1.PersistentVolumeClaim(nil), ""
+// wanted are the selector and the claim templates of the set, whichever there is.
+func (s *situation) wanted() (*metav1.LabelSelector, []corev1.PersistentVolumeClaim) {
 	if s.theirs != nil {
-		selector, claims, name = s.theirs.Spec.Selector, s.theirs.Spec.VolumeClaimTemplates, s.theirs.Name
-	} else {
-		selector, claims, name = s.ours.Spec.Selector, s.ours.Spec.VolumeClaimTemplates, s.ours.Name
+		return s.theirs.Spec.Selector, s.theirs.Spec.VolumeClaimTemplates
 	}
-	bases := map[string]bool{}
-	for i := range claims {
-		bases[identity.ClaimBase(claims[i].Name, name)] = true
-	}
-	return selector, bases
+	return s.ours.Spec.Selector, s.ours.Spec.VolumeClaimTemplates
 }
 
 func orphaning(object metav1.Object) metav1.DeleteOptions {

@@ -205,10 +205,8 @@ func (h *host) usable(claim string) bool {
 	if found, ok := h.Claims[claim]; ok {
 		return found.DeletionTimestamp == nil
 	}
-	base, _, _ := identity.ParsePodName(claim)
-	return !slices.ContainsFunc(h.Set.Spec.VolumeClaimTemplates, func(template corev1.PersistentVolumeClaim) bool {
-		return base == identity.ClaimBase(template.Name, h.Set.Name)
-	})
+	_, _, ofMember := identity.ParseClaimName(claim, h.Set.Name, h.Set.Spec.VolumeClaimTemplates)
+	return !ofMember
 }
 
 func (h *host) start(name string) {
