@@ -165,9 +165,12 @@ func (j *judge) delivered(s *stream, event watch.Event, beginning bool) {
 }
 
 // settled notes that everything waits: a replica that waits for no answer has no
-// decision under way.
+// decision under way. It has got over a panic, if there was one.
 func (j *judge) settled() {
 	for _, r := range j.world.replicas {
+		if panicked := r.panicked.Swap(nil); panicked != nil {
+			j.broke("nothing panics", "%s logs %s", r.name, *panicked)
+		}
 		if !slices.ContainsFunc(j.world.calls, func(c *call) bool { return c.by == r && c.decides() }) && !r.pausing() {
 			r.view.settled()
 			r.rested = r.clock.Now()

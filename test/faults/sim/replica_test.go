@@ -10,9 +10,13 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"statefulset.dev/controller"
@@ -39,6 +43,8 @@ type replica struct {
 	retrying map[string]time.Time
 	// cut is true while nothing comes to it or from it.
 	cut bool
+	// panicked is what it has logged of its first panic, nil if there was none.
+	panicked atomic.Pointer[string]
 }
 
 func (r *replica) gone() bool {
@@ -90,7 +96,7 @@ func (w *world) start() {
 		panic(fmt.Sprintf("starting a controller: %v", err))
 	}
 	var ctx context.Context
-	ctx, r.stop = context.WithCancel(context.Background())
+	ctx, r.stop = context.WithCancel(klog.NewContext(context.Background(), r.logger()))
 	go func() {
 		defer close(r.done)
 		if err := c.Run(ctx); err != nil {
@@ -99,6 +105,16 @@ func (w *world) start() {
 	}()
 	w.replicas, w.everyone = append(w.replicas, r), append(w.everyone, r)
 	w.trace("%s starts", r.name)
+}
+
+// logger keeps what the process logs of a panic, and nothing else. It goes on after one, so that
+// nothing else shows it but that something is late.
+func (r *replica) logger() klog.Logger {
+	return funcr.New(func(_, line string) {
+		if strings.Contains(line, `"error"="panic: `) {
+			r.panicked.CompareAndSwap(nil, &line)
+		}
+	}, funcr.Options{Verbosity: -1})
 }
 
 func (r *replica) restConfig(server *model.Server) *rest.Config {

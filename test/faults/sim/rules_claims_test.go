@@ -33,6 +33,8 @@ func createsWithClaims(_ *judge, i *intent, s scene) string {
 			return fmt.Sprintf("there is no claim %s", name)
 		case claim.DeletionTimestamp != nil:
 			return fmt.Sprintf("claim %s is terminating", name)
+		case claim.Annotations[v1.RetiredAtAnnotation] != "":
+			return fmt.Sprintf("claim %s is to be deleted", name)
 		case !mounts(pod, template.Name, name):
 			return fmt.Sprintf("the pod does not mount claim %s", name)
 		}
