@@ -10,9 +10,14 @@ import (
 	"statefulset.dev/apiserver/issuer"
 )
 
-// longestSettle is how long every kube-apiserver of the host surely takes to see that an
-// authority was published.
-const longestSettle = 10 * time.Minute
+const (
+	// longestSettle is how long every kube-apiserver of the host surely takes to see that an
+	// authority was published.
+	longestSettle = 10 * time.Minute
+	// madeWithin is how much later an authority may have been made than its certificate says,
+	// which tells whole seconds.
+	madeWithin = time.Second
+)
 
 // schedule says for how long things are valid.
 type schedule struct {
@@ -42,8 +47,8 @@ func (s schedule) decide(now time.Time, held []issuer.Authority) decision {
 	newest := signers[len(signers)-1]
 	d := decision{trusted: trusted, signer: newest, due: !now.Before(newest.Renewal()), look: newest.Renewal()}
 	if len(signers) > 1 {
-		if signsFrom := newest.Made().Add(s.settle()); now.Before(signsFrom) {
-			d.signer, d.look = signers[len(signers)-2], earlier(d.look, signsFrom)
+		if settled := s.settled(newest); now.Before(settled) {
+			d.signer, d.look = signers[len(signers)-2], earlier(d.look, settled)
 		}
 	}
 	if len(trusted) > 1 {
@@ -56,10 +61,15 @@ func (s schedule) decide(now time.Time, held []issuer.Authority) decision {
 	return d
 }
 
+// settled is when an authority has been published for long enough to sign.
+func (s schedule) settled(a issuer.Authority) time.Time {
+	return a.Made().Add(madeWithin + s.settle())
+}
+
 // obsolete is when nothing is valid any more that predecessors of an authority have signed.
 // They sign until it has settled, and a replica may be late by as much again.
 func (s schedule) obsolete(newest issuer.Authority) time.Time {
-	return newest.Made().Add(2*s.settle() + s.certificate)
+	return s.settled(newest).Add(s.settle() + s.certificate)
 }
 
 // signing are those authorities that have a key, the newest last.

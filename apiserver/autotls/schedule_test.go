@@ -29,10 +29,12 @@ func trustedOnly(a issuer.Authority) issuer.Authority {
 }
 
 func TestWhichAuthoritiesAreWanted(t *testing.T) {
-	const day = 24 * time.Hour
-	// An authority settles in 10 minutes, and what it signs is valid for 9 days.
+	const day, settled, obsolete = 24 * time.Hour, 10*time.Minute + time.Second, 20*time.Minute + time.Second
+	// An authority settles in 10 minutes, and what it signs is valid for 9 days. Its certificate may
+	// say a second too early when it was made.
 	s := schedule{certificate: 9 * day, authority: 90 * day}
 	first, second := made(t, 0, 90*day), made(t, 60*day, 90*day)
+	late := made(t, 60*day+900*time.Millisecond, 90*day)
 	foreign := trustedOnly(made(t, 0, 90*day))
 	short := trustedOnly(made(t, 0, day))
 	cases := map[string]struct {
@@ -48,19 +50,22 @@ func TestWhichAuthoritiesAreWanted(t *testing.T) {
 		"a successor is due then": {
 			held: []issuer.Authority{first}, after: 60 * day, trusted: []issuer.Authority{first}, signer: first, due: true, look: 60 * day},
 		"a successor does not sign before it has settled": {
-			held: []issuer.Authority{first, second}, after: 60 * day, trusted: []issuer.Authority{first, second}, signer: first, look: 60*day + 10*time.Minute},
+			held: []issuer.Authority{first, second}, after: 60 * day, trusted: []issuer.Authority{first, second}, signer: first, look: 60*day + settled},
+		"one that was made late in a second does not sign a moment earlier": {
+			held: []issuer.Authority{first, late}, after: 60*day + settled - 200*time.Millisecond,
+			trusted: []issuer.Authority{first, late}, signer: first, look: 60*day + settled},
 		"it signs when it has settled, and the first is trusted on": {
-			held: []issuer.Authority{first, second}, after: 60*day + 10*time.Minute, trusted: []issuer.Authority{first, second}, signer: second, look: 69*day + 20*time.Minute},
+			held: []issuer.Authority{first, second}, after: 60*day + settled, trusted: []issuer.Authority{first, second}, signer: second, look: 69*day + obsolete},
 		"the first goes when nothing is valid any more that it has signed": {
-			held: []issuer.Authority{first, second}, after: 69*day + 20*time.Minute, trusted: []issuer.Authority{second}, signer: second, look: 120 * day},
+			held: []issuer.Authority{first, second}, after: 69*day + obsolete, trusted: []issuer.Authority{second}, signer: second, look: 120 * day},
 		"it does not go a moment earlier": {
-			held: []issuer.Authority{first, second}, after: 69*day + 20*time.Minute - time.Second, trusted: []issuer.Authority{first, second}, signer: second, look: 69*day + 20*time.Minute},
+			held: []issuer.Authority{first, second}, after: 69*day + obsolete - time.Second, trusted: []issuer.Authority{first, second}, signer: second, look: 69*day + obsolete},
 		"the order in which they are kept does not matter": {
-			held: []issuer.Authority{second, first}, after: 60 * day, trusted: []issuer.Authority{second, first}, signer: first, look: 60*day + 10*time.Minute},
+			held: []issuer.Authority{second, first}, after: 60 * day, trusted: []issuer.Authority{second, first}, signer: first, look: 60*day + settled},
 		"one that is only trusted does not sign, and is trusted as long as a predecessor": {
-			held: []issuer.Authority{foreign, first}, trusted: []issuer.Authority{foreign, first}, signer: first, look: 9*day + 20*time.Minute},
+			held: []issuer.Authority{foreign, first}, trusted: []issuer.Authority{foreign, first}, signer: first, look: 9*day + obsolete},
 		"one that is only trusted goes, too": {
-			held: []issuer.Authority{foreign, first}, after: 9*day + 20*time.Minute, trusted: []issuer.Authority{first}, signer: first, look: 60 * day},
+			held: []issuer.Authority{foreign, first}, after: 9*day + obsolete, trusted: []issuer.Authority{first}, signer: first, look: 60 * day},
 		"one that has expired is not trusted": {
 			held: []issuer.Authority{short, first}, after: 2 * day, trusted: []issuer.Authority{first}, signer: first, look: 60 * day},
 		"a successor signs at once if the first has expired": {
