@@ -163,7 +163,8 @@ func (j *judged) stepLooks() (all []time.Duration) {
 }
 
 // rollsBack: members at an update that is rolled back are taken as soon as there is room, and
-// no gate is to agree first. Where they may only go in place and cannot, the set says so.
+// no gate is to agree first, if what they go back to names nothing that is lacking or yet to be
+// read. Where they may only go in place and cannot, the set says so.
 func (j *judged) rollsBack() {
 	if !j.goesBack() || j.rests() || j.undecided() || j.Set.DeletionTimestamp != nil || j.changesMembership() || len(j.surplus()) > 0 || len(j.actions()) > 0 {
 		return
@@ -176,7 +177,7 @@ func (j *judged) rollsBack() {
 	left := j.updatedMembers()
 	isHeldUp := func(ordinal int) bool {
 		gate, _ := j.disagrees(j.member(ordinal))
-		return gate != ""
+		return gate != "" || j.mayBeUnrenderable(ordinal)
 	}
 	isForbidden := j.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType && j.says(v1.StatefulSetStalled).Reason == v1.ReasonInPlaceImpossible
 	if len(left) > 0 && !isForbidden && !slices.ContainsFunc(left, isHeldUp) {
