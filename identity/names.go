@@ -4,6 +4,7 @@
 package identity
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,13 +38,11 @@ func ParseClaimName(claim, set string, templates []corev1.PersistentVolumeClaim)
 	if !ok {
 		return "", 0, false
 	}
-	for i := range templates {
-		// Compared in parts, because who asks may have as many claims as there are members.
-		if rest, begins := strings.CutPrefix(base, templates[i].Name); begins && len(rest) == len(set)+1 && rest[0] == '-' && rest[1:] == set {
-			return templates[i].Name, ordinal, true
-		}
+	template, ok = strings.CutSuffix(base, "-"+set)
+	if !ok || !slices.ContainsFunc(templates, func(t corev1.PersistentVolumeClaim) bool { return t.Name == template }) {
+		return "", 0, false
 	}
-	return "", 0, false
+	return template, ordinal, true
 }
 
 // ParsePodName splits the name of a pod into the set and the ordinal that it

@@ -133,12 +133,18 @@ func (f evidence) mayBeUnrenderable(ordinal int) bool {
 	if f.isUnrenderable(ordinal) {
 		return true
 	}
-	for _, revision := range f.revisions {
-		if template, with, ok := readRecord(revision); isBad(with) && ordinal > 2 || ok && f.lacksOutput(ordinal, template, with) {
+	for name := range f.revisions {
+		if f.isUnrenderableAt(name, ordinal) {
 			return true
 		}
 	}
 	return false
+}
+
+// isUnrenderableAt reports whether a member cannot be rendered at a revision.
+func (f evidence) isUnrenderableAt(revision string, ordinal int) bool {
+	template, with, ok := readRecord(f.revisions[revision])
+	return ok && (isBad(with) && ordinal > 2 || f.lacksOutput(ordinal, template, with))
 }
 
 // parameters: a pod is created with the parameters of its revision, and where that has none, it is

@@ -177,7 +177,7 @@ func (j *judged) rollsBack() {
 	left := j.updatedMembers()
 	isHeldUp := func(ordinal int) bool {
 		gate, _ := j.disagrees(j.member(ordinal))
-		return gate != "" || j.mayBeUnrenderable(ordinal)
+		return gate != "" || j.isUnrenderableAt(j.Set.Status.CurrentRevision, ordinal)
 	}
 	isForbidden := j.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType && j.says(v1.StatefulSetStalled).Reason == v1.ReasonInPlaceImpossible
 	if len(left) > 0 && !isForbidden && !slices.ContainsFunc(left, isHeldUp) {
