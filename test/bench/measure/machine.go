@@ -26,11 +26,13 @@ func ThisMachine() (Machine, error) {
 	if err != nil {
 		return Machine{}, fmt.Errorf("reading how much memory this machine has: %w", err)
 	}
+	// Kernels of one version are built often, and for the same machines.
+	kernel, _, _ := strings.Cut(strings.TrimSpace(files[2]), "-")
 	return Machine{
 		Processor: entry(files[0], "model name"),
 		Cores:     runtime.NumCPU(),
 		Memory:    fmt.Sprintf("%.0f GiB", kib/(1<<20)),
-		System:    "Linux " + strings.TrimSpace(files[2]),
+		System:    "Linux " + kernel,
 	}, nil
 }
 
