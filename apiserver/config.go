@@ -93,11 +93,11 @@ type Server struct {
 
 // NewConfig is a Config without storage, host and controller.
 func NewConfig() *Config {
-	scheme := scheme.New()
-	codecs := serializer.NewCodecFactory(scheme)
+	known := scheme.New()
+	codecs := scheme.Codecs(known)
 	generic := genericapiserver.NewRecommendedConfig(codecs)
 	applyOpenAPI(&generic.Config)
-	config := &Config{Generic: generic, scheme: scheme, codecs: codecs}
+	config := &Config{Generic: generic, scheme: known, codecs: codecs}
 	build := generic.BuildHandlerChainFunc
 	generic.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
 		handler = bodylimit.New(generic.MaxRequestBodyBytes, codecs, handler)
