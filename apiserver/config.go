@@ -94,7 +94,7 @@ type Server struct {
 // NewConfig is a Config without storage, host and controller.
 func NewConfig() *Config {
 	known := scheme.New()
-	codecs := scheme.Codecs(known)
+	codecs := serializer.NewCodecFactory(known)
 	generic := genericapiserver.NewRecommendedConfig(codecs)
 	applyOpenAPI(&generic.Config)
 	config := &Config{Generic: generic, scheme: known, codecs: codecs}

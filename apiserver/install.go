@@ -31,7 +31,7 @@ func apiGroup(config *Config, getter generic.RESTOptionsGetter) (*genericapiserv
 		sets.Refuse(config.Guard.Unknown)
 	}
 	group := genericapiserver.NewDefaultAPIGroupInfo(v1.GroupName, config.scheme, runtime.NewParameterCodec(config.scheme), config.codecs)
-	group.NegotiatedSerializer = scheme.TextOnly(config.codecs)
+	group.NegotiatedSerializer = scheme.TextOnly(group.NegotiatedSerializer)
 	served := map[string]rest.Storage{
 		"statefulsets":        sets.StatefulSet,
 		"statefulsets/status": sets.Status,

@@ -22,6 +22,7 @@ import (
 
 	setsfake "statefulset.dev/client/clientset/versioned/fake"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/test/harness"
 )
 
 // aForeignRevision is one of a DaemonSet, with a template of 4 KiB.
@@ -79,13 +80,13 @@ func TestForeignObjectsTakeLittleMemory(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			v := filled(t)
 			trim := watchedKinds(fake.NewClientset(), nil).of(test.kind).trim
-			before := heapInUse()
+			before := harness.Heap()
 			for i := range many {
 				if err := v.put(test.kind, trim(v, test.make(i))); err != nil {
 					t.Fatal(err)
 				}
 			}
-			each := (heapInUse() - before) / many
+			each := (harness.Heap() - before) / many
 			t.Logf("%s: %d bytes", sentence, each)
 			if each > mostOfForeign {
 				t.Errorf("got %d bytes for each of %d, want %d at most", each, many, mostOfForeign)
@@ -93,13 +94,6 @@ func TestForeignObjectsTakeLittleMemory(t *testing.T) {
 			runtime.KeepAlive(v)
 		})
 	}
-}
-
-func heapInUse() int64 {
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc)
 }
 
 func TestANameThatAForeignRevisionHasIsKnownToBeTaken(t *testing.T) {

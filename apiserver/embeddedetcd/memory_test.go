@@ -6,26 +6,21 @@ package embeddedetcd
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"statefulset.dev/test/harness"
 )
 
 func TestWhatWasWrittenLeavesTheMemory(t *testing.T) {
 	const written, kept = 48 * mib, 24 * mib
-	heap := func() int64 {
-		runtime.GC()
-		var stats runtime.MemStats
-		runtime.ReadMemStats(&stats)
-		return int64(stats.HeapAlloc)
-	}
 	useEtcd(t, t.TempDir(), func(client *clientv3.Client) {
 		value := strings.Repeat("x", 16<<10)
-		before := heap()
+		before := harness.Heap()
 		for n := range written / len(value) {
 			if _, err := client.Put(t.Context(), fmt.Sprint("key-", n), value); err != nil {
 				t.Fatalf("writing: %v", err)
@@ -33,7 +28,7 @@ func TestWhatWasWrittenLeavesTheMemory(t *testing.T) {
 		}
 		var grown int64
 		err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-			grown = heap() - before
+			grown = harness.Heap() - before
 			return grown < kept, nil
 		})
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -27,12 +26,6 @@ func New() *runtime.Scheme {
 	scheme.AddKnownTypes(Hub(autoscalingv1.GroupName), &autoscalingv1.Scale{})
 	utilruntime.Must(statefulset.AddProposals(scheme))
 	return scheme
-}
-
-// Codecs encode what a scheme knows. They send a list object by object: encoded as a whole, one of
-// 10,000 sets would take tens of megabytes for each who asks.
-func Codecs(scheme *runtime.Scheme) serializer.CodecFactory {
-	return serializer.NewCodecFactory(scheme, serializer.WithStreamingCollectionEncodingToJSON(), serializer.WithStreamingCollectionEncodingToProtobuf())
 }
 
 // NewNaming is New without the hub versions, from which OpenAPI takes

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 
 	"statefulset.dev/apiserver/bodylimit"
@@ -17,17 +16,17 @@ import (
 
 // TextOnly refuses bodies that hold what could never be sent as JSON. A body of
 // protobuf can, and part of the generic server panics over it.
-func TextOnly(codecs serializer.CodecFactory) runtime.NegotiatedSerializer {
-	return textSerializer{codecs}
+func TextOnly(inner runtime.NegotiatedSerializer) runtime.NegotiatedSerializer {
+	return textSerializer{inner}
 }
 
 type textSerializer struct {
-	serializer.CodecFactory
+	runtime.NegotiatedSerializer
 }
 
 // DecoderToVersion checks what was not read as JSON or YAML.
 func (t textSerializer) DecoderToVersion(decoder runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
-	inner := t.CodecFactory.DecoderToVersion(decoder, version)
+	inner := t.NegotiatedSerializer.DecoderToVersion(decoder, version)
 	if _, isJSON := decoder.(*json.Serializer); isJSON {
 		return bodylimit.LimitDecoder(inner)
 	}

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/harness"
 )
 
 // TestAPlanForAHugeSetIsSmall plans for parallel sets that fill the largest body which is
@@ -58,9 +59,9 @@ func TestAPlanForAHugeSetIsSmall(t *testing.T) {
 				},
 			}
 			set.Spec.VolumeClaimTemplates = fill(&set.Spec.Template)
-			before := live()
+			before := harness.Heap()
 			p := Compute(World{Set: set})
-			more, members := live()-before, len(p.Chains)
+			more, members := harness.Heap()-before, len(p.Chains)
 			t.Logf("a plan for %d members has %d KiB", members, more>>10)
 			if more > most || members == 0 {
 				t.Errorf("got a plan for %d members with %d MiB, want one or more, and at most %d MiB", members, more>>20, most>>20)
@@ -68,12 +69,4 @@ func TestAPlanForAHugeSetIsSmall(t *testing.T) {
 			runtime.KeepAlive(p)
 		})
 	}
-}
-
-// live is how many bytes on the heap are in use.
-func live() int64 {
-	var stats runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc)
 }

@@ -15,6 +15,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
+	"statefulset.dev/test/harness"
 )
 
 // TestAPlanForManyMembersHoldsOneTemplate is about a set that was stored with
@@ -47,9 +48,9 @@ func TestAPlanForManyMembersHoldsOneTemplate(t *testing.T) {
 			set.Spec.Template.Spec.Containers[0].Image = "y"
 			world := World{Set: set, Revisions: []*appsv1.ControllerRevision{earlier}, Now: time.Unix(1000, 0)}
 
-			before := live()
+			before := harness.Heap()
 			decided := Compute(world)
-			took := live() - before
+			took := harness.Heap() - before
 			creates := 0
 			for _, action := range decided.All() {
 				if create, ok := action.(CreateMember); ok && (create.Pod.Labels[identity.RevisionLabel] == earlier.Name) == (partition > 0) {
