@@ -52,13 +52,13 @@ func (d *draft) unseenByBudgets(f *facts) string {
 	return *d.unseen
 }
 
-// isUnseenByBudgets reports whether a pod is ready as ever, and is drained, or its node has been
-// told to restart containers of it.
+// isUnseenByBudgets reports whether a pod is ready as ever, and is out of service, or its node has
+// been told to restart containers of it.
 func isUnseenByBudgets(pod *corev1.Pod) bool {
 	if pod == nil || isTerminating(pod) || !isReady(pod) {
 		return false
 	}
-	if isDraining(pod) {
+	if _, out := outSince(pod); out {
 		return true
 	}
 	if !isRestarting(pod) {

@@ -67,12 +67,13 @@ func (j *judged) oneUnseen(action Action, of *corev1.Pod) {
 	}
 }
 
-// isUnseen reports whether a pod is ready, and is drained, or has containers that are to be restarted.
+// isUnseen reports whether a pod is ready, and is out of service, or has containers that are to be
+// restarted.
 func isUnseen(pod *corev1.Pod) bool {
 	if _, is := ready(pod); !is || pod.DeletionTimestamp != nil {
 		return false
 	}
-	if _, drained := drainedSince(pod); drained {
+	if _, out := outOfServiceSince(pod); out {
 		return true
 	}
 	var note struct {

@@ -32,7 +32,15 @@ func hasServiceGate(pod *corev1.Pod) bool {
 // drainedSince is since when a pod whose containers are not being restarted is out of service by our
 // hand.
 func drainedSince(pod *corev1.Pod) (time.Time, bool) {
-	if restarted, _ := noted(pod); len(restarted) > 0 || !hasServiceGate(pod) {
+	if restarted, _ := noted(pod); len(restarted) > 0 {
+		return time.Time{}, false
+	}
+	return outOfServiceSince(pod)
+}
+
+// outOfServiceSince is since when a pod that can be drained is said not to be in service.
+func outOfServiceSince(pod *corev1.Pod) (time.Time, bool) {
+	if !hasServiceGate(pod) {
 		return time.Time{}, false
 	}
 	for _, c := range pod.Status.Conditions {
@@ -162,6 +170,20 @@ func (j *judged) drainLooks() (all []time.Duration) {
 		}
 	}
 	return all
+}
+
+// nextDrains are the times at which those drains end that began when the containers of a pod had been
+// restarted for an earlier revision, and its resize was still under way.
+func (j *judged) nextDrains() (left []time.Duration) {
+	drain, asks := j.drain()
+	for _, pod := range j.Pods {
+		restarted, _ := noted(pod)
+		since, out := outOfServiceSince(pod)
+		if end := since.Add(drain); asks && out && len(restarted) > 0 && len(yetToRestart(pod)) == 0 && end.After(j.Now) {
+			left = append(left, end.Sub(j.Now))
+		}
+	}
+	return left
 }
 
 // verdicts: no condition that the update waits for says of its revision what was said of another: it

@@ -145,9 +145,9 @@ func (j *judged) nextLook() {
 			sooner(left)
 		}
 	}
-	// Of the pauses the planner knows those that it has come to.
+	// Of these the planner knows those that it has come to.
 	waits := strings.Contains(j.plan.Waiting, "in a row")
-	known := slices.ContainsFunc(j.pauses(), func(left time.Duration) bool { return j.plan.RequeueAfter == soonest(next, left) })
+	known := slices.ContainsFunc(slices.Concat(j.pauses(), j.nextDrains()), func(left time.Duration) bool { return j.plan.RequeueAfter == soonest(next, left) })
 	if !known && (waits || j.plan.RequeueAfter != next) {
 		j.broke("next look", "the next look is due in %s, and planned in %s", next, j.plan.RequeueAfter)
 	}
