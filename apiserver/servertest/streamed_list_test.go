@@ -4,6 +4,7 @@
 package servertest
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,9 +12,11 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	"statefulset.dev/apiserver"
+	"statefulset.dev/apiserver/scheme"
 )
 
 func TestAListIsSentObjectByObject(t *testing.T) {
@@ -36,6 +39,7 @@ func TestAListIsSentObjectByObject(t *testing.T) {
 		set.Annotations = map[string]string{"note": strings.Repeat("x", each)}
 		s.Create(t, set)
 	}
+	codecs := serializer.NewCodecFactory(scheme.NewNaming())
 	for _, encoding := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		longest.Store(0)
 		// Compressed, it would be written as the compressor pleases.
@@ -46,6 +50,13 @@ func TestAListIsSentObjectByObject(t *testing.T) {
 		}
 		if most := longest.Load(); most == 0 || most > 2*each {
 			t.Errorf("%s: %d of %d bytes were sent at a time, want one set of %d at most", encoding, most, len(body), each)
+		}
+		list, _, err := codecs.UniversalDeserializer().Decode(body, nil, nil)
+		if err != nil {
+			t.Fatalf("%s: decoding: %v", encoding, err)
+		}
+		if whole := Encoded(t, codecs, encoding, list); !bytes.Equal(body, whole) {
+			t.Errorf("%s: got\n%.200q\nwant what is sent as a whole\n%.200q", encoding, body, whole)
 		}
 	}
 }
