@@ -60,17 +60,24 @@ func TestOnlyTheServersSchemeKnowsTheInternalVersion(t *testing.T) {
 	})
 }
 
-// TestProseIsWrapped leaves out what cannot be broken: blocks of code, tables, and a line that is one piece of code.
+// TestProseIsWrapped leaves out what cannot be broken: blocks of code, tables, and a line that is one piece of code. What a
+// command has written between its marks is not prose.
 func TestProseIsWrapped(t *testing.T) {
 	code := regexp.MustCompile("^ *`[^`]*`[.,;:]?$")
 	eachFile(t, ".md", func(path string, content []byte) {
-		var fenced bool
+		var fenced, written bool
 		for i, line := range strings.Split(string(content), "\n") {
 			start := strings.TrimLeft(line, " ")
 			if strings.HasPrefix(start, "```") {
 				fenced = !fenced
 			}
-			if fenced || strings.HasPrefix(start, "|") || code.MatchString(line) {
+			switch {
+			case strings.HasPrefix(line, "<!-- begin: written by "):
+				written = true
+			case line == "<!-- end -->":
+				written = false
+			}
+			if fenced || written || strings.HasPrefix(start, "|") || code.MatchString(line) {
 				continue
 			}
 			if columns := utf8.RuneCountInString(line); columns > maxColumns {
