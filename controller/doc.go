@@ -29,14 +29,14 @@
 // matters to a set for the first time (abilities.go).
 //
 // An event of a watched object becomes the keys of the sets that it concerns
-// (handlers.go). A worker takes a key and syncs that set (sync.go): it gathers
-// what the planner may see (observe.go, and view.go, which previews share), lets the
-// planner decide, carries the plan out chain by chain (execute.go, chains.go and their
-// siblings; every write goes through write.go), writes the set's status once
-// (status.go), and tells what it did (events.go). What has to be known at its next sync
-// is in one memo (memory.go), which is dropped when the set is gone. A sync whose turn is
-// over (turns.go) ends without a worker; writes share slots (slots.go), and are begun
-// slowly after a refusal (pace.go).
+// (handlers.go). A worker takes a key and syncs that set (sync.go): it gathers what the
+// planner may see (view.go, which previews share; missing_revisions.go and unread.go read
+// what the caches do not show), lets the planner decide, carries the plan out chain by
+// chain (execute.go, chains.go and their siblings; every write goes through write.go),
+// writes the set's status once (status.go), and tells what it did (events.go). What has to
+// be known at its next sync is in one memo (memory.go), which is dropped when the set is
+// gone. A sync whose turn is over (turns.go) ends without a worker; writes share slots
+// (slots.go), and are begun slowly after a refusal (pace.go).
 //
 // Three rules keep a stale view from doing harm:
 //

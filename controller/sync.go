@@ -108,6 +108,31 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	return soonest(decided.RequeueAfter, done.retryAfter, statusAfter, known.nextLookAtUnlabeledPods(), known.nextLookAtObjects()), nil
 }
 
+// observe gathers what the planner may see of a set.
+func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, error) {
+	known := t.memory.of(cache.MetaObjectToName(set))
+	unlabeled, err := t.readUnlabeledPods(ctx, known)
+	if err != nil {
+		return plan.World{}, err
+	}
+	world := t.view.world(set, t.Clock.Now())
+	world.Records = known.lastReads()
+	world.Pods = append(world.Pods, unlabeled...)
+	if err := t.readUnread(ctx, known, &world); err != nil {
+		return plan.World{}, err
+	}
+	unseen, err := t.readRevisions(ctx, set, missingRevisions(set, world.Pods, world.Revisions))
+	if err != nil {
+		return plan.World{}, err
+	}
+	world.Revisions = append(world.Revisions, unseen...)
+	t.observeObjects(ctx, known, &world)
+	if err := t.abilities.tell(ctx, &world); err != nil {
+		return plan.World{}, err
+	}
+	return world, nil
+}
+
 // decide makes the plan of a world. The caches have no more than the metadata of objects, so those
 // are read of which a pod waits for an output, and it is decided anew: nothing else is.
 func (t *term) decide(ctx context.Context, known *memo, world plan.World) plan.Plan {

@@ -10,37 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
-
-// observe gathers what the planner may see of a set.
-func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, error) {
-	known := t.memory.of(cache.MetaObjectToName(set))
-	unlabeled, err := t.readUnlabeledPods(ctx, known)
-	if err != nil {
-		return plan.World{}, err
-	}
-	world := t.view.world(set, t.Clock.Now())
-	world.Records = known.lastReads()
-	world.Pods = append(world.Pods, unlabeled...)
-	if err := t.readUnread(ctx, known, &world); err != nil {
-		return plan.World{}, err
-	}
-	unseen, err := t.readRevisions(ctx, set, missingRevisions(set, world.Pods, world.Revisions))
-	if err != nil {
-		return plan.World{}, err
-	}
-	world.Revisions = append(world.Revisions, unseen...)
-	t.observeObjects(ctx, known, &world)
-	if err := t.abilities.tell(ctx, &world); err != nil {
-		return plan.World{}, err
-	}
-	return world, nil
-}
 
 // missingRevisions are the names of the revisions that the set's pods have, or its
 // status names as the current one, and that are not among those found. Pods and
