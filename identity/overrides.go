@@ -28,14 +28,20 @@ type Overrides struct {
 	// the claim templates that name parameters, of which there is anything to render.
 	renders *render.Renderer
 	named   map[*corev1.PersistentVolumeClaim]bool
+	// within says until when expressions may be evaluated.
+	within *render.Evaluation
 }
 
 // row is a row of ordinals, with both its ends, and the index of their override.
 type row struct{ first, last, override int }
 
 // OverridesOf are the overrides of a set, which must not change as long as they are used.
-func OverridesOf(set *v1.StatefulSet) *Overrides {
-	o := &Overrides{set: set}
+func OverridesOf(set *v1.StatefulSet) *Overrides { return OverridesWithin(nil, set) }
+
+// OverridesWithin are the overrides of a set, of which expressions are evaluated only until the
+// evaluation ends.
+func OverridesWithin(within *render.Evaluation, set *v1.StatefulSet) *Overrides {
+	o := &Overrides{set: set, within: within}
 	for i := range set.Spec.Overrides {
 		override := &set.Spec.Overrides[i]
 		for _, r := range override.Ordinals {

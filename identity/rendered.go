@@ -25,6 +25,7 @@ func (o *Overrides) renderSource(identity *v1.MemberIdentity) render.Source {
 	source := render.Source{
 		Identity: identity, Name: o.set.Name, Namespace: o.set.Namespace, ServiceName: o.set.Spec.ServiceName,
 		Replicas: roster.Len(), Wanted: roster.Ranges, Selected: SelectedKeys(o.set.Spec.Selector), Outputs: outputs(o.set),
+		Evaluation: o.within,
 	}
 	for i := range o.set.Spec.Overrides {
 		if values := o.set.Spec.Overrides[i].Values; len(values) > 0 {

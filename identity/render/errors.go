@@ -19,6 +19,9 @@ type Error struct {
 	Detail string
 	// Forbidden is true if it is not the value that is wrong, but that there is one.
 	Forbidden bool
+	// Stopped is true if nothing is wrong but that the time for evaluations was over. It may succeed when
+	// it is tried again.
+	Stopped bool
 }
 
 func (e *Error) Error() string { return e.In + ": " + e.Detail }

@@ -45,6 +45,32 @@ func (c *compilation) judge(checked *ast.AST) (lists bool, err error) {
 	return lists, err
 }
 
+// judgeCalls wants calls of functions only whose results are bounded before they are made, and regular
+// expressions that are literals.
+func judgeCalls(checked *ast.AST) (err error) {
+	wrong := func(e ast.Expr, format string, args ...any) {
+		if err == nil {
+			err = fmt.Errorf("%s: %w", position(checked.SourceInfo().GetStartLocation(e.ID())), fmt.Errorf(format, args...))
+		}
+	}
+	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.StructKind:
+			wrong(e, "messages cannot be created; use a map")
+		case ast.CallKind:
+			name := e.AsCall().FunctionName()
+			if isSearch(name) {
+				if bad := judgePattern(e); bad != nil {
+					wrong(e, "%w", bad)
+				}
+			} else if _, is := charges()[name]; !is && !slices.Contains(constants(), name) {
+				wrong(e, "function %s is not allowed", displayed(name))
+			}
+		}
+	}))
+	return err
+}
+
 // entriesGoTo are the functions that may be given entries of the list of members, or lists of them: they
 // do not look into entries, so that what they cost does not depend on how many there are, or is counted.
 // To compare two lists, or to write one as text, costs next to nothing as costs are counted.

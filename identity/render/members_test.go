@@ -57,7 +57,7 @@ func TestMembersAreListed(t *testing.T) {
 		"but for the address if there is no Service": {without, set, "MEMBERS[0].dnsName", "error: 1:11: undefined field 'dnsName'"},
 		"without other fields":                       {membersFrom(0, 3), set, "MEMBERS.map(m, m.address).join()", "error: 1:17: undefined field 'address'"},
 		"with numbers that are no text":              {membersFrom(0, 3), set, "MEMBERS.map(m, m.ordinal + 'x')", "error: 1:26: found no matching overload for '_+_' applied to '(int, string)'"},
-		"and not made":                               {membersFrom(0, 3), set, "MEMBERS + [member{ordinal: 1}]", "error: 1:18: a member is not made by an expression"},
+		"and not made":                               {membersFrom(0, 3), set, "MEMBERS + [member{ordinal: 1}]", "error: 1:18: messages cannot be created; use a map"},
 		"in objects of members up to a number":       {membersFrom(0, 128), member, "size(MEMBERS)", "128"},
 		"and not in those of more":                   {membersFrom(0, 129), member, "size(MEMBERS)", "error: MEMBERS has 129 members, and may have 128 at most in an object of each member; use scope Set"},
 		"in an object of the set up to a larger one": {membersFrom(0, 10000), set, "size(MEMBERS)", "10000"},

@@ -193,7 +193,7 @@ func (o *Object) Render(m Member) (map[string]any, *Error) {
 	if slices.ContainsFunc(transforms, func(t transform) bool { return t.lists }) {
 		input[Members] = o.members()
 	}
-	if wrong := carryOut(transforms, tree, input); wrong != nil {
+	if wrong := carryOut(o.source.Evaluation, transforms, tree, input); wrong != nil {
 		return nil, wrong
 	}
 	return tree, nil

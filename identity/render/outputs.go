@@ -6,9 +6,12 @@ package render
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 )
@@ -54,7 +57,7 @@ func (o *Object) compileOutputs() (all []output, errs []*Error) {
 		return nil, []*Error{errorf(o.in+".outputs", "", "", "%s", err)}
 	}
 	for i, written := range o.template.Outputs {
-		program, err := programOf(env, written.Expression)
+		program, err := outputOf(env, written.Expression)
 		if err != nil {
 			errs = append(errs, errorf(fmt.Sprintf("%s.outputs[%d]", o.in, i), "expression", short(written.Expression), "%s", err))
 			continue
@@ -64,20 +67,63 @@ func (o *Object) compileOutputs() (all []output, errs []*Error) {
 	return all, errs
 }
 
-// programOf wants an expression that may give a text. What it costs depends on the object, and is
-// bounded when it is evaluated.
-func programOf(env *cel.Env, text string) (cel.Program, error) {
+// outputOf wants an expression that reads a field, and may give a text.
+func outputOf(env *cel.Env, text string) (cel.Program, error) {
 	if len(text) > mostOfOutputExpression {
 		return nil, fmt.Errorf("must have at most %d bytes", mostOfOutputExpression)
 	}
-	checked, issues := env.Compile(text)
-	if found := issues.Errors(); len(found) > 0 {
-		return nil, fmt.Errorf("%s: %s", position(found[0].Location), strings.TrimSuffix(found[0].Message, " (in container '')"))
+	if err := judgeReads(text); err != nil {
+		return nil, err
+	}
+	checked, err := compiled(env, text)
+	if err != nil {
+		return nil, err
 	}
 	if given := checked.OutputType(); given.Kind() != types.StringKind && given.Kind() != types.DynKind {
 		return nil, fmt.Errorf("gives %s, must give text; string(...) makes one of numbers", given)
 	}
-	return env.Program(checked, cel.CostLimit(mostCost))
+	return programOf(env, checked)
+}
+
+// reading are the functions and macros that outputs can use. None makes a text longer.
+func reading() []string {
+	return append(constants(),
+		operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In,
+		operators.Has, operators.All, operators.Exists, operators.ExistsOne, "existsOne", operators.Filter, operators.Map, "optMap", "optFlatMap",
+		"string", "int", "uint", "double", "bool", "size", "contains", "startsWith", "endsWith", "matches", "regex.extract",
+		"indexOf", "lastIndexOf", "substring", "charAt", "trim", "split", "lowerAscii", "upperAscii", "base64.decode",
+	)
+}
+
+// judgeReads refuses functions that make texts longer, in the expression as it is written.
+func judgeReads(text string) (err error) {
+	parsed, err := parse(text)
+	if err != nil {
+		return err
+	}
+	ast.PostOrderVisit(parsed.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if err != nil || e.Kind() != ast.CallKind {
+			return
+		}
+		if name := qualified(e); !slices.Contains(reading(), name) {
+			at := parsed.SourceInfo().GetStartLocation(e.ID())
+			err = fmt.Errorf("%s: outputs read fields, %s is not for them; a container can join outputs, as in $(HOST):$(PORT)", position(at), displayed(name))
+		}
+	}))
+	return err
+}
+
+// qualified is the name of the function of a call with its namespace, which is the target of a call
+// before names are resolved.
+func qualified(e ast.Expr) string {
+	name := e.AsCall().FunctionName()
+	if e.AsCall().IsMemberFunction() && e.AsCall().Target().Kind() == ast.IdentKind {
+		namespace := e.AsCall().Target().AsIdent()
+		if slices.Contains([]string{"regex", "base64", "optional", "math", "strings", "lists", "json"}, namespace) {
+			return namespace + "." + name
+		}
+	}
+	return name
 }
 
 // Gives is what an object gives that the host has as this, by the names of the outputs.
@@ -85,7 +131,7 @@ func (o *Object) Gives(object map[string]any) map[string]Output {
 	programs, errs := o.gives()
 	all := make(map[string]Output, len(programs))
 	for _, output := range programs {
-		value, err := output.evaluate(object)
+		value, err := output.evaluate(o.source.Evaluation, object)
 		if err != nil {
 			all[output.name] = Output{Missing: err.Error()}
 			continue
@@ -102,8 +148,8 @@ func (o *Object) Gives(object map[string]any) map[string]Output {
 	return all
 }
 
-func (o output) evaluate(object map[string]any) (string, error) {
-	result, _, err := o.program.Eval(map[string]any{live: object})
+func (o output) evaluate(e *Evaluation, object map[string]any) (string, error) {
+	result, _, err := e.run(o.program, map[string]any{live: object})
 	if err != nil {
 		return "", err //nolint:wrapcheck // it says what is missing
 	}

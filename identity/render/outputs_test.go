@@ -13,6 +13,11 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
+// objectWith is a template with an output A.
+func objectWith(output string) *v1.ObjectTemplate {
+	return &v1.ObjectTemplate{Object: runtime.RawExtension{Raw: []byte(`{}`)}, Outputs: []v1.ObjectOutput{{Name: "A", Expression: output}}}
+}
+
 func TestWhatAnObjectGives(t *testing.T) {
 	object := map[string]any{
 		"data": map[string]any{"a": "1", "empty": "", "zero": "a\x00b", "long": strings.Repeat("x", 1025)},
@@ -33,10 +38,10 @@ func TestWhatAnObjectGives(t *testing.T) {
 		"nothing where it is an object":    {expression: "object.data", missing: "gives a value of type map, not text"},
 		"nothing of a text with a zero":    {expression: "object.data.zero", missing: "gives a text with a zero byte"},
 		"nothing of a text that is long":   {expression: "object.data.long", missing: "gives 1025 bytes, at most 1024 are allowed"},
-		"nothing of what costs too much":   {expression: "[1,1,1,1,1,1,1,1].all(a, [1,1,1,1,1,1,1,1].all(b, [1,1,1,1,1,1,1,1].all(c, [1,1,1,1,1,1,1,1].all(d, [1,1,1,1,1,1,1,1].all(e, a+b+c+d+e > 0))))) ? 'x' : object.data.a", missing: "cost limit exceeded"},
+		"nothing of what costs too much":   {expression: "[1,1,1,1,1,1,1,1].all(a, [1,1,1,1,1,1,1,1].all(b, [1,1,1,1,1,1,1,1].all(c, [1,1,1,1,1,1,1,1].all(d, [1,1,1,1,1,1,1,1].all(e, a*b*c*d*e > 0))))) ? 'x' : object.data.a", missing: "cost limit exceeded"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			o, wrong := NewObject(Source{Name: "db"}, &v1.ObjectTemplate{Object: runtime.RawExtension{Raw: []byte(`{}`)}, Outputs: []v1.ObjectOutput{{Name: "A", Expression: test.expression}}}, "t")
+			o, wrong := NewObject(Source{Name: "db"}, objectWith(test.expression), "t")
 			if wrong != nil || len(o.Check()) > 0 {
 				t.Fatalf("got %v, %v, want no error", wrong, o.Check())
 			}

@@ -71,6 +71,8 @@ type Source struct {
 	Selected []string
 	// Outputs are the names of what objects give to pods.
 	Outputs []string
+	// Evaluation says until when expressions may be evaluated.
+	Evaluation *Evaluation
 }
 
 // Member is the one for which something is rendered.
@@ -87,8 +89,8 @@ func (s *Source) parameters(m Member) map[string]parameter {
 		Identity:  {text: identity},
 		Set:       {text: s.Name},
 		Namespace: {text: s.Namespace},
-		Ordinal:   number(m.Ordinal),
-		Replicas:  number(s.Replicas),
+		Ordinal:   numeric(m.Ordinal),
+		Replicas:  numeric(s.Replicas),
 	}
 	changing := all[Replicas]
 	changing.annotation = v1.ReplicasAnnotation
@@ -130,7 +132,7 @@ func (s *Source) addOutputs(all map[string]parameter) {
 	}
 }
 
-func number(n int) parameter { return parameter{text: strconv.Itoa(n), number: new(int64(n))} }
+func numeric(n int) parameter { return parameter{text: strconv.Itoa(n), number: new(int64(n))} }
 
 // Names are the names of all parameters, in order.
 func (s *Source) Names() []string { return slices.Sorted(maps.Keys(s.parameters(Member{}))) }

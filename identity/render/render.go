@@ -6,6 +6,7 @@ package render
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -83,19 +84,19 @@ func (r *Renderer) transform(tree map[string]any, known map[string]parameter) *E
 	if len(errs) > 0 {
 		return errs[0]
 	}
-	return carryOut(transforms, tree, inputOf(known))
+	return carryOut(r.source.Evaluation, transforms, tree, inputOf(known))
 }
 
 // carryOut carries out transforms one after the other.
-func carryOut(transforms []transform, tree, input map[string]any) *Error {
+func carryOut(e *Evaluation, transforms []transform, tree, input map[string]any) *Error {
 	spent := uint64(0)
 	for _, t := range transforms {
-		value, cost, err := t.evaluate(input)
+		value, cost, err := t.evaluate(e, input)
 		if spent = saturated(spent, cost); err == nil && spent > mostCost {
 			err = fmt.Errorf("costs %d with those before it; at most %d is allowed", spent, mostCost)
 		}
 		if err != nil {
-			return errorf(t.in, "expression", t.text, "%s", err)
+			return t.failed(err)
 		}
 		if _, err := t.at.set(tree, value); err != nil {
 			return errorf(t.in, "path", t.at.String(), "%s", err)
@@ -104,11 +105,18 @@ func carryOut(transforms []transform, tree, input map[string]any) *Error {
 	return nil
 }
 
+// failed says that the expression of a transform could not be evaluated.
+func (t transform) failed(err error) *Error {
+	wrong := errorf(t.in, "expression", t.text, "%s", err)
+	wrong.Stopped = errors.Is(err, errStopped)
+	return wrong
+}
+
 // blame finds the transform that makes of a template what is none; nil if it is no transform.
 func (r *Renderer) blame(template *corev1.PodTemplateSpec, known map[string]parameter) *Error {
 	transforms, _ := r.compiled()
 	for _, t := range transforms {
-		if wrong := t.alone(template, known); wrong != nil {
+		if wrong := t.alone(r.source.Evaluation, template, known); wrong != nil {
 			return wrong
 		}
 	}
@@ -117,14 +125,14 @@ func (r *Renderer) blame(template *corev1.PodTemplateSpec, known map[string]para
 
 // alone says why a template is none after this transform; nil if it is one, or if the transform
 // needs what another one makes.
-func (t transform) alone(template *corev1.PodTemplateSpec, known map[string]parameter) *Error {
+func (t transform) alone(e *Evaluation, template *corev1.PodTemplateSpec, known map[string]parameter) *Error {
 	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	if err != nil {
 		return errorf("template", "", "", "%s", err)
 	}
-	value, _, err := t.evaluate(inputOf(known))
+	value, _, err := t.evaluate(e, inputOf(known))
 	if err != nil {
-		return errorf(t.in, "expression", t.text, "%s", err)
+		return t.failed(err)
 	}
 	whole, outside := t.at.set(tree, value)
 	fields, is := whole.(map[string]any)

@@ -181,7 +181,7 @@ func TestWhatCannotBeRendered(t *testing.T) {
 		"the order of a map":          {one("/spec/schedulerName", "{'a': 1, 'b': 2}.map(k, k)[0]"), "", "identity.transforms[0]: 1:1: only lists have an order in which to go through them, map(string, int) has none"},
 		"what costs too much":         {one("/spec/schedulerName", "lists.range(1000).map(i, lists.range(1000).map(j, 'x').join()).join()"), "", "identity.transforms[0]: may cost "},
 		"a long expression":           {one("/spec/schedulerName", "'"+long+"'"), "", "identity.transforms[0]: must have at most 4096 bytes"},
-		"a long result":               {one("/spec/schedulerName", "lists.range(80).map(i, '"+long[:900]+"').join()"), "", "identity.transforms[0]: gives more than 65536 bytes"},
+		"a long result":               {one("/spec/schedulerName", "lists.range(80).map(i, '"+long[:900]+"').join()"), "", "identity.transforms[0]: 1:932: would create a text of 65700 bytes, at most 65536 are allowed"},
 		"too many transforms":         {make([]v1.Transform, 33), "", "identity.transforms: must be at most 32"},
 		"a long string":               {nil, "spec: {schedulerName: '" + strings.Repeat("$(BIG)", 17) + "', containers: []}", "template.spec.schedulerName: becomes more than 65536 bytes"},
 	} {

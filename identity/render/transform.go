@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -28,6 +27,7 @@ const (
 	mostResult     = 64 << 10
 	mostCost       = 100_000
 	mostRange      = 1000
+	mostDepth      = 100
 )
 
 // language is CEL with what there is in it besides parameters. It takes a while to be made.
@@ -35,7 +35,7 @@ const (
 //nolint:gochecknoglobals // made once, and the same ever after
 var language = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(cel.OptionalTypes(), ext.Strings(), ext.Lists(ext.ListsMaxRangeSize(mostRange)), ext.Math(), ext.Regex(), ext.Encoders(),
-		cel.ParserExpressionSizeLimit(mostExpression), cel.ParserRecursionLimit(100))
+		cel.ParserExpressionSizeLimit(mostExpression), cel.ParserRecursionLimit(mostDepth))
 })
 
 // transform is one that can be carried out.
@@ -167,9 +167,9 @@ func (c *compilation) one(env *cel.Env, t *transform) (uint64, error) {
 	if len(t.text) > mostExpression {
 		return 0, fmt.Errorf("must have at most %d bytes", mostExpression)
 	}
-	checked, issues := env.Compile(t.text)
-	if found := issues.Errors(); len(found) > 0 {
-		return 0, fmt.Errorf("%s: %s", position(found[0].Location), strings.TrimSuffix(found[0].Message, " (in container '')"))
+	checked, err := compiled(env, t.text)
+	if err != nil {
+		return 0, err
 	}
 	lists, err := c.judge(checked.NativeRep())
 	if t.lists = lists; err != nil {
@@ -180,8 +180,27 @@ func (c *compilation) one(env *cel.Env, t *transform) (uint64, error) {
 		return 0, err
 	}
 	t.checked = checked
-	t.program, err = env.Program(checked, cel.CostLimit(mostCost), cel.EvalOptions(cel.OptTrackCost))
+	t.program, err = programOf(env, checked)
 	return estimate.Max, err
+}
+
+// compiled is an expression with its types, if it is short enough with all macros expanded.
+func compiled(env *cel.Env, text string) (*cel.Ast, error) {
+	if err := judgeExpansion(text); err != nil {
+		return nil, err
+	}
+	checked, issues := env.Compile(text)
+	if found := issues.Errors(); len(found) > 0 {
+		return nil, wrongAt(found[0])
+	}
+	return checked, judgeCalls(checked.NativeRep())
+}
+
+// programOf makes a program whose evaluations need an account, and end with their context.
+func programOf(env *cel.Env, checked *cel.Ast) (cel.Program, error) {
+	const iterations = 100
+	return env.Program(checked, cel.CustomDecoratorV2(bounded(env)), cel.CostLimit(mostCost), cel.EvalOptions(cel.OptTrackCost),
+		cel.InterruptCheckFrequency(iterations))
 }
 
 // position is a place in an expression: its line and its column, both from 1.
@@ -191,8 +210,8 @@ func position(at common.Location) string { return fmt.Sprintf("%d:%d", at.Line()
 // fields of what it lists.
 type sizes map[string]uint64
 
-// What cannot be told of a size is taken to be this. What it is in truth is limited by what the
-// expression may cost.
+// What cannot be told of a size is taken to be this. The estimate is no bound: what an evaluation may
+// create in truth is limited while it runs (account.go).
 const (
 	unknownText = 16 << 10
 	unknownItem = 256 // of an item of a list
@@ -250,11 +269,8 @@ func inputOf(known map[string]parameter) map[string]any {
 }
 
 // evaluate is what the expression of a transform gives, and what that cost.
-func (t transform) evaluate(input map[string]any) (value any, cost uint64, err error) {
-	result, details, err := t.program.Eval(input)
-	if details != nil && details.ActualCost() != nil {
-		cost = *details.ActualCost()
-	}
+func (t transform) evaluate(e *Evaluation, input map[string]any) (value any, cost uint64, err error) {
+	result, cost, err := e.run(t.program, input)
 	if failed := (*types.Err)(nil); errors.As(err, &failed) && failed.NodeID() != 0 {
 		err = fmt.Errorf("%s: %w", position(t.checked.NativeRep().SourceInfo().GetStartLocation(failed.NodeID())), err)
 	}
