@@ -20,7 +20,11 @@ func apiGroup(config *Config, getter generic.RESTOptionsGetter) (*genericapiserv
 	if config.Services != nil {
 		services = config.Services
 	}
-	sets, err := statefulset.NewStorage(config.scheme, getter, config.Preflight, services)
+	var turns statefulset.Turns
+	if config.Planner != nil {
+		turns = config.Planner
+	}
+	sets, err := statefulset.NewStorage(config.scheme, getter, config.Preflight, services, turns)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ type readOutputs struct {
 // readObjects adds to a world what some of its objects give, and reports whether all could be read.
 // One that could not gives nothing for now, which holds up only pods that need it.
 func (t *term) readObjects(ctx context.Context, known *memo, world *plan.World, due []plan.ObjectRead) (all bool) {
-	templates, wrong := identity.OverridesOf(world.Set).Objects()
+	templates, wrong := identity.OverridesWithin(world.Evaluation, world.Set).Objects()
 	known.expectOutputs(due)
 	found := make([]readOutputs, len(due))
 	errs := inParallel(ctx, len(due), outputsAtOnce, func(i int) (err error) {

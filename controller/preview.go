@@ -16,6 +16,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/controller/plan/forecast"
+	"statefulset.dev/identity/render"
 )
 
 // Preview shows plans without carrying them out. It reads from the host what the
@@ -55,7 +56,11 @@ func (p *Preview) Current(ctx context.Context, set *v1.StatefulSet, neighbours [
 		return nil, unfinished(err)
 	}
 	defer p.turns.Release(1)
-	return forecast.Now(world), nil
+	shown := forecast.Now(world)
+	if err := ctx.Err(); err != nil {
+		return nil, unfinished(err)
+	}
+	return shown, nil
 }
 
 // Proposed is what a set would lead to that is not stored, or not stored so. When ctx
@@ -72,6 +77,14 @@ func (p *Preview) Proposed(ctx context.Context, set *v1.StatefulSet, neighbours 
 		return nil, unfinished(err)
 	}
 	return shown, nil
+}
+
+// Turn waits for a turn to compute. Plans, and the validation of sets with expressions, share them.
+func (p *Preview) Turn(ctx context.Context) (end func(), err error) {
+	if err := p.turns.Acquire(ctx, 1); err != nil {
+		return nil, fmt.Errorf("waiting for a turn to compute: %w", err)
+	}
+	return func() { p.turns.Release(1) }, nil
 }
 
 // round is the turn of one plan. It has to wait for others between its rounds.
@@ -112,6 +125,7 @@ func (p *Preview) observe(ctx context.Context, set *v1.StatefulSet, neighbours [
 		return plan.World{}, err
 	}
 	world := read.world(set, p.clock.Now())
+	world.Evaluation = render.Within(ctx)
 	assumeObjects(&world, neighbours)
 	if err := (&abilities{host: p.host}).tell(ctx, &world); err != nil {
 		return plan.World{}, unreadable("its own resources", err)

@@ -16,6 +16,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity/render"
 )
 
 // staleViewInterval is how often a set that waits for the caches to show its own
@@ -25,6 +26,12 @@ const staleViewInterval = 30 * time.Second
 // looksInVain is how many looks in a row at which the host answers that an object is not as it
 // was seen are told. With their back-off it takes five seconds.
 const looksInVain = 10
+
+// evaluationTime is how long a sync evaluates expressions of a set. It is far more than any should take:
+// what one evaluation may do is bounded.
+const evaluationTime = 10 * time.Second
+
+var errEvaluationTime = fmt.Errorf("expressions took longer than %s", evaluationTime)
 
 // syncAndRequeue syncs a set and sees to it that it is looked at again when it
 // needs to. A set that failed, even by a panic, waits longer each time.
@@ -102,6 +109,9 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	if done.stopped != nil {
 		return 0, fmt.Errorf("carrying out plan: %w", done.stopped)
 	}
+	if decided.Stopped {
+		return 0, fmt.Errorf("evaluating expressions: %w", errEvaluationTime)
+	}
 	if done.unfinished || len(decided.Reads) > 0 {
 		t.queue.Add(key)
 	}
@@ -136,6 +146,9 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 // decide makes the plan of a world. The caches have no more than the metadata of objects, so those
 // are read of which a pod waits for an output, and it is decided anew: nothing else is.
 func (t *term) decide(ctx context.Context, known *memo, world plan.World) plan.Plan {
+	within, cancel := context.WithTimeoutCause(ctx, evaluationTime, errEvaluationTime)
+	defer cancel()
+	world.Evaluation = render.Within(within)
 	decided, unread := plan.Compute(world), false
 	for left := outputsPerLook; left > 0 && len(decided.Reads) > 0; {
 		due := decided.Reads[:min(left, len(decided.Reads))]

@@ -104,7 +104,7 @@ func TestNobodyGetsObjectsThatTheyMayNotMake(t *testing.T) {
 		set := describing(manifest(version, test.served.Kind))
 		var accepted []string
 		for name := range rightful() {
-			if len(statefulset.Validate(set)) == 0 && plugin.Validate(t.Context(), asking(name, set, nil, "", false), nil) == nil {
+			if len(statefulset.Validate(nil, set)) == 0 && plugin.Validate(t.Context(), asking(name, set, nil, "", false), nil) == nil {
 				accepted = append(accepted, name)
 			}
 		}

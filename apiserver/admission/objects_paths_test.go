@@ -31,6 +31,8 @@ func (membersOnly) Members(_ context.Context, _ *v1.StatefulSet, tell func(ordin
 	return nil
 }
 
+func (membersOnly) Turn(context.Context) (func(), error) { return func() {}, nil }
+
 func (membersOnly) Current(context.Context, *v1.StatefulSet, []v1.StatefulSet) (*v1.StatefulSetPlan, error) {
 	return nil, errors.New("no plan")
 }

@@ -28,6 +28,8 @@ func (repeating) Current(_ context.Context, set *v1.StatefulSet, neighbours []v1
 	return repeated("current", set, neighbours), nil
 }
 
+func (repeating) Turn(context.Context) (func(), error) { return func() {}, nil }
+
 func (repeating) Proposed(_ context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (*v1.StatefulSetPlan, error) {
 	return repeated("proposed", set, neighbours), nil
 }

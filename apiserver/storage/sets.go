@@ -33,7 +33,7 @@ func (o *Options) OpenSets(known *runtime.Scheme, generic *genericapiserver.Conf
 	direct := *o.Etcd
 	direct.EnableWatchCache = false
 	getter := damaged.Tolerate(direct.CreateRESTOptionsGetter(&options.SimpleStorageFactory{StorageConfig: direct.StorageConfig}, generic.ResourceTransformers), unreadable)
-	opened, err := statefulset.NewStorage(known, getter, preflight.Preflight{}, nil)
+	opened, err := statefulset.NewStorage(known, getter, preflight.Preflight{}, nil, nil)
 	if err != nil {
 		return Sets{}, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
+	"statefulset.dev/identity/render"
 )
 
 // World is everything that a decision may see. Nothing in it is changed.
@@ -44,6 +45,8 @@ type World struct {
 	SetsConditions bool
 	// Records are those of the last plan for the set, if there are any.
 	Records Records
+	// Evaluation says until when the expressions of the set may be evaluated. Nil stands for no end.
+	Evaluation *render.Evaluation
 	// Now is the time at which the world was looked at.
 	Now time.Time
 }
@@ -75,6 +78,9 @@ type Plan struct {
 	RequeueAfter time.Duration
 	// PutOff is true if something is to be done that was put off: time leads on.
 	PutOff bool
+	// Stopped is true if the time for evaluations was over before the plan was made. What it lacks is
+	// planned when it is made again, after a back-off.
+	Stopped bool
 	// Records are for the next world of the set.
 	Records Records
 	// Reads are the objects that have to be read, because pods wait for what they give, or because they

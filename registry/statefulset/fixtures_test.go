@@ -45,7 +45,7 @@ func newTestStorage(t *testing.T) Storage {
 		DeleteCollectionWorkers: 1,
 		EnableGarbageCollection: true,
 		ResourcePrefix:          "statefulsets",
-	}, preflight.Preflight{}, nil)
+	}, preflight.Preflight{}, nil, nil)
 	if err != nil {
 		t.Fatalf("creating the storage: %v", err)
 	}

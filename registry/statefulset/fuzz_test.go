@@ -92,7 +92,7 @@ func fuzzedStrategy(f *testing.F) (strategy, context.Context) {
 		f.Fatalf("registering the API: %v", err)
 	}
 	ctx := genericrequest.WithNamespace(context.Background(), metav1.NamespaceDefault)
-	return newStrategy(scheme, nil), genericrequest.WithRequestInfo(ctx, &genericrequest.RequestInfo{
+	return newStrategy(scheme, nil, nil), genericrequest.WithRequestInfo(ctx, &genericrequest.RequestInfo{
 		IsResourceRequest: true, APIGroup: v1.GroupName, APIVersion: "v1", Resource: "statefulsets", Namespace: metav1.NamespaceDefault,
 	})
 }

@@ -26,6 +26,7 @@ import (
 // Planner says what the controller does for a set. Nothing is changed by asking.
 // neighbours are all sets of the namespace, as they are stored.
 type Planner interface {
+	Turns
 	Members
 	// Current is what it does for a set as it is stored.
 	Current(ctx context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (*v1.StatefulSetPlan, error)
@@ -58,7 +59,7 @@ var (
 // NewPlanREST serves the plans that the planner makes of the sets of a store. Of
 // scheme it uses the generated validation of the API types.
 func NewPlanREST(sets *REST, scheme *runtime.Scheme, planner Planner) *PlanREST {
-	return &PlanREST{sets.Store, newStrategy(scheme, nil), planner, semaphore.NewWeighted(PlansAtOnce), semaphore.NewWeighted(PlansAtOnce)}
+	return &PlanREST{sets.Store, newStrategy(scheme, nil, planner), planner, semaphore.NewWeighted(PlansAtOnce), semaphore.NewWeighted(PlansAtOnce)}
 }
 
 // New is an empty set, for a proposal to be decoded into.

@@ -21,7 +21,7 @@ import (
 // requestStore is the store of the sets whose status is served, for requests to a subresource.
 func requestStore(status *StatusREST, scheme *runtime.Scheme) *genericregistry.Store {
 	store := *status.store
-	store.UpdateStrategy = requestStrategy{statusStrategy{newStrategy(scheme, nil)}}
+	store.UpdateStrategy = requestStrategy{statusStrategy{newStrategy(scheme, nil, nil)}}
 	return &store
 }
 

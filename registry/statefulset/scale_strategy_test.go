@@ -35,7 +35,7 @@ func TestARateIsANumberOrAShare(t *testing.T) {
 		"two":  field + `"two": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`,
 	} {
 		t.Run(fmt.Sprintf("of %q", value), func(t *testing.T) {
-			if got := fmt.Sprint(Validate(paced(v1.ParallelPodManagement, value)).ToAggregate()); got != want {
+			if got := fmt.Sprint(Validate(nil, paced(v1.ParallelPodManagement, value)).ToAggregate()); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		})

@@ -85,9 +85,9 @@ func (r *REST) Watch(ctx context.Context, options *metainternalversion.ListOptio
 }
 
 // NewStorage connects the endpoints to the storage that getter offers. Of scheme
-// it uses the defaults and the generated validation of the API types. services may be nil.
-func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter, preflight preflight.Preflight, services Services) (Storage, error) {
-	main := newStrategy(scheme, services)
+// it uses the defaults and the generated validation of the API types. services and turns may be nil.
+func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter, preflight preflight.Preflight, services Services, turns Turns) (Storage, error) {
+	main := newStrategy(scheme, services, turns)
 	store := &genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &v1.StatefulSet{} },
 		NewListFunc:               func() runtime.Object { return &v1.StatefulSetList{} },

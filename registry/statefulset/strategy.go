@@ -5,6 +5,7 @@ package statefulset
 
 import (
 	"context"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -17,6 +18,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
+	"statefulset.dev/identity/render"
 )
 
 // strategy is what the generic store asks when a set is created, updated or
@@ -25,6 +27,13 @@ type strategy struct {
 	rest.DeclarativeValidation
 	names.NameGenerator
 	services Services // nil if nobody knows them
+	turns    Turns    // nil if there is no limit
+}
+
+// Turns let only some requests compute at a time.
+type Turns interface {
+	// Turn waits for a turn, which lasts until end is called. It fails if the context ends before.
+	Turn(ctx context.Context) (end func(), err error)
 }
 
 var (
@@ -34,8 +43,8 @@ var (
 	_ rest.ResetFieldsStrategy             = strategy{}
 )
 
-func newStrategy(scheme *runtime.Scheme, services Services) strategy {
-	return strategy{rest.DeclarativeValidation{Scheme: scheme}, names.SimpleNameGenerator, services}
+func newStrategy(scheme *runtime.Scheme, services Services, turns Turns) strategy {
+	return strategy{rest.DeclarativeValidation{Scheme: scheme}, names.SimpleNameGenerator, services, turns}
 }
 
 func (strategy) NamespaceScoped() bool { return true }
@@ -87,12 +96,28 @@ func (strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	}
 }
 
-func (strategy) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
-	return Validate(obj.(*v1.StatefulSet))
+func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	set := obj.(*v1.StatefulSet)
+	return s.inTurn(ctx, set, func(within *render.Evaluation) field.ErrorList { return Validate(within, set) })
 }
 
-func (strategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	return ValidateUpdate(obj.(*v1.StatefulSet), old.(*v1.StatefulSet))
+func (s strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	set, oldSet := obj.(*v1.StatefulSet), old.(*v1.StatefulSet)
+	return s.inTurn(ctx, set, func(within *render.Evaluation) field.ErrorList { return ValidateUpdate(within, set, oldSet) })
+}
+
+// inTurn validates a set, and one with expressions when its turn comes: to compile and evaluate them
+// takes the processor. It ends with the request.
+func (s strategy) inTurn(ctx context.Context, set *v1.StatefulSet, validate func(*render.Evaluation) field.ErrorList) field.ErrorList {
+	if s.turns == nil || set.Spec.Identity == nil && len(set.Spec.ObjectTemplates) == 0 {
+		return validate(render.Within(ctx))
+	}
+	end, err := s.turns.Turn(ctx)
+	if err != nil {
+		return field.ErrorList{field.InternalError(field.NewPath("spec"), fmt.Errorf("the set was not validated: %w", err))}
+	}
+	defer end()
+	return validate(render.Within(ctx))
 }
 
 // WarningsOnCreate are those about the whole set.

@@ -58,7 +58,7 @@ func TestGenerationCountsChangesOfTheSpecOnly(t *testing.T) {
 }
 
 func TestADeleteWithoutAPolicyRemovesThePodsToo(t *testing.T) {
-	got := newStrategy(newScheme(t), nil).DefaultGarbageCollectionPolicy(t.Context())
+	got := newStrategy(newScheme(t), nil, nil).DefaultGarbageCollectionPolicy(t.Context())
 	if got != rest.DeleteDependents {
 		t.Errorf("policy: got %q, want %q", got, rest.DeleteDependents)
 	}

@@ -17,11 +17,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/render"
 )
 
 // Validate says what is wrong with a new set, after its defaults were filled in.
-// It looks at what no tag on the type can express; see the package comment.
-func Validate(set *v1.StatefulSet) field.ErrorList {
+// It looks at what no tag on the type can express; see the package comment. Expressions are evaluated
+// within the time that is given, nil for any.
+func Validate(within *render.Evaluation, set *v1.StatefulSet) field.ErrorList {
 	spec, path := &set.Spec, field.NewPath("spec")
 	errs := validateName(set.Name, field.NewPath("metadata", "name"))
 	errs = append(errs, validateFinalizers(set.Finalizers, field.NewPath("metadata", "finalizers"))...)
@@ -29,8 +31,8 @@ func Validate(set *v1.StatefulSet) field.ErrorList {
 	errs = append(errs, validateClaimTemplates(spec.VolumeClaimTemplates, path.Child("volumeClaimTemplates"))...)
 	errs = append(errs, validateTemplate(spec, path.Child("template"))...)
 	errs = append(errs, validateOverrides(spec, path.Child("overrides"))...)
-	errs = append(errs, validateIdentity(set, path)...)
-	errs = append(errs, validateObjects(set, path)...)
+	errs = append(errs, validateIdentity(within, set, path)...)
+	errs = append(errs, validateObjects(within, set, path)...)
 	return append(errs, validateMutable(spec, path)...)
 }
 
@@ -39,7 +41,7 @@ func Validate(set *v1.StatefulSet) field.ErrorList {
 // and deleted if it has finalizers. The template must fit to the selector and the
 // claims, so it is looked at when one of them has changed. An override may name a container
 // that the template has no more: an update must be undone without a change of overrides.
-func ValidateUpdate(set, old *v1.StatefulSet) field.ErrorList {
+func ValidateUpdate(within *render.Evaluation, set, old *v1.StatefulSet) field.ErrorList {
 	spec, path := &set.Spec, field.NewPath("spec")
 	errs := validateMutable(spec, path)
 	if spec.ServiceName != old.Spec.ServiceName {
@@ -53,16 +55,30 @@ func ValidateUpdate(set, old *v1.StatefulSet) field.ErrorList {
 		errs = append(errs, validateOverrides(spec, path.Child("overrides"))...)
 	}
 	if identityConcerned(spec, &old.Spec) {
-		errs = append(errs, validateIdentity(set, path)...)
+		errs = append(errs, unlessStored(validateIdentity(within, set, path), func() field.ErrorList { return validateIdentity(within, old, path) })...)
 	}
 	if objectsConcerned(spec, &old.Spec) {
-		errs = append(errs, validateObjects(set, path)...)
+		errs = append(errs, unlessStored(validateObjects(within, set, path), func() field.ErrorList { return validateObjects(within, old, path) })...)
 	} else {
-		errs = append(errs, validateRaised(set, old, path)...)
+		errs = append(errs, validateRaised(within, set, old, path)...)
 	}
-	errs = append(errs, validateRemovedOutputs(set, old, path.Child("objectTemplates"))...)
+	errs = append(errs, validateRemovedOutputs(within, set, old, path.Child("objectTemplates"))...)
 	errs = append(errs, validateAddedKeys(set, old, path.Child("objectTemplates"))...)
 	return errs
+}
+
+// unlessStored leaves out the errors that the old set has in the same words, wherever they are: what is
+// stored was valid when it was written, and stays so.
+func unlessStored(errs field.ErrorList, old func() field.ErrorList) field.ErrorList {
+	if len(errs) == 0 {
+		return nil
+	}
+	stored := old()
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		return slices.ContainsFunc(stored, func(other *field.Error) bool {
+			return err.Type == other.Type && err.Detail == other.Detail && equality.Semantic.DeepEqual(err.BadValue, other.BadValue)
+		})
+	})
 }
 
 func templateConcerned(spec, old *v1.StatefulSetSpec) bool {

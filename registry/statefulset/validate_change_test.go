@@ -140,7 +140,7 @@ func TestASetFromBeforeARuleCanStillBeScaled(t *testing.T) {
 	})
 	set := old.DeepCopy()
 	set.Spec.Replicas = ptr.To[int32](1)
-	if errs := ValidateUpdate(set, old); len(errs) > 0 {
+	if errs := ValidateUpdate(nil, set, old); len(errs) > 0 {
 		t.Errorf("scaling: got %v, want no error", errs)
 	}
 }

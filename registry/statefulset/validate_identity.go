@@ -35,7 +35,7 @@ func identityConcerned(spec, old *v1.StatefulSetSpec) bool {
 
 // validateIdentity wants parameters that there are, and templates of which something can be made
 // for the first member, the last, and the first of overrides.
-func validateIdentity(set *v1.StatefulSet, path *field.Path) field.ErrorList {
+func validateIdentity(within *render.Evaluation, set *v1.StatefulSet, path *field.Path) field.ErrorList {
 	spec := &set.Spec
 	if spec.Identity == nil || len(spec.Identity.Transforms) > mostTransforms {
 		return nil // the latter is refused by the tag
@@ -54,7 +54,7 @@ func validateIdentity(set *v1.StatefulSet, path *field.Path) field.ErrorList {
 	if len(errs) > 0 {
 		return errs
 	}
-	overrides := identity.OverridesOf(set)
+	overrides := identity.OverridesWithin(within, set)
 	for _, wrong := range overrides.CheckTransforms() {
 		errs = append(errs, unrendered(wrong, wrong.Detail, path))
 	}

@@ -93,7 +93,7 @@ func TestASetThatCannotBeRenderedCanBeScaled(t *testing.T) {
 	bad := settest.Spec(func(s *v1.StatefulSetSpec) { s.Identity = transforms("/spec/priority", "[1][ORDINAL]") })
 	old, set := settest.Changed(bad), settest.Changed(bad)
 	set.Spec.Replicas = new(int32(9))
-	if errs := ValidateUpdate(set, old); len(errs) > 0 {
+	if errs := ValidateUpdate(nil, set, old); len(errs) > 0 {
 		t.Errorf("got %v, want it accepted", errs)
 	}
 }

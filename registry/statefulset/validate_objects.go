@@ -35,7 +35,7 @@ func objectsConcerned(spec, old *v1.StatefulSetSpec) bool {
 
 // validateObjects wants templates of which objects can be made for the first member, the last, and
 // the first of overrides, each with a name of its own.
-func validateObjects(set *v1.StatefulSet, path *field.Path) field.ErrorList {
+func validateObjects(within *render.Evaluation, set *v1.StatefulSet, path *field.Path) field.ErrorList {
 	templates := set.Spec.ObjectTemplates
 	if len(templates) == 0 || len(templates) > mostObjectTemplates {
 		return nil // the latter is refused by the tag
@@ -55,7 +55,7 @@ func validateObjects(set *v1.StatefulSet, path *field.Path) field.ErrorList {
 	if len(errs) > 0 {
 		return errs
 	}
-	objects, wrong := identity.OverridesOf(set).Objects()
+	objects, wrong := identity.OverridesWithin(within, set).Objects()
 	if wrong != nil {
 		return field.ErrorList{unrendered(wrong, wrong.Detail, path)}
 	}

@@ -88,7 +88,7 @@ func TestNoKeyIsAddedToASecretThatIsThere(t *testing.T) {
 				return settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) { s.ObjectTemplates = []v1.ObjectTemplate{template} }))
 			}
 			got := ""
-			if errs := ValidateUpdate(with(test.after), with(generating("", password))); len(errs) > 0 {
+			if errs := ValidateUpdate(nil, with(test.after), with(generating("", password))); len(errs) > 0 {
 				got = errs[0].Error()
 			}
 			if test.want == "" && got != "" || !strings.HasSuffix(got, test.want) {
@@ -122,7 +122,7 @@ func TestGeneratedSecretsOutliveClaims(t *testing.T) {
 			set.Spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.InPlaceVolumeClaimUpdatePolicyType}
 			before.Spec.VolumeClaimUpdate = set.Spec.VolumeClaimUpdate
 			got := ""
-			for _, err := range ValidateUpdate(set, before) {
+			for _, err := range ValidateUpdate(nil, set, before) {
 				got += err.Error()
 			}
 			if want := strings.Join(test.want, ""); got != want {

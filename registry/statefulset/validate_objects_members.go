@@ -14,21 +14,21 @@ import (
 // validateRaised wants objects that are made from the list of members to be possible with more of
 // them, if they were with those that there are: what a list of any length may cost is not known when
 // the template is written.
-func validateRaised(set, old *v1.StatefulSet, path *field.Path) field.ErrorList {
+func validateRaised(within *render.Evaluation, set, old *v1.StatefulSet, path *field.Path) field.ErrorList {
 	replicas := identity.OrdinalsOf(set).Len()
 	if replicas <= identity.OrdinalsOf(old).Len() {
 		return nil
 	}
-	wrong := wrongWithMembers(set)
-	if wrong == nil || wrongWithMembers(old) != nil {
+	wrong := wrongWithMembers(within, set)
+	if wrong == nil || wrongWithMembers(within, old) != nil {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path.Child("replicas"), replicas, wrong.Error())}
 }
 
 // wrongWithMembers is what is wrong with the first objects that list the members, nil if nothing is.
-func wrongWithMembers(set *v1.StatefulSet) *render.Error {
-	objects, _ := identity.OverridesOf(set).Objects()
+func wrongWithMembers(within *render.Evaluation, set *v1.StatefulSet) *render.Error {
+	objects, _ := identity.OverridesWithin(within, set).Objects()
 	for _, object := range objects {
 		if !object.ListsMembers() {
 			continue

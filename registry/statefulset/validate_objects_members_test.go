@@ -83,7 +83,7 @@ func TestReplicasAreRaisedAsFarAsObjectsCanListThem(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			old, set := withReplicas(test.from, test.template), withReplicas(test.to, test.template)
 			var got []string
-			for _, err := range ValidateUpdate(set, old) {
+			for _, err := range ValidateUpdate(nil, set, old) {
 				got = append(got, err.Error())
 			}
 			verdict{want: test.want}.check(t, got)

@@ -71,7 +71,7 @@ func validateSecretOutputs(object identity.Object, path *field.Path) field.Error
 
 // validateRemovedOutputs wants no output to go that a pod may name which is created again: a
 // revision says that it names one, but not what gives it.
-func validateRemovedOutputs(set, old *v1.StatefulSet, path *field.Path) field.ErrorList {
+func validateRemovedOutputs(within *render.Evaluation, set, old *v1.StatefulSet, path *field.Path) field.ErrorList {
 	if old.Spec.Identity == nil || identity.OrdinalsOf(old).Len() == 0 {
 		return nil
 	}
@@ -81,7 +81,7 @@ func validateRemovedOutputs(set, old *v1.StatefulSet, path *field.Path) field.Er
 		return nil
 	}
 	const then = "; remove an output when an update has ended after which no pod names it"
-	named := namedOutputs(old)
+	named := namedOutputs(within, old)
 	for _, name := range gone {
 		if slices.Contains(named, name) {
 			return field.ErrorList{field.Forbidden(path, fmt.Sprintf("output %q is removed, and named by the template that pods are made from%s", name, then))}
@@ -94,8 +94,8 @@ func validateRemovedOutputs(set, old *v1.StatefulSet, path *field.Path) field.Er
 }
 
 // namedOutputs are those that the pods of a set name, as far as members are tried.
-func namedOutputs(set *v1.StatefulSet) (names []string) {
-	overrides := identity.OverridesOf(set)
+func namedOutputs(within *render.Evaluation, set *v1.StatefulSet) (names []string) {
+	overrides := identity.OverridesWithin(within, set)
 	for _, ordinal := range triedMembers(set) {
 		if template, wrong := overrides.Rendered(identity.SourceOf(set), ordinal); wrong == nil {
 			names = append(names, overrides.OutputsNamedBy(template)...)

@@ -73,7 +73,7 @@ func TestAnOrderOfUpdatesThatDoNotRoll(t *testing.T) {
 		s.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.OnDeleteStatefulSetStrategyType,
 			RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{Order: &v1.UpdateOrder{Direction: v1.AscendingUpdateDirectionType}}}
 	}))
-	errs := Validate(set)
+	errs := Validate(nil, set)
 	const want = `only allowed with type "RollingUpdate", but type is "OnDelete"`
 	if len(errs) != 1 || errs[0].Field != "spec.updateStrategy.rollingUpdate" || errs[0].Detail != want {
 		t.Errorf("got %v, want one error of spec.updateStrategy.rollingUpdate: %s", errs, want)

@@ -189,7 +189,7 @@ func TestATemplateMayLackWhatAnOverrideNames(t *testing.T) {
 	old := settest.Changed(with)
 	set := settest.Changed(with)
 	set.Spec.Template.Spec.Containers[0].Image = "nginx:2"
-	if errs := ValidateUpdate(set, old); len(errs) > 0 {
+	if errs := ValidateUpdate(nil, set, old); len(errs) > 0 {
 		t.Errorf("got %v, want it accepted", errs)
 	}
 	want := []string{

@@ -25,7 +25,7 @@ import (
 func onCreate(t *testing.T, set *v1.StatefulSet) []string {
 	t.Helper()
 	rest.FillObjectMetaSystemFields(set)
-	return settest.Causes(t, rest.BeforeCreate(newStrategy(newScheme(t), nil), request(t), set))
+	return settest.Causes(t, rest.BeforeCreate(newStrategy(newScheme(t), nil, nil), request(t), set))
 }
 
 // onUpdate lists what a user who changes Valid into the set is told.
@@ -33,7 +33,7 @@ func onUpdate(t *testing.T, set *v1.StatefulSet) []string {
 	t.Helper()
 	old := settest.Valid()
 	old.ResourceVersion, set.ResourceVersion = "1", "1"
-	return settest.Causes(t, rest.BeforeUpdate(newStrategy(newScheme(t), nil), request(t), set, old))
+	return settest.Causes(t, rest.BeforeUpdate(newStrategy(newScheme(t), nil, nil), request(t), set, old))
 }
 
 func request(t *testing.T) context.Context {

@@ -49,7 +49,7 @@ func TestWarningsOfRemovedTemplates(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			set, old := settest.Changed(test.to), settest.Changed(test.from)
 			set.ResourceVersion, old.ResourceVersion = "1", "1"
-			s := newStrategy(newScheme(t), services{"nginx": true})
+			s := newStrategy(newScheme(t), services{"nginx": true}, nil)
 			if err := rest.BeforeUpdate(s, request(t), set, old); err != nil {
 				t.Fatal(err)
 			}

@@ -12,6 +12,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
+	"statefulset.dev/identity/render"
 )
 
 // mostObjects is how many objects of templates are tried for one write.
@@ -20,12 +21,12 @@ const mostObjects = 16
 // objectTrials are the trials of the templates of objects that make others than those of the old set,
 // nil if there is none: of each the object of the first member, and that of the last, or the one of the
 // set. They have their real names, which their contents may repeat.
-func objectTrials(set, old *v1.StatefulSet) (trials []trial) {
+func objectTrials(within *render.Evaluation, set, old *v1.StatefulSet) (trials []trial) {
 	changed := identity.ChangedObjectTemplates(set, old)
 	if len(changed) == 0 {
 		return nil
 	}
-	templates, wrong := identity.OverridesOf(set).Objects()
+	templates, wrong := identity.OverridesWithin(within, set).Objects()
 	if wrong != nil {
 		return nil // which was found before
 	}

@@ -12,6 +12,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
+	"statefulset.dev/identity/render"
 )
 
 // mostOverrides is how many overrides with different pods are tried on the host for one write,
@@ -21,7 +22,7 @@ const mostOverrides = 10
 // overrideTrials are the trials of the pods that overrides make, as the first member of each,
 // but for those that another set has, too. Overrides that differ in their names and members
 // only are tried once. Those for which there is no room have no object.
-func overrideTrials(set, known *v1.StatefulSet) []trial {
+func overrideTrials(within *render.Evaluation, set, known *v1.StatefulSet) []trial {
 	if known != nil && equality.Semantic.DeepEqual(set.Spec.Overrides, known.Spec.Overrides) {
 		return nil
 	}
@@ -32,7 +33,7 @@ func overrideTrials(set, known *v1.StatefulSet) []trial {
 			tried[hashOf(overrides, &known.Spec.Overrides[i])] = true
 		}
 	}
-	overrides := identity.OverridesOf(set)
+	overrides := identity.OverridesWithin(within, set)
 	var trials []trial
 	for i := range set.Spec.Overrides {
 		hash := hashOf(overrides, &set.Spec.Overrides[i])

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/render"
 )
 
 const (
@@ -68,7 +69,8 @@ func (p Preflight) AfterCreate(admit rest.ValidateObjectFunc) rest.ValidateObjec
 	return func(ctx context.Context, obj runtime.Object) error {
 		set := obj.(*v1.StatefulSet)
 		trials := Trials(sync.OnceValue(func() error {
-			return p.try(ctx, set, slices.Concat(templateTrials(set), claimTrials(set), overrideTrials(set, nil), objectTrials(set, nil)))
+			within := render.Within(ctx)
+			return p.try(ctx, set, slices.Concat(templateTrials(within, set), claimTrials(set), overrideTrials(within, set, nil), objectTrials(within, set, nil)))
 		}))
 		if err := admit(withTrials(ctx, trials), obj); err != nil {
 			return err
@@ -91,8 +93,9 @@ func (p Preflight) AfterUpdate(admit rest.ValidateObjectUpdateFunc) rest.Validat
 			return err
 		}
 		set := obj.(*v1.StatefulSet)
-		trials := changedTrials(set, old.(*v1.StatefulSet))
-		if len(trials) > 0 && (tried == nil || len(changedTrials(set, tried)) > 0) {
+		within := render.Within(ctx)
+		trials := changedTrials(within, set, old.(*v1.StatefulSet))
+		if len(trials) > 0 && (tried == nil || len(changedTrials(within, set, tried)) > 0) {
 			tried, verdict = set, p.try(ctx, set, trials)
 		}
 		if len(trials) == 0 {
@@ -120,17 +123,17 @@ func TrialsOf(ctx context.Context) (Trials, bool) {
 }
 
 // changedTrials are the trials of what is not as it was.
-func changedTrials(set, old *v1.StatefulSet) []trial {
+func changedTrials(within *render.Evaluation, set, old *v1.StatefulSet) []trial {
 	var trials []trial
 	known := old // whose overrides have been tried
 	rendersAnew := !equality.Semantic.DeepEqual(set.Spec.Identity, old.Spec.Identity)
 	if rendersAnew || !equality.Semantic.DeepEqual(set.Spec.Template, old.Spec.Template) {
-		trials, known = append(trials, templateTrials(set)...), nil
+		trials, known = append(trials, templateTrials(within, set)...), nil
 	}
 	if rendersAnew || !equality.Semantic.DeepEqual(set.Spec.VolumeClaimTemplates, old.Spec.VolumeClaimTemplates) {
 		trials = append(trials, claimTrials(set)...)
 	}
-	return slices.Concat(trials, overrideTrials(set, known), objectTrials(set, old))
+	return slices.Concat(trials, overrideTrials(within, set, known), objectTrials(within, set, old))
 }
 
 // try asks the host about all objects at once. It returns an error for a set that

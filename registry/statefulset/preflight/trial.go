@@ -12,6 +12,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
+	"statefulset.dev/identity/render"
 )
 
 // trial is an object to be tried on the host.
@@ -53,10 +54,10 @@ const (
 //
 // Every object gets a generated name: that of the member may be taken, by the member
 // itself. Its hostname and labels have the real name, so lengths are judged.
-func templateTrials(set *v1.StatefulSet) []trial {
+func templateTrials(within *render.Evaluation, set *v1.StatefulSet) []trial {
 	var trials []trial
 	for _, ordinal := range endsOf(set, set.Spec.Identity == nil) {
-		trials = append(trials, memberTrials(set, ordinal)...)
+		trials = append(trials, memberTrials(within, set, ordinal)...)
 	}
 	return trials
 }
@@ -71,8 +72,8 @@ func endsOf(set *v1.StatefulSet, alike bool) []int {
 }
 
 // memberTrials are the trials of the pod template as it is for a member without an override.
-func memberTrials(set *v1.StatefulSet, ordinal int) []trial {
-	overrides := identity.OverridesOf(withoutOverrides(set))
+func memberTrials(within *render.Evaluation, set *v1.StatefulSet, ordinal int) []trial {
+	overrides := identity.OverridesWithin(within, withoutOverrides(set))
 	template, wrong := overrides.Rendered(identity.SourceOf(set), ordinal)
 	pod, again := overrides.Pod(identity.SourceOf(set), set.Name+"-preflight", ordinal)
 	if wrong != nil || again != nil {

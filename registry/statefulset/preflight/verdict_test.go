@@ -28,7 +28,7 @@ func TestPathsOfTheHostBecomePathsOfTheSet(t *testing.T) {
 		set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, settest.ClaimTemplate("log"))
 		set.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "first"}, {Name: "www"}, {Name: "last"}}
 	})
-	template := templateTrials(set)
+	template := templateTrials(nil, set)
 	trials := map[string]trial{"template": template[0], "pod": template[1], "claim": claimTrials(set)[1]}
 	tests := map[string]struct{ of, path, want string }{
 		"the template":                          {"template", "template", "spec.template"},
