@@ -4,7 +4,6 @@
 package identity
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -169,11 +168,11 @@ func ObjectKinds(set *v1.StatefulSet) []schema.GroupVersionKind {
 		}
 	}
 	for i := range set.Spec.ObjectTemplates {
-		var about metav1.TypeMeta
-		if err := json.Unmarshal(set.Spec.ObjectTemplates[i].Object.Raw, &about); err != nil || about.Kind == "" {
+		manifest, wrong := render.ReadManifest(set.Spec.ObjectTemplates[i].Object.Raw, "")
+		if wrong != nil || manifest.Kind.Kind == "" {
 			continue // refused where it is written
 		}
-		add(about.GroupVersionKind())
+		add(manifest.Kind)
 	}
 	for _, removed := range RemovedTemplates(&set.Status) {
 		add(RemovedKind(removed))

@@ -9,9 +9,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/render"
 )
 
 // ChangedObjectTemplates are the indices of those of a set that make other objects than in the old one,
@@ -68,13 +68,15 @@ func sameTemplate(a, b *v1.ObjectTemplate) bool {
 	}
 	plainA, plainB := *a, *b
 	plainA.Object, plainB.Object = runtime.RawExtension{}, runtime.RawExtension{}
-	return equality.Semantic.DeepEqual(plainA, plainB) && sameManifest(a.Object.Raw, b.Object.Raw)
+	return equality.Semantic.DeepEqual(plainA, plainB) && SameManifest(a.Object.Raw, b.Object.Raw)
 }
 
-func sameManifest(a, b []byte) bool {
+// SameManifest reports whether two manifests say the same.
+func SameManifest(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	var treeA, treeB map[string]any
-	return utiljson.Unmarshal(a, &treeA) == nil && utiljson.Unmarshal(b, &treeB) == nil && reflect.DeepEqual(treeA, treeB)
+	ofA, wrongA := render.ReadManifest(a, "")
+	ofB, wrongB := render.ReadManifest(b, "")
+	return wrongA == nil && wrongB == nil && reflect.DeepEqual(ofA, ofB)
 }

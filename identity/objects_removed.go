@@ -106,11 +106,11 @@ type described struct {
 func describedBy(set *v1.StatefulSet) (all []described) {
 	for i := range set.Spec.ObjectTemplates {
 		template := &set.Spec.ObjectTemplates[i]
-		var about metav1.PartialObjectMetadata
-		if err := json.Unmarshal(template.Object.Raw, &about); err != nil {
+		manifest, wrong := render.ReadManifest(template.Object.Raw, "")
+		if wrong != nil || manifest.Kind.Kind == "" {
 			continue // refused where it is written
 		}
-		all = append(all, described{template.Name, about.Name, about.GroupVersionKind(), template.Retention})
+		all = append(all, described{template.Name, manifest.Name, manifest.Kind, template.Retention})
 	}
 	return all
 }

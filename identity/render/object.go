@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"github.com/google/cel-go/common/types/ref"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
@@ -50,19 +49,15 @@ type Object struct {
 // object.
 func NewObject(source Source, template *v1.ObjectTemplate, in string) (*Object, *Error) {
 	o := &Object{in: in, forSet: template.IsForSet(), source: source, template: template}
-	tree, wrong := o.read(template.Object)
+	manifest, wrong := ReadManifest(template.Object.Raw, in+".object")
 	if wrong != nil {
 		return nil, wrong
 	}
-	apiVersion, _ := tree["apiVersion"].(string)
-	kind, _ := tree["kind"].(string)
-	version, err := schema.ParseGroupVersion(apiVersion)
+	text, err := json.Marshal(manifest.Tree)
 	if err != nil {
-		return nil, errorf(in+".object.apiVersion", "", apiVersion, "%s", err)
+		return nil, errorf(in+".object", "", "", "%s", err)
 	}
-	o.kind = version.WithKind(kind)
-	metadata, _ := tree["metadata"].(map[string]any)
-	o.name, _ = metadata["name"].(string)
+	o.text, o.kind, o.name = text, manifest.Kind, manifest.Name
 	var written strings.Builder
 	written.Write(o.text)
 	for _, t := range template.Transforms {
@@ -82,19 +77,6 @@ func NewObject(source Source, template *v1.ObjectTemplate, in string) (*Object, 
 	o.compiled = sync.OnceValues(o.compile)
 	o.gives = sync.OnceValues(o.compileOutputs)
 	return o, nil
-}
-
-func (o *Object) read(raw runtime.RawExtension) (map[string]any, *Error) {
-	tree := map[string]any{}
-	if err := utiljson.Unmarshal(raw.Raw, &tree); err != nil || tree == nil {
-		return nil, errorf(o.in+".object", "", "", "must be an object of Kubernetes")
-	}
-	text, err := json.Marshal(tree)
-	if err != nil {
-		return nil, errorf(o.in+".object", "", "", "%s", err)
-	}
-	o.text = text
-	return tree, nil
 }
 
 // compile makes the transforms. What the set or the host decides they may not change.
@@ -122,6 +104,12 @@ func (o *Object) ForSet() bool { return o.forSet }
 
 // Template is what the object is made from.
 func (o *Object) Template() *v1.ObjectTemplate { return o.template }
+
+// Manifest is a copy of what the template says about its objects before it is rendered.
+func (o *Object) Manifest() map[string]any {
+	manifest, _ := ReadManifest(o.template.Object.Raw, o.in) // which NewObject has read
+	return manifest.Tree
+}
 
 // Pattern is the name of objects as it is written.
 func (o *Object) Pattern() string { return o.name }

@@ -33,6 +33,7 @@ func Validate(within *render.Evaluation, set *v1.StatefulSet) field.ErrorList {
 	errs = append(errs, validateOverrides(spec, path.Child("overrides"))...)
 	errs = append(errs, validateIdentity(within, set, path)...)
 	errs = append(errs, validateObjects(within, set, path)...)
+	errs = append(errs, validateManifestKeys(set, nil, path)...)
 	return append(errs, validateMutable(spec, path)...)
 }
 
@@ -62,6 +63,7 @@ func ValidateUpdate(within *render.Evaluation, set, old *v1.StatefulSet) field.E
 	} else {
 		errs = append(errs, validateRaised(within, set, old, path)...)
 	}
+	errs = append(errs, validateManifestKeys(set, old, path)...)
 	errs = append(errs, validateRemovedOutputs(within, set, old, path.Child("objectTemplates"))...)
 	errs = append(errs, validateAddedKeys(set, old, path.Child("objectTemplates"))...)
 	return errs

@@ -163,12 +163,9 @@ func validateMadeObjects(set *v1.StatefulSet, objects []identity.Object, path *f
 
 // validateMade wants an object that a set may have, of one name in one namespace.
 func validateMade(made *unstructured.Unstructured, object identity.Object, path *field.Path) field.ErrorList {
-	var written map[string]any
 	errs := field.ErrorList{}
-	plain := unstructured.Unstructured{}
-	if err := plain.UnmarshalJSON(object.Template().Object.Raw); err == nil {
-		written, _, _ = unstructured.NestedMap(plain.Object, "metadata")
-	}
+	manifest := object.Manifest()
+	written, _ := manifest["metadata"].(map[string]any)
 	for _, name := range []string{"namespace", "generateName", "ownerReferences", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "finalizers", "deletionTimestamp"} {
 		if _, has := written[name]; has {
 			errs = append(errs, field.Forbidden(path.Child("metadata", name), "belongs to the set, or to the host"))
@@ -179,7 +176,7 @@ func validateMade(made *unstructured.Unstructured, object identity.Object, path 
 		if err != nil {
 			errs = append(errs, field.Invalid(path.Child("metadata", name), "", "must be text by keys"))
 		}
-		plain, _, _ := unstructured.NestedStringMap(plain.Object, "metadata", name)
+		plain, _ := written[name].(map[string]any)
 		for key := range plain {
 			if strings.HasPrefix(key, v1.GroupName+"/") {
 				errs = append(errs, field.Forbidden(path.Child("metadata", name).Key(key), "belongs to the set"))
@@ -196,7 +193,7 @@ func validateMade(made *unstructured.Unstructured, object identity.Object, path 
 	}
 	errs = append(errs, invalid(path.Child("metadata", "name"), made.GetName(), validation.IsDNS1123Subdomain(made.GetName()))...)
 	if object.Kind().Group == "" && object.Kind().Kind == "Secret" {
-		errs = append(errs, validateSecret(plain.Object, path)...)
+		errs = append(errs, validateSecret(manifest, path)...)
 	}
 	if _, has, _ := unstructured.NestedFieldNoCopy(made.Object, "spec", "ttlSecondsAfterFinished"); has && object.Kind().Group == "batch" {
 		errs = append(errs, field.Forbidden(path.Child("spec", "ttlSecondsAfterFinished"), "the Job would be made and run again"))

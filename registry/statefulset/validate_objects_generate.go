@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -47,11 +46,7 @@ func validateGenerate(object identity.Object, path *field.Path) field.ErrorList 
 
 // validateGeneratedType wants a type of Secret for which a random text will do.
 func validateGeneratedType(object identity.Object, path *field.Path) field.ErrorList {
-	written := unstructured.Unstructured{}
-	if err := written.UnmarshalJSON(object.Template().Object.Raw); err != nil {
-		return nil // refused elsewhere
-	}
-	kind, _, _ := unstructured.NestedString(written.Object, "type")
+	kind, _ := object.Manifest()["type"].(string)
 	types := []corev1.SecretType{corev1.SecretTypeOpaque, corev1.SecretTypeBasicAuth}
 	switch {
 	case kind == "":
