@@ -34,6 +34,21 @@ func RemovedTemplates(status *v1.StatefulSetStatus) (removed []v1.ObjectTemplate
 	return removed
 }
 
+// AddedRemovals are the removed templates of a status that the old one does not have with the same objects
+// and the same retention.
+func AddedRemovals(status, old *v1.StatefulSetStatus) (added []v1.ObjectTemplateStatus) {
+	before := RemovedTemplates(old)
+	for _, s := range RemovedTemplates(status) {
+		if !slices.ContainsFunc(before, func(b v1.ObjectTemplateStatus) bool {
+			return b.Name == s.Name && b.Kind == s.Kind && b.APIVersion == s.APIVersion && b.ObjectName == s.ObjectName &&
+				equality.Semantic.DeepEqual(b.Retention, s.Retention)
+		}) {
+			added = append(added, s)
+		}
+	}
+	return added
+}
+
 // RemovedObjects are removed templates as far as is known of them: what their objects are called.
 func RemovedObjects(set *v1.StatefulSet) ([]Object, *render.Error) {
 	named := *set

@@ -79,24 +79,31 @@ func (i objectInitializer) Initialize(plugin admission.Interface) {
 	}
 }
 
-// Validate asks about the objects of templates that make others than before, dry runs too. It is
-// called in the transaction, after all that change a set. Of the subresources none changes what
-// objects are made from but the number of replicas.
+// Validate asks about the objects of templates that make others than before, and about those of removed
+// templates that are deleted for it; dry runs too. It is called in the transaction, after all that change
+// a set. Of the subresources none changes what objects are made from but the number of replicas.
 func (p *objectRights) Validate(ctx context.Context, request admission.Attributes, _ admission.ObjectInterfaces) error {
 	set, ok := request.GetObject().(*v1.StatefulSet)
 	if !ok || request.GetSubresource() != "" {
 		return nil
 	}
 	old, _ := request.GetOldObject().(*v1.StatefulSet)
+	path := field.NewPath("spec", "objectTemplates")
+	review := &objectReview{plugin: p, request: request, allowed: map[askedRight]bool{}, resources: map[schema.GroupVersionKind][]metav1.APIResource{}}
+	if old != nil {
+		for _, status := range identity.AddedRemovals(&set.Status, &old.Status) {
+			if err := review.removed(ctx, set, old, status, path); err != nil {
+				return err
+			}
+		}
+	}
 	changed := identity.ChangedObjectTemplates(set, old)
 	if len(changed) == 0 {
 		return nil
 	}
-	path := field.NewPath("spec", "objectTemplates")
 	if request.GetNamespace() == p.own {
 		return forbidden(request, path, "not in namespace %q, which is that of this server", p.own)
 	}
-	review := &objectReview{plugin: p, request: request, allowed: map[askedRight]bool{}, served: map[schema.GroupVersionKind][]metav1.APIResource{}}
 	objects, wrong := identity.OverridesOf(set).Objects()
 	if wrong != nil {
 		return admission.NewForbidden(request, wrong) // was refused before
@@ -114,7 +121,10 @@ type objectReview struct {
 	plugin  *objectRights
 	request admission.Attributes
 	allowed map[askedRight]bool
-	served  map[schema.GroupVersionKind][]metav1.APIResource
+	// resources are what the host serves for a kind.
+	resources map[schema.GroupVersionKind][]metav1.APIResource
+	// about is the removed template that the current questions are about.
+	about removal
 }
 
 // askedRight is one of the user, or of the controller.
@@ -185,7 +195,8 @@ func (r *objectReview) user(ctx context.Context, resource schema.GroupVersionRes
 	case err != nil:
 		return unanswered(path, err)
 	case !may:
-		return forbidden(r.request, path, "user %q may not %s %q in namespace %q", r.request.GetUserInfo().GetName(), verb, resource.GroupResource().String(), r.request.GetNamespace())
+		return forbidden(r.request, path, "%suser %q may not %s %q in namespace %q%s", r.about.what(),
+			r.request.GetUserInfo().GetName(), verb, resource.GroupResource().String(), r.request.GetNamespace(), r.about.remedy())
 	default:
 		r.allowed[key] = true
 		return nil
@@ -208,7 +219,8 @@ func (r *objectReview) controller(ctx context.Context, resource schema.GroupVers
 	case err != nil:
 		return unanswered(path, err)
 	case !may:
-		return forbidden(r.request, path, "the controller may not %s %q; %s", verb, resource.GroupResource().String(), remedy(resource.GroupResource(), verb))
+		return forbidden(r.request, path, "%sthe controller may not %s %q; %s%s", r.about.what(),
+			verb, resource.GroupResource().String(), remedy(resource.GroupResource(), verb), r.about.remedy())
 	default:
 		r.allowed[key] = true
 		return nil

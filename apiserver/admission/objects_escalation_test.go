@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/registry/statefulset"
 )
 
@@ -33,7 +34,9 @@ func rightful() map[string]func(resource string) bool {
 }
 
 // TestNobodyGetsObjectsThatTheyMayNotMake has each of five users describe each of these kinds, with a
-// controller that may do everything. In the table are the users whose sets are accepted.
+// controller that may do everything. In the table are the users whose sets are accepted. The same users,
+// and no others, may remove a template of the kind whose objects are deleted then, and swap a template that
+// deletes nothing for one of another kind that does, if they may make and delete that kind, too.
 func TestNobodyGetsObjectsThatTheyMayNotMake(t *testing.T) {
 	const never = ""
 	cluster := func(r metav1.APIResource) metav1.APIResource { r.Namespaced = false; return r }
@@ -99,18 +102,44 @@ func TestNobodyGetsObjectsThatTheyMayNotMake(t *testing.T) {
 		host.kinds = append(host.kinds, test.served)
 	}
 	plugin := host.plugin(t)
-	for _, test := range tests {
-		version := metav1.GroupVersion{Group: test.served.Group, Version: test.served.Version}.String()
-		set := describing(manifest(version, test.served.Kind))
+	accepts := func(set, old *v1.StatefulSet) string {
 		var accepted []string
 		for name := range rightful() {
-			if len(statefulset.Validate(nil, set)) == 0 && plugin.Validate(t.Context(), asking(name, set, nil, "", false), nil) == nil {
+			if len(statefulset.Validate(nil, set)) == 0 && plugin.Validate(t.Context(), asking(name, set, old, "", false), nil) == nil {
 				accepted = append(accepted, name)
 			}
 		}
 		slices.Sort(accepted)
-		if got := strings.Join(accepted, " "); got != test.want {
-			t.Errorf("%s of %s: accepted from %q, want from %q", test.served.Kind, version, got, test.want)
+		return strings.Join(accepted, " ")
+	}
+	remove, all := v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType}, "admin maps nobody root secrets"
+	for _, test := range tests {
+		version, kind := metav1.GroupVersion{Group: test.served.Group, Version: test.served.Version}.String(), test.served.Kind
+		this, other, ofOther := manifest(version, kind), manifest("v1", "ConfigMap"), "admin maps root"
+		if this == other {
+			other, ofOther = manifest("v1", "Secret"), "admin root secrets"
+		}
+		if got := accepts(describing(this), nil); got != test.want {
+			t.Errorf("%s of %s: accepted from %q, want from %q", kind, version, got, test.want)
+		}
+		if test.want == never {
+			continue
+		}
+		both := strings.Join(slices.DeleteFunc(strings.Fields(test.want), func(name string) bool { return !slices.Contains(strings.Fields(ofOther), name) }), " ")
+		for sentence, write := range map[string]struct {
+			old, set *v1.StatefulSet
+			want     string
+		}{
+			"removed with deletion":                   {deleting(this, remove), describing(), test.want},
+			"removed without deletion":                {describing(this), describing(), all},
+			"swapped for another kind with deletion":  {describing(this), deleting(other, remove), both},
+			"swapped for this kind with deletion":     {describing(other), deleting(this, remove), both},
+			"swapped for another kind, deletion kept": {deleting(this, remove), deleting(other, remove), both},
+			"swapped for another kind, deletion left": {deleting(this, remove), describing(other), ofOther},
+		} {
+			if got := accepts(noted(write.set, write.old), write.old); got != write.want {
+				t.Errorf("%s of %s, %s: accepted from %q, want from %q", kind, version, sentence, got, write.want)
+			}
 		}
 	}
 }

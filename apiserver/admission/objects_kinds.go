@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -16,13 +17,9 @@ import (
 // resource is the one that objects of a kind are, if the host serves it as a set needs it. Rights
 // are to resources, so one that is not known for sure is refused.
 func (r *objectReview) resource(ctx context.Context, kind schema.GroupVersionKind, path *field.Path) (schema.GroupVersionResource, error) {
-	served, known := r.served[kind]
-	if !known {
-		var err error
-		if served, err = r.plugin.host.ResourcesOf(ctx, kind); err != nil {
-			return schema.GroupVersionResource{}, unanswered(path, err)
-		}
-		r.served[kind] = served
+	served, err := r.served(ctx, kind, path)
+	if err != nil {
+		return schema.GroupVersionResource{}, err
 	}
 	at := path.Child("kind")
 	switch {
@@ -39,6 +36,19 @@ func (r *objectReview) resource(ctx context.Context, kind schema.GroupVersionKin
 		}
 	}
 	return kind.GroupVersion().WithResource(served[0].Name), nil
+}
+
+// served are the resources that the host serves for a kind.
+func (r *objectReview) served(ctx context.Context, kind schema.GroupVersionKind, path *field.Path) ([]metav1.APIResource, error) {
+	if served, known := r.resources[kind]; known {
+		return served, nil
+	}
+	served, err := r.plugin.host.ResourcesOf(ctx, kind)
+	if err != nil {
+		return nil, unanswered(path, err)
+	}
+	r.resources[kind] = served
+	return served, nil
 }
 
 // keptVerbs are what must be possible with objects that a controller makes, follows and removes.

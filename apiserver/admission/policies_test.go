@@ -86,9 +86,10 @@ func (h *versionedHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}},
 		})
 	case r.URL.Path == "/api/v1":
-		send(w, &metav1.APIResourceList{GroupVersion: "v1", APIResources: []metav1.APIResource{{
-			Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: metav1.Verbs{"create", "delete", "get", "list", "patch", "watch"},
-		}}})
+		verbs := metav1.Verbs{"create", "delete", "get", "list", "patch", "watch"}
+		send(w, &metav1.APIResourceList{GroupVersion: "v1", APIResources: []metav1.APIResource{
+			{Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: verbs}, {Name: "secrets", Kind: "Secret", Namespaced: true, Verbs: verbs},
+		}})
 	case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
 		send(w, &authorizationv1.SelfSubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: true}})
 	case r.URL.Path == "/api/v1/namespaces":
