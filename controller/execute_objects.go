@@ -148,7 +148,7 @@ func (e *execution) noteApplied(action plan.ApplyObject, applied *unstructured.U
 // objectsAt reaches the objects of the kind that an object is of.
 func (e *execution) objectsAt(object *unstructured.Unstructured) (*objectKind, dynamic.ResourceInterface, error) {
 	kind := object.GroupVersionKind()
-	if watched := e.objects.of(kind); watched != nil {
+	if watched, _ := e.objects.of(kind); watched != nil {
 		if at, ok := watched.at(kind.Version); ok {
 			return watched, e.Objects.Dynamic.Resource(at).Namespace(e.set.Namespace), nil
 		}

@@ -5,18 +5,13 @@ package controller
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
 
@@ -24,9 +19,6 @@ import (
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
-
-// undiscoveredInterval is how often a kind is asked for that the host does not have.
-const undiscoveredInterval = 15 * time.Second
 
 // bySet finds objects by the set that they are labelled with.
 const bySet = "set"
@@ -36,6 +28,10 @@ type objectKind struct {
 	*term
 
 	kind schema.GroupVersionKind
+	// stop ends what runs for the kind.
+	stop func()
+	// hurried has an entry if a set has changed that describes objects of the kind.
+	hurried chan struct{}
 
 	mu sync.Mutex
 	// resource is what the host calls the kind, empty until it has been asked.
@@ -45,42 +41,8 @@ type objectKind struct {
 	refused string
 }
 
-func newObjectKind(t *term, kind schema.GroupVersionKind) *objectKind {
-	return &objectKind{term: t, kind: kind}
-}
-
-// run finds the kind in the host, and watches its objects until the context ends.
-func (k *objectKind) run(ctx context.Context) {
-	for ctx.Err() == nil {
-		resource, err := k.discover(ctx)
-		if err == nil {
-			k.watch(ctx, resource)
-			return
-		}
-		k.answered(err)
-		select {
-		case <-ctx.Done():
-		case <-k.Clock.After(undiscoveredInterval):
-		}
-	}
-}
-
-// discover asks the host what it calls the kind.
-func (k *objectKind) discover(ctx context.Context) (string, error) {
-	group := schema.GroupResource{Group: k.kind.Group, Resource: strings.ToLower(k.kind.Kind)}
-	list, err := discovery.ToServerResourcesInterfaceWithContext(k.Host.Discovery()).ServerResourcesForGroupVersionWithContext(ctx, k.kind.GroupVersion().String())
-	if err != nil {
-		return "", fmt.Errorf("asking for %s: %w", k.kind.GroupKind(), err)
-	}
-	at := slices.IndexFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Kind == k.kind.Kind && !strings.Contains(r.Name, "/") })
-	switch {
-	case at < 0:
-		return "", apierrors.NewNotFound(group, k.kind.Version)
-	case !list.APIResources[at].Namespaced:
-		return "", apierrors.NewForbidden(group, "", fmt.Errorf("%s are in no namespace", list.APIResources[at].Name))
-	default:
-		return list.APIResources[at].Name, nil
-	}
+func newObjectKind(t *term, kind schema.GroupVersionKind, stop func()) *objectKind {
+	return &objectKind{term: t, kind: kind, stop: stop, hurried: make(chan struct{}, 1)}
 }
 
 // watch fills the cache of the kind until the context ends.
@@ -136,15 +98,15 @@ func (k *objectKind) running(ctx context.Context, informer cache.SharedIndexInfo
 }
 
 // answered notes whether the host lets objects be watched. That it cannot be reached says nothing
-// about that.
-func (k *objectKind) answered(err error) {
+// about that, and answered returns false.
+func (k *objectKind) answered(err error) bool {
 	refused := ""
 	switch {
 	case err == nil:
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err), apierrors.IsUnauthorized(err):
 		refused = plan.Cause(err)
 	default:
-		return
+		return false
 	}
 	k.mu.Lock()
 	changed := k.refused != refused
@@ -153,6 +115,7 @@ func (k *objectKind) answered(err error) {
 	if changed {
 		k.objects.wake(k.kind.GroupKind())
 	}
+	return true
 }
 
 // state says whether all objects of the kind are known, and show what was written for a set.

@@ -145,23 +145,25 @@ type objectsMemo struct {
 }
 
 // observesObjects forgets what concerns templates that a set has no more: names that were taken are
-// found out again, and of kinds that it does not describe nothing is awaited.
-func (m *memo) observesObjects(set *v1.StatefulSet, kinds []schema.GroupVersionKind) {
+// found out again, and of kinds that it does not describe nothing is awaited. It reports whether the set has
+// changed since it was last observed.
+func (m *memo) observesObjects(set *v1.StatefulSet, kinds []schema.GroupVersionKind) (changed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := incarnation{set.UID, set.Generation}
 	if len(kinds) == 0 {
 		m.objects = objectsMemo{of: now}
-		return
+		return false
 	}
 	if m.objects.of == now {
-		return
+		return false
 	}
 	m.objects.of, m.objects.taken, m.objects.expected = now, nil, nil
 	m.objects.outputs, m.objects.awaited, m.objects.unread, m.objects.lost = nil, nil, false, false
 	maps.DeleteFunc(m.objects.versions, func(kind schema.GroupKind, _ string) bool {
 		return !slices.ContainsFunc(kinds, func(described schema.GroupVersionKind) bool { return described.GroupKind() == kind })
 	})
+	return true
 }
 
 // wroteObject notes what a create or an apply was answered with.

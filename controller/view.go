@@ -85,6 +85,9 @@ func (v view) has(kind resource, index, value string) bool {
 	return len(keys) > 0
 }
 
+// values are all values that an index has something under.
+func (v view) values(kind resource, index string) []string { return v[kind].ListIndexFuncValues(index) }
+
 // world is what the planner may see of a set, as far as the view shows it.
 func (v view) world(set *v1.StatefulSet, now time.Time) plan.World {
 	return plan.World{Set: set, Revisions: v.revisionsOf(set), Pods: v.podsOf(set), Claims: v.claimsOf(set), Rivals: v.rivalsOf(set), Now: now}

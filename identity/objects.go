@@ -158,6 +158,9 @@ func outputs(set *v1.StatefulSet) (names []string) {
 // OwnerMark is what objects and claims of a set say of whose they are, in v1.OwnerAnnotation.
 func OwnerMark(set metav1.Object) string { return set.GetName() + "/" + string(set.GetUID()) }
 
+// MostObjectKinds is how many kinds of objects all sets together may describe: each is watched in the host.
+const MostObjectKinds = 100
+
 // ObjectKinds are the kinds of the objects that a set describes, in the order of its templates, then
 // those of removed templates whose objects are to be deleted; and of one in several versions the first.
 func ObjectKinds(set *v1.StatefulSet) []schema.GroupVersionKind {
