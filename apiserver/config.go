@@ -121,12 +121,15 @@ func (c CompletedConfig) New() (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building the server: %w", err)
 	}
-	group, err := apiGroup(c.config, c.config.tolerate(c.generic.RESTOptionsGetter))
+	group, follow, err := apiGroup(c.config, c.config.tolerate(c.generic.RESTOptionsGetter))
 	if err != nil {
 		return nil, err
 	}
 	if err := server.InstallAPIGroup(group); err != nil {
 		return nil, fmt.Errorf("installing group %s: %w", group.PrioritizedVersions[0].Group, err)
+	}
+	if err := followSets(server, follow); err != nil {
+		return nil, err
 	}
 	unreadable := c.config.damagedSets()
 	countDamaged(unreadable)

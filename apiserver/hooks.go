@@ -50,6 +50,18 @@ func (r *runner) addTo(server *genericapiserver.GenericAPIServer) error {
 	return addControllerChecks(server, r)
 }
 
+// followSets follows the sets in the store while the server runs.
+func followSets(server *genericapiserver.GenericAPIServer, follow func(context.Context)) error {
+	err := server.AddPostStartHook("follow-sets", func(hook genericapiserver.PostStartHookContext) error {
+		go follow(hook)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("adding the hook that follows the sets: %w", err)
+	}
+	return nil
+}
+
 // start does not take over the hook's context: that one ends when the server has
 // begun to shut down, and it is the stop hook that must end the controller.
 func (r *runner) start(hook genericapiserver.PostStartHookContext) error {

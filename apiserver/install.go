@@ -4,6 +4,8 @@
 package apiserver
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -14,8 +16,9 @@ import (
 	"statefulset.dev/registry/statefulset"
 )
 
-// apiGroup is the table of contents of what is served under /apis.
-func apiGroup(config *Config, getter generic.RESTOptionsGetter) (*genericapiserver.APIGroupInfo, error) {
+// apiGroup is the table of contents of what is served under /apis, and what follows the sets in the store
+// while the server runs.
+func apiGroup(config *Config, getter generic.RESTOptionsGetter) (_ *genericapiserver.APIGroupInfo, follow func(context.Context), _ error) {
 	var services statefulset.Services
 	if config.Services != nil {
 		services = config.Services
@@ -26,7 +29,7 @@ func apiGroup(config *Config, getter generic.RESTOptionsGetter) (*genericapiserv
 	}
 	sets, err := statefulset.NewStorage(config.scheme, getter, config.Preflight, services, turns)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if config.Room != nil {
 		sets.LimitWrites(config.Room)
@@ -47,5 +50,5 @@ func apiGroup(config *Config, getter generic.RESTOptionsGetter) (*genericapiserv
 		served["statefulsets/replace"] = statefulset.NewReplaceREST(sets.Status, config.scheme, config.Planner)
 	}
 	group.VersionedResourcesStorageMap[v1.SchemeGroupVersion.Version] = served
-	return &group, nil
+	return &group, sets.LimitKinds(), nil
 }

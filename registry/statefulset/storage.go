@@ -33,6 +33,8 @@ type REST struct {
 	preflight preflight.Preflight
 	// unknown says which fields of a set are not to be had. May be nil.
 	unknown func(runtime.Object) field.ErrorList
+	// kinds limits the kinds of objects that sets describe. May be nil.
+	kinds *ObjectKinds
 }
 
 var (
@@ -55,14 +57,19 @@ func (*REST) ShortNames() []string { return []string{"sset"} }
 
 // Create stores a new set that the host finds no fault in.
 func (r *REST) Create(ctx context.Context, obj runtime.Object, admit rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
-	set, err := r.Store.Create(ctx, obj, r.known(r.preflight.AfterCreate(admit)), options)
+	claim := r.claim()
+	set, err := r.Store.Create(ctx, obj, claim.create(r.known(r.preflight.AfterCreate(admit))), options)
+	claim.end(set, options.DryRun, err)
 	return set, explainTooLarge(err)
 }
 
 // Update changes a set into one that the host finds no fault in, or creates it: server-side
 // apply comes this way too.
 func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, admitCreate rest.ValidateObjectFunc, admitUpdate rest.ValidateObjectUpdateFunc, mayCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	set, created, err := r.Store.Update(ctx, name, info, r.known(r.preflight.AfterCreate(admitCreate)), r.knownUpdate(unlessEmptied(r.preflight.AfterUpdate(admitUpdate))), mayCreate, options)
+	claim := r.claim()
+	set, created, err := r.Store.Update(ctx, name, info, claim.create(r.known(r.preflight.AfterCreate(admitCreate))),
+		claim.update(r.knownUpdate(unlessEmptied(r.preflight.AfterUpdate(admitUpdate)))), mayCreate, options)
+	claim.end(set, options.DryRun, err)
 	return set, created, explainTooLarge(err)
 }
 

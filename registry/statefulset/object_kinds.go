@@ -1,0 +1,265 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// firstListWait is how long a write waits until the kinds of all stored sets are known.
+const firstListWait = 5 * time.Second
+
+// ObjectKinds knows the kinds of objects that all stored sets describe, so that no write adds more than the
+// controller watches. It follows the sets in the store, and costs a write nothing that adds no kind to its
+// set.
+type ObjectKinds struct {
+	mu sync.Mutex
+	// listed is closed by list, when the sets were listed for the first time.
+	listed chan struct{}
+	list   func()
+	// seen is the resource version that the store has been followed to.
+	seen   uint64
+	stored map[string]storedKinds // by namespace and name, of sets that describe objects
+	// sets are how many sets describe a kind, and claimed how many writes that are under way add it.
+	sets, claimed map[schema.GroupKind]int
+}
+
+// storedKinds are the kinds of a set at a resource version.
+type storedKinds struct {
+	version uint64
+	kinds   []schema.GroupKind
+}
+
+var _ cache.ReflectorStore = &ObjectKinds{}
+
+func newObjectKinds() *ObjectKinds {
+	listed := make(chan struct{})
+	return &ObjectKinds{
+		listed: listed, list: sync.OnceFunc(func() { close(listed) }),
+		stored: map[string]storedKinds{}, sets: map[schema.GroupKind]int{}, claimed: map[schema.GroupKind]int{},
+	}
+}
+
+// Add, Update, Delete, Replace and Resync are called with what happens in the store.
+func (o *ObjectKinds) Add(object any) error { return o.Update(object) }
+
+// Update takes a set as it is stored now.
+func (o *ObjectKinds) Update(object any) error {
+	if set, ok := setOf(object); ok {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.seen = max(o.seen, versionOf(set))
+		o.put(set)
+	}
+	return nil
+}
+
+// Delete takes a set that is not stored any more.
+func (o *ObjectKinds) Delete(object any) error {
+	if set, ok := setOf(object); ok {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.seen = max(o.seen, versionOf(set))
+		if key := keyOf(set); o.stored[key].version <= versionOf(set) {
+			o.drop(key)
+		}
+	}
+	return nil
+}
+
+// Replace takes all sets that are stored at a resource version.
+func (o *ObjectKinds) Replace(all []any, version string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	at, err := strconv.ParseUint(version, 10, 64)
+	if err != nil {
+		return fmt.Errorf("reading resource version %q: %w", version, err)
+	}
+	o.seen = at
+	for key, was := range o.stored {
+		if was.version <= at {
+			o.drop(key)
+		}
+	}
+	for _, object := range all {
+		if set, ok := setOf(object); ok {
+			o.put(set)
+		}
+	}
+	o.list()
+	return nil
+}
+
+// Resync has nothing to do.
+func (*ObjectKinds) Resync() error { return nil }
+
+// wrote takes a set that this server has stored, and that the store may not have shown yet.
+func (o *ObjectKinds) wrote(set *v1.StatefulSet) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if set.DeletionTimestamp == nil && versionOf(set) > o.seen {
+		o.put(set)
+	}
+}
+
+// put notes the kinds of a set, unless those of a later state are known.
+func (o *ObjectKinds) put(set *v1.StatefulSet) {
+	key, next := keyOf(set), storedKinds{version: versionOf(set), kinds: kindsOf(set)}
+	if o.stored[key].version > next.version {
+		return
+	}
+	o.drop(key)
+	if len(next.kinds) == 0 {
+		return
+	}
+	o.stored[key] = next
+	for _, kind := range next.kinds {
+		o.sets[kind]++
+	}
+}
+
+func (o *ObjectKinds) drop(key string) {
+	for _, kind := range o.stored[key].kinds {
+		release(o.sets, kind)
+	}
+	delete(o.stored, key)
+}
+
+func release(counts map[schema.GroupKind]int, kind schema.GroupKind) {
+	if counts[kind]--; counts[kind] <= 0 {
+		delete(counts, kind)
+	}
+}
+
+// kindClaim is what one write adds to the kinds, from when it is admitted until it is stored or refused.
+type kindClaim struct {
+	of    *ObjectKinds
+	kinds []schema.GroupKind
+}
+
+// check refuses a set that adds a kind if there are as many as may be. old is nil if the set is new.
+func (c *kindClaim) check(ctx context.Context, set, old *v1.StatefulSet) error {
+	added := kindsOf(set)
+	if old != nil {
+		had := kindsOf(old)
+		added = slices.DeleteFunc(added, func(kind schema.GroupKind) bool { return slices.Contains(had, kind) })
+	}
+	c.release() // the store may ask several times
+	if len(added) == 0 {
+		return nil
+	}
+	wait, stop := context.WithTimeout(ctx, firstListWait)
+	defer stop()
+	select {
+	case <-c.of.listed:
+	case <-wait.Done():
+		return apierrors.NewServiceUnavailable("spec.objectTemplates: this server does not know yet which kinds of objects the stored sets describe; try again")
+	}
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	used := c.of.used()
+	for _, kind := range added {
+		if slices.Contains(used, kind) {
+			continue
+		}
+		if len(used) >= identity.MostObjectKinds {
+			return tooManyKinds(set, kind, used)
+		}
+		used = append(used, kind)
+	}
+	for _, kind := range added {
+		c.of.claimed[kind]++
+	}
+	c.kinds = added
+	return nil
+}
+
+// release gives back what was claimed.
+func (c *kindClaim) release() {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	for _, kind := range c.kinds {
+		release(c.of.claimed, kind)
+	}
+	c.kinds = nil
+}
+
+// used are the kinds of stored sets, and of those that are being written.
+func (o *ObjectKinds) used() []schema.GroupKind {
+	used := make([]schema.GroupKind, 0, len(o.sets)+len(o.claimed))
+	for kind := range o.sets {
+		used = append(used, kind)
+	}
+	for kind := range o.claimed {
+		if o.sets[kind] == 0 {
+			used = append(used, kind)
+		}
+	}
+	return used
+}
+
+func tooManyKinds(set *v1.StatefulSet, kind schema.GroupKind, used []schema.GroupKind) error {
+	names := make([]string, len(used))
+	for i := range used {
+		names[i] = used[i].String()
+	}
+	slices.Sort(names)
+	at := max(0, slices.Index(templateKinds(set), kind))
+	path := field.NewPath("spec", "objectTemplates").Index(at).Child("object", "kind")
+	return apierrors.NewInvalid(v1.GroupVersionKind().GroupKind(), set.Name, field.ErrorList{field.Invalid(path, kind.String(), fmt.Sprintf(
+		"all sets together may describe objects of at most %d kinds; use one of the %d that they describe now, or remove the templates of one: %s",
+		identity.MostObjectKinds, len(names), strings.Join(names, ", ")))})
+}
+
+// templateKinds are the kinds of the templates of a set, in their order.
+func templateKinds(set *v1.StatefulSet) []schema.GroupKind {
+	kinds := make([]schema.GroupKind, len(set.Spec.ObjectTemplates))
+	for i := range set.Spec.ObjectTemplates {
+		one := &v1.StatefulSet{}
+		one.Spec.ObjectTemplates = set.Spec.ObjectTemplates[i : i+1]
+		if of := kindsOf(one); len(of) > 0 {
+			kinds[i] = of[0]
+		}
+	}
+	return kinds
+}
+
+func kindsOf(set *v1.StatefulSet) (kinds []schema.GroupKind) {
+	for _, kind := range identity.ObjectKinds(set) {
+		kinds = append(kinds, kind.GroupKind())
+	}
+	return kinds
+}
+
+// setOf is the set that the store shows. What several watchers are shown comes in a wrapper.
+func setOf(object any) (*v1.StatefulSet, bool) {
+	if shared, is := object.(runtime.CacheableObject); is {
+		object = shared.GetObject()
+	}
+	set, ok := object.(*v1.StatefulSet)
+	return set, ok
+}
+
+func keyOf(set *v1.StatefulSet) string { return set.Namespace + "/" + set.Name }
+
+// versionOf is the resource version of a set as a number, 0 for one that was never stored.
+func versionOf(set *v1.StatefulSet) uint64 {
+	version, _ := strconv.ParseUint(set.ResourceVersion, 10, 64)
+	return version
+}
