@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -49,7 +48,7 @@ func track(object any) any {
 	}
 	kept := &tracked{ObjectMeta: trimMeta(&about.ObjectMeta)}
 	for key, value := range about.Annotations {
-		if strings.HasPrefix(key, v1.GroupName+"/") {
+		if identity.IsReserved(key) {
 			if kept.Annotations == nil {
 				kept.Annotations = map[string]string{}
 			}

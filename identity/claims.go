@@ -16,7 +16,8 @@ import (
 
 // Claims builds the claims of a member, in the order of their templates, with what its override
 // says about them. Their labels are the template's with the set's selector on top. They have no
-// owner. Each shares its spec and its annotations with its template. Nothing is rendered.
+// owner. Each shares its spec and its annotations with its template, but for annotations with reserved
+// keys, which it does not get. Nothing is rendered.
 func Claims(set *v1.StatefulSet, ordinal int) []*corev1.PersistentVolumeClaim {
 	overrides := OverridesOf(set)
 	claims := make([]*corev1.PersistentVolumeClaim, 0, len(set.Spec.VolumeClaimTemplates))
@@ -58,6 +59,7 @@ func claimOf(set *v1.StatefulSet, template *corev1.PersistentVolumeClaim, ordina
 	claim := *template
 	claim.Name = ClaimName(claim.Name, set.Name, ordinal)
 	claim.Namespace = set.Namespace
+	claim.Annotations = withoutReserved(claim.Annotations)
 	if selector := set.Spec.Selector; selector != nil {
 		labels := make(map[string]string, len(claim.Labels)+len(selector.MatchLabels))
 		maps.Copy(labels, claim.Labels)

@@ -10,8 +10,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-
-	v1 "statefulset.dev/api/apps/v1"
 )
 
 // InPlaceChange is what has to be changed of a pod that was made from one template for it
@@ -51,7 +49,7 @@ const restartedAt = "kubectl.kubernetes.io/restartedAt"
 // changes the resources of pods.
 func ChangeInPlace(from, to *corev1.PodTemplateSpec, resizes bool) InPlaceChange {
 	before, after := from.Spec, to.Spec
-	c := InPlaceChange{Labels: changedKeys(from.Labels, to.Labels, isLabelOfMember), Annotations: changedKeys(from.Annotations, to.Annotations, isOurs)}
+	c := InPlaceChange{Labels: changedKeys(from.Labels, to.Labels, isLabelOfMember), Annotations: changedKeys(from.Annotations, to.Annotations, IsReserved)}
 	before.Containers, c.Images = withImagesOf(to.Spec.Containers, from.Spec.Containers, func(*corev1.Container) bool { return true })
 	before.InitContainers, c.Sidecars = withImagesOf(to.Spec.InitContainers, from.Spec.InitContainers, isSidecar)
 	if resizes && before.Resources == nil && after.Resources == nil {
@@ -181,6 +179,3 @@ func changedKeys(from, to map[string]string, not func(string) bool) map[string]*
 func isLabelOfMember(key string) bool {
 	return key == appsv1.StatefulSetPodNameLabel || key == appsv1.PodIndexLabel || key == RevisionLabel
 }
-
-// isOurs reports whether an annotation of a pod is the controller's.
-func isOurs(key string) bool { return strings.HasPrefix(key, v1.GroupName+"/") }

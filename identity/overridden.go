@@ -68,16 +68,16 @@ func hashOf(override *v1.MemberOverride) string {
 	return hashVersion + hex.EncodeToString(sum[:8])
 }
 
-// withoutNote is the template without an annotation that would say of a pod that it was made
-// with an override. Somebody may have copied it there from a pod, and its member would be
-// recreated for ever.
-func withoutNote(template *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
-	if _, noted := template.Annotations[v1.OverrideAnnotation]; !noted {
+// withoutRecords is the template without annotations that the controller would take for its own records
+// of a pod. Somebody may have copied them there from a pod, and the member would be recreated for ever,
+// or wait for an answer that nobody gives.
+func withoutRecords(template *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
+	annotations := withoutReserved(template.Annotations)
+	if len(annotations) == len(template.Annotations) {
 		return template
 	}
 	plain := *template
-	plain.Annotations = maps.Clone(template.Annotations)
-	delete(plain.Annotations, v1.OverrideAnnotation)
+	plain.Annotations = annotations
 	return &plain
 }
 
@@ -85,7 +85,7 @@ func withoutNote(template *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
 func overridden(template *corev1.PodTemplateSpec, override *v1.MemberOverride, hash string) *corev1.PodTemplateSpec {
 	changed := *template
 	changed.Labels = merged(template.Labels, override.Labels)
-	changed.Annotations = merged(template.Annotations, override.Annotations, map[string]string{v1.OverrideAnnotation: hash})
+	changed.Annotations = merged(withoutReserved(template.Annotations), withoutReserved(override.Annotations), map[string]string{v1.OverrideAnnotation: hash})
 	changed.Spec.NodeSelector = merged(template.Spec.NodeSelector, override.NodeSelector)
 	changed.Spec.Tolerations = slices.Concat(template.Spec.Tolerations, override.Tolerations)
 	changed.Spec.Containers = overriddenContainers(template.Spec.Containers, override.Containers)

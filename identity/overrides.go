@@ -88,7 +88,7 @@ func (o *Overrides) Hash(ordinal int) string {
 func (o *Overrides) Template(template *corev1.PodTemplateSpec, ordinal int) *corev1.PodTemplateSpec {
 	at, ok := o.at(ordinal)
 	if !ok || o.hashes[at] == "" {
-		return withoutNote(template)
+		return withoutRecords(template)
 	}
 	return overridden(template, &o.set.Spec.Overrides[at], o.hashes[at])
 }

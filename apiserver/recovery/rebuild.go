@@ -153,7 +153,7 @@ func (r *rebuilding) check(rebuilt rebuiltSet, err error) (rebuiltSet, error) {
 		return rebuilt, err
 	}
 	r.scheme.Default(rebuilt.set)
-	if errs := statefulset.Validate(nil, rebuilt.set); len(errs) > 0 {
+	if errs := statefulset.ValidateRebuilt(rebuilt.set); len(errs) > 0 {
 		return rebuilt, fmt.Errorf("what is left of it makes no valid set: %w", errs.ToAggregate())
 	}
 	return rebuilt, nil

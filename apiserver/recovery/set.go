@@ -219,7 +219,7 @@ func claimTemplate(name string, claim *corev1.PersistentVolumeClaim) corev1.Pers
 	template.Spec.VolumeName = ""
 	maps.DeleteFunc(template.Annotations, func(key, _ string) bool {
 		prefix, _, _ := strings.Cut(key, "/")
-		return strings.HasSuffix(prefix, "kubernetes.io") || prefix == v1.GroupName // which is of one claim
+		return strings.HasSuffix(prefix, "kubernetes.io") || identity.IsReserved(key) // which is of one claim
 	})
 	return template
 }

@@ -7,11 +7,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
+
+	"statefulset.dev/identity"
 )
 
 // claimState is how a claim stands to its template.
@@ -39,7 +42,7 @@ type claimState struct {
 // compareClaim compares a claim with its template.
 func compareClaim(template, claim *corev1.PersistentVolumeClaim) claimState {
 	s := claimState{claim: claim, wanted: template.Spec.Resources.Requests[corev1.ResourceStorage],
-		labels: lackingKeys(template.Labels, claim.Labels), annotations: lackingKeys(template.Annotations, claim.Annotations)}
+		labels: lackingKeys(template.Labels, claim.Labels), annotations: lackingAnnotations(template.Annotations, claim.Annotations)}
 	s.compareSize()
 	s.compareAttributes(ptr.Deref(template.Spec.VolumeAttributesClassName, ""))
 	s.differs = immutableDifference(&template.Spec, &claim.Spec)
@@ -95,6 +98,14 @@ func (s *claimState) compareAttributes(class string) {
 	if modify := s.claim.Status.ModifyVolumeStatus; modify != nil && modify.Status == corev1.PersistentVolumeClaimModifyVolumeInfeasible && s.infeasible == "" {
 		s.infeasible = "attributes of class " + foreignWord(class) + " are infeasible"
 	}
+}
+
+// lackingAnnotations are those that the claim does not have as its template. Those with reserved keys
+// are the controller's records of the claim: a template cannot ask for them.
+func lackingAnnotations(template, claim map[string]string) map[string]string {
+	lacking := lackingKeys(template, claim)
+	maps.DeleteFunc(lacking, func(key, _ string) bool { return identity.IsReserved(key) })
+	return lacking
 }
 
 // lackingKeys are those that the claim does not have as its template. What else the claim

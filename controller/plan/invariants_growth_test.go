@@ -85,8 +85,16 @@ func lag(template, claim *corev1.PersistentVolumeClaim) (untold []string, under 
 			untold = append(untold, "label "+key)
 		}
 	}
+	for key, value := range template.Annotations {
+		if claim.Annotations[key] != value && !isRecord(key) {
+			untold = append(untold, "annotation "+key)
+		}
+	}
 	return untold, under
 }
+
+// isRecord reports whether an annotation is for the controller to write, whatever a template says.
+func isRecord(key string) bool { return strings.HasPrefix(key, "apps.statefulset.dev/") }
 
 // eachClaim visits the claims of wanted members that exist.
 func (f evidence) eachClaim(visit func(ordinal int, template, claim *corev1.PersistentVolumeClaim)) {
@@ -128,6 +136,11 @@ func (j *judged) growth() {
 			j.broke("claim of others", "%s, which is %s, owned by %v, deleted at %v", action, claim.Status.Phase, claim.OwnerReferences, claim.DeletionTimestamp)
 		case len(untold) == 0:
 			j.broke("idle growth", "%s, which is as its template", action)
+		}
+		for key := range action.Annotations {
+			if isRecord(key) {
+				j.broke("record of a template", "%s gets %s", action, key)
+			}
 		}
 		if action.Size != nil {
 			begun[ordinal] = true

@@ -33,7 +33,7 @@ var charges = sync.OnceValue(func() map[string]func(a *account, args []ref.Val) 
 
 		"string": converted, "bytes": converted, "strings.quote": quotedText, "json.encode": quotedText, "format": formatted,
 		"base64.encode": func(a *account, args []ref.Val) error { return a.text((long(args[0]) + 2) / 3 * 4) },
-		"base64.decode": copied, "lowerAscii": copied, "upperAscii": copied, "trim": copied, "charAt": scanned, "substring": cut,
+		"base64.decode": copied, "lowerAscii": copied, "upperAscii": copied, "trim": copied, "charAt": scanned, "substring": sliced,
 		"replace": replaced, "join": joined, "split": divided, "indexOf": sought, "lastIndexOf": sought,
 		"contains": scanned, "startsWith": scanned, "endsWith": scanned, "size": scanned,
 		"int": scanned, "uint": scanned, "double": scanned, "bool": scanned, "duration": scanned, "timestamp": scanned,
@@ -144,8 +144,8 @@ func looked(a *account, args []ref.Val) error {
 	return a.work(one)
 }
 
-// cut gives a part of a text.
-func cut(a *account, args []ref.Val) error {
+// sliced gives a part of a text.
+func sliced(a *account, args []ref.Val) error {
 	const longestRune = 4
 	if err := a.work(long(args[0])); err != nil {
 		return err

@@ -24,13 +24,22 @@ import (
 // It looks at what no tag on the type can express; see the package comment. Expressions are evaluated
 // within the time that is given, nil for any.
 func Validate(within *render.Evaluation, set *v1.StatefulSet) field.ErrorList {
+	return validateNew(within, set, &v1.StatefulSetSpec{})
+}
+
+// ValidateRebuilt says what is wrong with a set that is stored again after it was lost. Labels and
+// annotations of templates that the server refuses in a new set were accepted when the set was created.
+func ValidateRebuilt(set *v1.StatefulSet) field.ErrorList { return validateNew(nil, set, &set.Spec) }
+
+// validateNew looks at a whole set. Labels and annotations that are as stored are not looked at.
+func validateNew(within *render.Evaluation, set *v1.StatefulSet, stored *v1.StatefulSetSpec) field.ErrorList {
 	spec, path := &set.Spec, field.NewPath("spec")
 	errs := validateName(set.Name, field.NewPath("metadata", "name"))
 	errs = append(errs, validateFinalizers(set.Finalizers, field.NewPath("metadata", "finalizers"))...)
 	errs = append(errs, validateServiceName(spec.ServiceName, path.Child("serviceName"))...)
-	errs = append(errs, validateClaimTemplates(spec.VolumeClaimTemplates, path.Child("volumeClaimTemplates"))...)
-	errs = append(errs, validateTemplate(spec, path.Child("template"))...)
-	errs = append(errs, validateOverrides(spec, path.Child("overrides"))...)
+	errs = append(errs, validateClaimTemplates(spec, stored, path.Child("volumeClaimTemplates"))...)
+	errs = append(errs, validateTemplate(spec, stored, path.Child("template"))...)
+	errs = append(errs, validateOverrides(spec, stored, path.Child("overrides"))...)
 	errs = append(errs, validateIdentity(within, set, path)...)
 	errs = append(errs, validateObjects(within, set, path)...)
 	errs = append(errs, validateManifestKeys(set, nil, path)...)
@@ -50,10 +59,10 @@ func ValidateUpdate(within *render.Evaluation, set, old *v1.StatefulSet) field.E
 	}
 	errs = append(errs, validateClaimUpdate(spec, &old.Spec, path.Child("volumeClaimTemplates"))...)
 	if templateConcerned(spec, &old.Spec) {
-		errs = append(errs, validateTemplate(spec, path.Child("template"))...)
+		errs = append(errs, validateTemplate(spec, &old.Spec, path.Child("template"))...)
 	}
 	if !equality.Semantic.DeepEqual(spec.Overrides, old.Spec.Overrides) {
-		errs = append(errs, validateOverrides(spec, path.Child("overrides"))...)
+		errs = append(errs, validateOverrides(spec, &old.Spec, path.Child("overrides"))...)
 	}
 	if identityConcerned(spec, &old.Spec) {
 		errs = append(errs, unlessStored(validateIdentity(within, set, path), func() field.ErrorList { return validateIdentity(within, old, path) })...)

@@ -22,12 +22,13 @@ const claimKind = "PersistentVolumeClaim"
 
 // validateClaimTemplates looks at what the members' claims are named after, and
 // at what makes a claim invalid in every cluster.
-func validateClaimTemplates(templates []corev1.PersistentVolumeClaim, path *field.Path) field.ErrorList {
+func validateClaimTemplates(spec, stored *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := sets.New[string]()
-	for i := range templates {
-		template, itemPath := &templates[i], path.Index(i)
+	for i := range spec.VolumeClaimTemplates {
+		template, itemPath := &spec.VolumeClaimTemplates[i], path.Index(i)
 		errs = append(errs, validateUniqueLabel(template.Name, taken, itemPath.Child("metadata", "name"))...)
+		errs = append(errs, validateClaimMetadata(spec, template, storedClaim(stored, template.Name), itemPath.Child("metadata"))...)
 		errs = append(errs, validateClaimSpec(&template.Spec, itemPath.Child("spec"))...)
 	}
 	return errs
@@ -42,7 +43,7 @@ func validateClaimUpdate(spec, old *v1.StatefulSetSpec, path *field.Path) field.
 	case spec.VolumeClaimUpdate == nil:
 		return field.ErrorList{field.Invalid(path, nil, "field is immutable; set spec.volumeClaimUpdate to change it")}
 	default:
-		return validateClaimTemplates(spec.VolumeClaimTemplates, path)
+		return validateClaimTemplates(spec, old, path)
 	}
 }
 

@@ -178,7 +178,7 @@ func validateMade(made *unstructured.Unstructured, object identity.Object, path 
 		}
 		plain, _ := written[name].(map[string]any)
 		for key := range plain {
-			if strings.HasPrefix(key, v1.GroupName+"/") {
+			if identity.IsReserved(key) {
 				errs = append(errs, field.Forbidden(path.Child("metadata", name).Key(key), "belongs to the set"))
 			}
 		}

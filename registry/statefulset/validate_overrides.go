@@ -26,7 +26,7 @@ const mostOverrides, mostRanges = 50, 100
 
 // validateOverrides wants overrides that are for members apart from each other, name what there
 // is, and change nothing by which a pod is found to be a member.
-func validateOverrides(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
+func validateOverrides(spec, stored *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	if len(spec.Overrides) > mostOverrides {
 		return nil // refused by the tag
 	}
@@ -37,7 +37,7 @@ func validateOverrides(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorLi
 		override, at := &spec.Overrides[i], path.Index(i)
 		errs = append(errs, validateUniqueLabel(override.Name, taken, at.Child("name"))...)
 		errs = append(errs, validateOverridden(override.Ordinals, at.Child("ordinals"))...)
-		errs = append(errs, validateOverrideMeta(override, keys, at)...)
+		errs = append(errs, validateOverrideMeta(override, storedOverride(stored, override.Name), keys, at)...)
 		errs = append(errs, metav1validation.ValidateLabels(override.NodeSelector, at.Child("nodeSelector"))...)
 		errs = append(errs, validateTolerations(override.Tolerations, at.Child("tolerations"))...)
 		errs = append(errs, validateContainerOverrides(override.Containers, containers, at.Child("containers"))...)
@@ -139,7 +139,7 @@ func texts(ranges []v1.OrdinalRange) string {
 }
 
 // validateOverrideMeta keeps from an override what tells whose pods they are and which.
-func validateOverrideMeta(override *v1.MemberOverride, selected sets.Set[string], path *field.Path) field.ErrorList {
+func validateOverrideMeta(override, stored *v1.MemberOverride, selected sets.Set[string], path *field.Path) field.ErrorList {
 	errs := metav1validation.ValidateLabels(override.Labels, path.Child("labels"))
 	ours := identity.Labels("", 0)
 	for _, key := range slices.Sorted(maps.Keys(override.Labels)) {
@@ -151,13 +151,9 @@ func validateOverrideMeta(override *v1.MemberOverride, selected sets.Set[string]
 			errs = append(errs, field.Forbidden(path.Child("labels").Key(key), "says which member a pod is, and is set by the controller"))
 		}
 	}
+	errs = append(errs, validateReserved(override.Labels, stored.Labels, path.Child("labels"))...)
 	errs = append(errs, apivalidation.ValidateAnnotations(override.Annotations, path.Child("annotations"))...)
-	for _, key := range []string{v1.ClaimTemplatesAnnotation, v1.OverrideAnnotation} {
-		if _, has := override.Annotations[key]; has {
-			errs = append(errs, field.Forbidden(path.Child("annotations").Key(key), "is set by the controller"))
-		}
-	}
-	return errs
+	return append(errs, validateReserved(override.Annotations, stored.Annotations, path.Child("annotations"))...)
 }
 
 // validateTolerations looks at the keys. The host judges the rest.

@@ -105,8 +105,8 @@ func TestOverrides(t *testing.T) {
 				o.Annotations = map[string]string{v1.OverrideAnnotation: "x", v1.ClaimTemplatesAnnotation: "x"}
 			}),
 			want: []string{
-				"spec.overrides[0].annotations[apps.statefulset.dev/claim-templates]: Forbidden: is set by the controller",
-				"spec.overrides[0].annotations[apps.statefulset.dev/override]: Forbidden: is set by the controller",
+				"spec.overrides[0].annotations[apps.statefulset.dev/claim-templates]: Forbidden: keys of apps.statefulset.dev are set by the controller",
+				"spec.overrides[0].annotations[apps.statefulset.dev/override]: Forbidden: keys of apps.statefulset.dev are set by the controller",
 			},
 		},
 		"with a node selector and tolerations that are none": {

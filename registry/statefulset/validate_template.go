@@ -20,10 +20,12 @@ import (
 
 // validateTemplate looks at what a set needs of its template, and at what is
 // certain to be refused for every pod. The host judges the rest of a pod.
-func validateTemplate(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
+func validateTemplate(spec, stored *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	template, podPath := &spec.Template, path.Child("spec")
 	errs := validateTemplateLabels(template.Labels, spec.Selector, path)
 	errs = append(errs, apivalidation.ValidateAnnotations(template.Annotations, path.Child("annotations"))...)
+	errs = append(errs, validateReserved(template.Labels, stored.Template.Labels, path.Child("metadata", "labels"))...)
+	errs = append(errs, validateReserved(template.Annotations, stored.Template.Annotations, path.Child("metadata", "annotations"))...)
 	if policy := template.Spec.RestartPolicy; policy != corev1.RestartPolicyAlways {
 		errs = append(errs, field.NotSupported(podPath.Child("restartPolicy"), policy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
 	}
