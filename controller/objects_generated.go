@@ -4,6 +4,8 @@
 package controller
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,8 +46,8 @@ func unreadKeys(of *v1.ObjectTemplate, why string, all map[string]render.Output)
 }
 
 // assumeGiven takes Secrets to be there that claims and pods were given: an earlier set may have had them
-// drawn.
-func assumeGiven(world *plan.World) {
+// drawn. It looks at what pods and claims name, however many members the set wants, and ends with ctx.
+func assumeGiven(ctx context.Context, world *plan.World) error {
 	given := map[string]bool{}
 	for _, claim := range world.Claims {
 		for _, name := range identity.GeneratedOf(claim) {
@@ -58,21 +60,35 @@ func assumeGiven(world *plan.World) {
 		}
 	}
 	templates, wrong := identity.OverridesOf(world.Set).Objects()
-	if wrong != nil || len(given) == 0 {
-		return
+	if wrong != nil {
+		return nil
 	}
-	for _, template := range templates {
-		if !template.Generates() {
-			continue
-		}
-		if template.ForSet() && given[template.Key(-1).Name] {
-			assume(world, world.Set, template, -1)
-		}
-		for ordinal := range identity.OrdinalsOf(world.Set).All() {
-			if !template.ForSet() && given[template.Key(ordinal).Name] {
-				assume(world, world.Set, template, ordinal)
+	templates = slices.DeleteFunc(templates, func(template identity.Object) bool { return !template.Generates() })
+	wanted := identity.OrdinalsOf(world.Set)
+	for name := range given {
+		ordinals := identity.MemberOrdinals(name, world.Set.Name)
+		for _, template := range templates {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if template.ForSet() {
+				assumeNamed(world, template, -1, name)
+				continue
+			}
+			for _, ordinal := range ordinals {
+				if wanted.Contains(ordinal) {
+					assumeNamed(world, template, ordinal, name)
+				}
 			}
 		}
+	}
+	return nil
+}
+
+// assumeNamed takes the object of a member to be there if it has a name.
+func assumeNamed(world *plan.World, template identity.Object, ordinal int, name string) {
+	if template.Key(ordinal).Name == name {
+		assume(world, world.Set, template, ordinal)
 	}
 }
 

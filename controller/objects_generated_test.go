@@ -21,7 +21,7 @@ func TestPlansTakeSecretsToBeThereThatWereGiven(t *testing.T) {
 	_, _, set, _ := newVaultTerm(t)
 	world := plan.World{Set: set, Claims: []*corev1.PersistentVolumeClaim{
 		{ObjectMeta: metav1.ObjectMeta{Name: "data-web-0", Annotations: map[string]string{v1.GeneratedAnnotation: "web-0-auth"}}}, {ObjectMeta: metav1.ObjectMeta{Name: "data-web-1"}}}}
-	assumeObjects(&world, nil)
+	assumed(t, &world, nil)
 	if len(world.Objects) != 1 {
 		t.Fatalf("taken to be there are %v, want web-0-auth", world.Objects)
 	}

@@ -56,6 +56,9 @@ func (p *Preview) Current(ctx context.Context, set *v1.StatefulSet, neighbours [
 		return nil, unfinished(err)
 	}
 	defer p.turns.Release(1)
+	if err := assumeObjects(ctx, &world, neighbours); err != nil {
+		return nil, unfinished(err)
+	}
 	shown := forecast.Now(world)
 	if err := ctx.Err(); err != nil {
 		return nil, unfinished(err)
@@ -64,7 +67,7 @@ func (p *Preview) Current(ctx context.Context, set *v1.StatefulSet, neighbours [
 }
 
 // Proposed is what a set would lead to that is not stored, or not stored so. When ctx
-// ends it stops before the next round.
+// ends it stops, at the latest before the next round.
 func (p *Preview) Proposed(ctx context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (*v1.StatefulSetPlan, error) {
 	world, err := p.observe(ctx, set, neighbours)
 	if err != nil {
@@ -72,6 +75,12 @@ func (p *Preview) Proposed(ctx context.Context, set *v1.StatefulSet, neighbours 
 	}
 	mine := round{of: p.turns}
 	defer mine.end()
+	if err := mine.next(ctx); err != nil {
+		return nil, unfinished(err)
+	}
+	if err := assumeObjects(ctx, &world, neighbours); err != nil {
+		return nil, unfinished(err)
+	}
 	shown, err := forecast.Play(world, func() error { return mine.next(ctx) })
 	if err != nil {
 		return nil, unfinished(err)
@@ -126,7 +135,6 @@ func (p *Preview) observe(ctx context.Context, set *v1.StatefulSet, neighbours [
 	}
 	world := read.world(set, p.clock.Now())
 	world.Evaluation = render.Within(ctx)
-	assumeObjects(&world, neighbours)
 	if err := (&abilities{host: p.host}).tell(ctx, &world); err != nil {
 		return plan.World{}, unreadable("its own resources", err)
 	}

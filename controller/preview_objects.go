@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"context"
 	"slices"
 	"strconv"
 
@@ -17,29 +18,31 @@ import (
 
 // assumeObjects completes a world with the objects that the set is taken to have: those that its
 // status lists, as the stored set describes them. Plans read none from the host, because who may
-// ask for one need not be one who may see them.
-func assumeObjects(world *plan.World, neighbours []v1.StatefulSet) {
+// ask for one need not be one who may see them. It visits what the world has, and ends with ctx.
+func assumeObjects(ctx context.Context, world *plan.World, neighbours []v1.StatefulSet) error {
 	kinds := identity.ObjectKinds(world.Set)
 	if len(kinds) == 0 {
-		return
+		return ctx.Err()
 	}
 	world.Objects, world.Kinds = map[identity.ObjectKey]*plan.Object{}, map[schema.GroupKind]plan.Kind{}
 	for _, kind := range kinds {
 		world.Kinds[kind.GroupKind()] = plan.Kind{Known: true}
 	}
-	assumeGiven(world)
+	if err := assumeGiven(ctx, world); err != nil {
+		return err
+	}
 	at := slices.IndexFunc(neighbours, func(other v1.StatefulSet) bool { return other.Name == world.Set.Name })
 	if at < 0 {
-		return
+		return nil
 	}
 	stored := &neighbours[at]
 	templates, wrong := identity.OverridesOf(stored).Objects()
 	if wrong != nil {
-		return // and nothing can be said of them
+		return nil // and nothing can be said of them
 	}
 	removed, wrong := identity.RemovedObjects(stored)
 	if wrong != nil {
-		return
+		return nil
 	}
 	for _, template := range slices.Concat(templates, removed) {
 		if !lists(stored, template) {
@@ -50,11 +53,15 @@ func assumeObjects(world *plan.World, neighbours []v1.StatefulSet) {
 			continue
 		}
 		for _, pod := range world.Pods {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			if set, ordinal, ok := identity.ParsePodName(pod.Name); ok && set == stored.Name {
 				assume(world, stored, template, ordinal)
 			}
 		}
 	}
+	return nil
 }
 
 // lists reports whether the status of a set says that there are objects of a template.

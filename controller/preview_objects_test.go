@@ -30,7 +30,7 @@ func TestPlansTakeObjectsToGiveWhatPodsName(t *testing.T) {
 	for sentence, stored := range map[string]*v1.StatefulSet{"of a new set": set, "of one that has objects": listed} {
 		t.Run(sentence, func(t *testing.T) {
 			world := filled(t, set).world(set, time.Unix(0, 0))
-			assumeObjects(&world, []v1.StatefulSet{*stored})
+			assumed(t, &world, []v1.StatefulSet{*stored})
 			shown, err := forecast.Play(world, func() error { return nil })
 			if err != nil || shown.Outcome != v1.PlanConverged || !strings.Contains(fmt.Sprint(shown.Rounds), "create pod web-0") {
 				t.Errorf("the plan is %v, %v, want one that creates the pod, and comes to an end", shown, err)
@@ -73,7 +73,7 @@ func TestPlansTakeTheObjectsOfTheStatusToBeThere(t *testing.T) {
 			set := stored.DeepCopy()
 			test.change(set)
 			world := filled(t, stored, newPod(stored, 0)).world(set, time.Unix(0, 0))
-			assumeObjects(&world, []v1.StatefulSet{*stored})
+			assumed(t, &world, []v1.StatefulSet{*stored})
 			var got []string
 			for _, action := range plan.Compute(world).All() {
 				if text := action.String(); !strings.Contains(text, "revision") && !strings.HasPrefix(text, "repair") {
@@ -97,7 +97,7 @@ func TestPlansShowWhenObjectsAreDeleted(t *testing.T) {
 	fewer := set.DeepCopy()
 	fewer.Spec.Replicas = new(int32(1))
 	world := filled(t, set, newPod(set, 0), newPod(set, 1)).world(fewer, time.Unix(0, 0))
-	assumeObjects(&world, []v1.StatefulSet{*set})
+	assumed(t, &world, []v1.StatefulSet{*set})
 	shown, err := forecast.Play(world, func() error { return nil })
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestPlansTakeTheObjectsOfRemovedTemplatesToBeThere(t *testing.T) {
 	proposed.Spec.ObjectTemplates = nil
 	identity.NoteRemovedTemplates(proposed, stored, metav1.NewTime(time.Unix(0, 0)))
 	world := filled(t, stored, newPod(stored, 0)).world(proposed, time.Unix(0, 0))
-	assumeObjects(&world, []v1.StatefulSet{*proposed})
+	assumed(t, &world, []v1.StatefulSet{*proposed})
 	shown, err := forecast.Play(world, func() error { return nil })
 	if text := fmt.Sprint(shown.Rounds); err != nil || !strings.Contains(text, "delete ConfigMap web-0-conf (template conf removed, not needed since ") {
 		t.Errorf("the plan is %v, %v, want one that deletes the ConfigMap", text, err)
@@ -146,10 +146,18 @@ func TestPlansShowThatAListOfMembersChanges(t *testing.T) {
 		set := stored.DeepCopy()
 		set.Spec.Replicas = &replicas
 		world := filled(t, stored, newPod(stored, 0)).world(set, time.Unix(0, 0))
-		assumeObjects(&world, []v1.StatefulSet{*stored})
+		assumed(t, &world, []v1.StatefulSet{*stored})
 		got := slices.ContainsFunc(plan.Compute(world).All(), func(a plan.Action) bool { return a.String() == "change ConfigMap web-list" })
 		if got != want {
 			t.Errorf("with %d replicas instead of one: the plan is %v, want that it changes the list: %t", replicas, plan.Compute(world).All(), want)
 		}
+	}
+}
+
+// assumed completes a world, as a preview does.
+func assumed(t *testing.T, world *plan.World, neighbours []v1.StatefulSet) {
+	t.Helper()
+	if err := assumeObjects(t.Context(), world, neighbours); err != nil {
+		t.Fatal(err)
 	}
 }

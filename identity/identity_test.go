@@ -5,6 +5,8 @@ package identity
 
 import (
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -158,5 +160,25 @@ func TestClaims(t *testing.T) {
 	}
 	if got := set.Spec.VolumeClaimTemplates[0].Labels["app"]; got != "other" {
 		t.Errorf("building claims changed the template's label to %q", got)
+	}
+}
+
+func TestMemberOrdinals(t *testing.T) {
+	for name, want := range map[string][]int{
+		"web-0-auth":                       {0},
+		"web-12-tls":                       {1, 12},
+		"auth-web-3":                       {3},
+		"web-1-web-2":                      {1, 2},
+		"web-web-4":                        {4},
+		"web-2147483648":                   {2, 21, 214, 2147, 21474, 214748, 2147483, 21474836, 214748364},
+		"web--1":                           nil,
+		"web-":                             nil,
+		"other-1":                          nil,
+		"":                                 nil,
+		"web-1" + strings.Repeat("a", 253): nil,
+	} {
+		if got := MemberOrdinals(name, "web"); !slices.Equal(got, want) {
+			t.Errorf("members that %q may name: got %v, want %v", name, got, want)
+		}
 	}
 }

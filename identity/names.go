@@ -61,6 +61,31 @@ func ParsePodName(pod string) (set string, ordinal int, ok bool) {
 	return pod[:dash], int(n), true
 }
 
+// mostOfName is the longest name that an object may have.
+const mostOfName = 253
+
+// MemberOrdinals are the ordinals of the members of a set whose names a name may contain, such as 1 and
+// 10 for "web-10-tls". A name that is too long for an object contains none.
+func MemberOrdinals(name, set string) (ordinals []int) {
+	if len(name) > mostOfName {
+		return nil
+	}
+	for at := 0; ; {
+		next := strings.Index(name[at:], set+"-")
+		if next < 0 {
+			return ordinals
+		}
+		at += next + len(set) + 1
+		for end := at + 1; end <= len(name); end++ {
+			ordinal, err := strconv.ParseUint(name[at:end], 10, 31)
+			if err != nil {
+				break
+			}
+			ordinals = append(ordinals, int(ordinal))
+		}
+	}
+}
+
 // RevisionBase is what the names of a set's revisions begin with: the set's name, cut so that a hash fits
 // behind it in the 253 bytes that an object's name may have.
 func RevisionBase(set string) string {

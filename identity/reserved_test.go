@@ -12,14 +12,14 @@ import (
 
 func TestKeysOfTheGroupAreReserved(t *testing.T) {
 	for key, want := range map[string]bool{
-		v1.OwnerAnnotation:                   true,
+		v1.OwnerAnnotation:                    true,
 		v1.OutputAnnotationPrefix + "ADDRESS": true,
-		v1.GroupName + "/unheard-of":         true,
-		v1.GroupName:                         false,
-		"owner":                              false,
-		"shop." + v1.GroupName + "/owner":    false,
-		v1.GroupName + ".shop/owner":         false,
-		"statefulset.kubernetes.io/pod-name": false,
+		v1.GroupName + "/unheard-of":          true,
+		v1.GroupName:                          false,
+		"owner":                               false,
+		"shop." + v1.GroupName + "/owner":     false,
+		v1.GroupName + ".shop/owner":          false,
+		"statefulset.kubernetes.io/pod-name":  false,
 	} {
 		if got := IsReserved(key); got != want {
 			t.Errorf("key %s: got reserved %t, want %t", key, got, want)

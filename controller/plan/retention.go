@@ -162,21 +162,7 @@ func (f *facts) startsAfresh(template identity.Object) bool {
 // needsObject reports whether a template has the name of an object for the set, or for a wanted member:
 // whoever it says that it was made for. The name of a member's object contains that of its member.
 func (f *facts) needsObject(key identity.ObjectKey) bool {
-	var ordinals []int
-	for at, rest := 0, key.Name; ; {
-		next := strings.Index(rest[at:], f.Set.Name+"-")
-		if next < 0 {
-			break
-		}
-		at += next + len(f.Set.Name) + 1
-		for end := at + 1; end <= len(rest); end++ {
-			ordinal, err := strconv.Atoi(rest[at:end])
-			if err != nil {
-				break
-			}
-			ordinals = append(ordinals, ordinal)
-		}
-	}
+	ordinals := identity.MemberOrdinals(key.Name, f.Set.Name)
 	return slices.ContainsFunc(f.objects, func(o identity.Object) bool {
 		switch {
 		case o.Kind().Group != key.Group || o.Kind().Kind != key.Kind:

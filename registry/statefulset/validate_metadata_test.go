@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	reservedKey = v1.GroupName + "/in-place"
-	isReservedKey   = ": Forbidden: keys of apps.statefulset.dev are set by the controller; remove it, or use a key of another domain"
+	reservedKey   = v1.GroupName + "/in-place"
+	isReservedKey = ": Forbidden: keys of apps.statefulset.dev are set by the controller; remove it, or use a key of another domain"
 )
 
 // places are where a set has labels and annotations for pods and claims, by their field.
@@ -48,7 +48,7 @@ func withValue(at func(*v1.StatefulSet) *map[string]string, key, value string) *
 func onUpdateOf(t *testing.T, old, set *v1.StatefulSet) []string {
 	t.Helper()
 	old.ResourceVersion, set.ResourceVersion = "1", "1"
-	return settest.Causes(t, rest.BeforeUpdate(newStrategy(newScheme(t), nil), request(t), set, old))
+	return settest.Causes(t, rest.BeforeUpdate(newStrategy(newScheme(t), nil, nil), request(t), set, old))
 }
 
 func TestKeysOfTheGroupAreRefused(t *testing.T) {
