@@ -20262,7 +20262,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetScaleStrategy(ref common.Refer
 				Properties: map[string]spec.Schema{
 					"maxUnavailable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "maxUnavailable is how many members of a Parallel set may be starting at a time, and how many may be going in a scale-down, as a number or as a percentage of replicas, rounded down to no less than 1. Members are created, the lowest ordinals first, as long as fewer have a pod that is not available and younger than spec.progressDeadlineSeconds, and removed, the highest first, as long as fewer are terminating. Without it all are at the same time. An OrderedReady set creates and removes one at a time, and ignores it.",
+							Description: "maxUnavailable is how many members of a Parallel set may be starting at a time, and how many may be going in a scale-down, as a number or as a percentage of replicas, rounded down to no less than 1. In a scale-down, a percentage counts the members that exist if they are more than replicas: with 50%, of 10 members that become 1 first 5 go, then half of those that are left. Members are created, the lowest ordinals first, as long as fewer have a pod that is not available and younger than spec.progressDeadlineSeconds, and removed, the highest first, as long as fewer are terminating. Without it all are at the same time. An OrderedReady set creates and removes one at a time, and ignores it.",
 							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
 						},
 					},

@@ -13,15 +13,29 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// atATime is how many members may start, and go, at a time, and false if nothing is said of it.
-func (f evidence) atATime() (int, bool) {
+// atATime is how many members may start at a time, and false if nothing is said of it.
+func (f evidence) atATime() (int, bool) { return f.partOf(len(f.ordinals)) }
+
+// mayGo is how many members may go at a time: a percentage is of those that exist, or are wanted if
+// these are more.
+func (f evidence) mayGo() int {
+	exist := 0
+	for _, pod := range f.Pods {
+		exist += one(f.mine(pod))
+	}
+	limit, _ := f.partOf(max(exist, len(f.ordinals)))
+	return limit
+}
+
+// partOf is what the strategy says of so many members.
+func (f evidence) partOf(members int) (int, bool) {
 	strategy := f.Set.Spec.ScaleStrategy
 	if f.ordered() || strategy == nil || strategy.MaxUnavailable == nil {
 		return 0, false
 	}
 	if percent, isPercent := strings.CutSuffix(strategy.MaxUnavailable.StrVal, "%"); isPercent {
 		share, err := strconv.Atoi(percent)
-		return max(len(f.ordinals)*share/100, 1), err == nil
+		return max(members*share/100, 1), err == nil
 	}
 	return strategy.MaxUnavailable.IntValue(), true
 }
@@ -76,8 +90,8 @@ func (j *judged) rate() {
 			removals++
 		}
 	}
-	if removals > 0 && going+removals > limit {
-		j.broke("rate of removal", "%d members are removed while %d are terminating, and %d may be", removals, going, limit)
+	if may := j.mayGo(); removals > 0 && going+removals > may {
+		j.broke("rate of removal", "%d members are removed while %d are terminating, and %d may be", removals, going, may)
 	}
 	j.rateUsed(limit-starting, creates)
 }

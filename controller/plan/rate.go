@@ -11,14 +11,23 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// rate is how many members of a Parallel set may start, and how many may go, at a time, at
-// least one; false if that is not bounded. An ordered set has a pace of its own.
-func (f *facts) rate() (limit int, bounded bool) {
+// rate is how many members of a Parallel set may start at a time, at least one; false if that is not
+// bounded. An ordered set has a pace of its own.
+func (f *facts) rate() (limit int, bounded bool) { return f.shareOf(f.roster.Len()) }
+
+// removalRate is how many members of a Parallel set may be removed at a time, as rate. A percentage
+// counts the members that exist, if these are more than the set wants: it would be one of few otherwise.
+func (f *facts) removalRate() (limit int, bounded bool) {
+	return f.shareOf(max(f.roster.Len(), f.existing()+len(f.condemned)))
+}
+
+// shareOf is what the scale strategy allows of so many members.
+func (f *facts) shareOf(members int) (limit int, bounded bool) {
 	strategy := f.Set.Spec.ScaleStrategy
 	if f.ordered || strategy == nil || strategy.MaxUnavailable == nil {
 		return 0, false
 	}
-	value, err := intstr.GetScaledValueFromIntOrPercent(strategy.MaxUnavailable, f.roster.Len(), false)
+	value, err := intstr.GetScaledValueFromIntOrPercent(strategy.MaxUnavailable, members, false)
 	if err != nil {
 		return 1, true
 	}
@@ -48,7 +57,7 @@ func createInTurn(f *facts, d *draft, m member) {
 // removeInTurn removes members that are not wanted, the highest ordinals first, as long as
 // fewer are terminating than may be.
 func removeInTurn(f *facts, d *draft, ready []member) {
-	limit, bounded := f.rate()
+	limit, bounded := f.removalRate()
 	for _, m := range f.condemned {
 		if isTerminating(m.pod) {
 			limit--

@@ -223,6 +223,12 @@ func TestForecasts(t *testing.T) {
 				set.Spec.Replicas = new(int32(1))
 			}))
 		},
+		"fewer-by-half": func(t *testing.T) *v1.StatefulSetPlan {
+			set := web()
+			set.Spec.PodManagementPolicy, set.Spec.Replicas = v1.ParallelPodManagement, new(int32(10))
+			set.Spec.ScaleStrategy = &v1.StatefulSetScaleStrategy{MaxUnavailable: new(intstr.FromString("50%"))}
+			return played(t, proposed(settled(t, set), func(set *v1.StatefulSet) { set.Spec.Replicas = new(int32(1)) }))
+		},
 		"past-a-broken-pod-in-parallel": func(t *testing.T) *v1.StatefulSetPlan {
 			return played(t, proposed(breakPod(settled(t, web()), "web-1"), func(set *v1.StatefulSet) {
 				newImage(set)
