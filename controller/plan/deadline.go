@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // windClock finds out since when the members that the update has reached have had time to
@@ -63,7 +65,7 @@ func (f *facts) hadBaked(p *progress) bool {
 	if since == nil || !f.sameStep(p) {
 		return false
 	}
-	end := since.Add(time.Duration(p.step.BakeSeconds) * time.Second)
+	end := since.Add(v1.Seconds(p.step.BakeSeconds))
 	changed := func(m member) bool {
 		at := notReadySince(m.pod)
 		return at.After(since.Time) && at.Time.Before(end)
@@ -121,7 +123,7 @@ func hasFailed(pod *corev1.Pod) bool {
 func (f *facts) failsAt(p *progress) time.Time {
 	at := p.clock.Add(f.progressDeadline())
 	if p.most >= p.quota {
-		at = at.Add(time.Duration(p.step.BakeSeconds) * time.Second)
+		at = at.Add(v1.Seconds(p.step.BakeSeconds))
 	}
 	return at
 }

@@ -26,7 +26,7 @@ func (f *facts) drainTime() (time.Duration, bool) {
 	if seconds == nil {
 		return 0, false
 	}
-	return time.Duration(*seconds) * time.Second, true
+	return v1.Seconds(*seconds), true
 }
 
 // withServiceGate is a pod that is about to be created, with the readiness gate by which it can

@@ -120,7 +120,7 @@ func (f *facts) standoffOf(pod *corev1.Pod, gates []*v1.DisruptionGate, asked re
 			s.awaited = append(s.awaited, gate.ConditionType)
 		default:
 			// It is asked since the later of the two.
-			end := latest(asked.Since.Time, c.LastTransitionTime.Time).Add(time.Duration(*gate.TimeoutSeconds) * time.Second)
+			end := latest(asked.Since.Time, c.LastTransitionTime.Time).Add(v1.Seconds(*gate.TimeoutSeconds))
 			if !f.Now.Before(end) {
 				continue
 			}

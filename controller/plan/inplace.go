@@ -86,7 +86,7 @@ func (f *facts) settlingFor(pod *corev1.Pod, note inPlaceNote) time.Duration {
 	if ready := readyCondition(pod); !last.After(ready.LastTransitionTime.Time) {
 		return 0
 	}
-	return max(last.Add(time.Duration(f.Set.Spec.MinReadySeconds)*time.Second).Sub(f.Now), 0)
+	return max(last.Add(v1.Seconds(f.Set.Spec.MinReadySeconds)).Sub(f.Now), 0)
 }
 
 // goesOnInPlace reports whether containers of a broken pod are being restarted or resized, and that

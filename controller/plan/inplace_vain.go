@@ -67,7 +67,7 @@ func (f *facts) isDown(m member) bool {
 func (f *facts) restartedUntil(pod *corev1.Pod, note inPlaceNote) time.Time {
 	grace := defaultGrace
 	if seconds := pod.Spec.TerminationGracePeriodSeconds; seconds != nil {
-		grace = time.Duration(*seconds) * time.Second
+		grace = v1.Seconds(*seconds)
 	}
 	return latest(note.begun(), resizingSince(pod)).Add(grace + f.progressDeadline())
 }

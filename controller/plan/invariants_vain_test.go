@@ -44,7 +44,8 @@ func (f evidence) vainFor(pod *corev1.Pod) (time.Duration, bool) {
 func (f evidence) vainPatience(pod *corev1.Pod) time.Duration {
 	grace, deadline := int64(30), int32(600)
 	if own := pod.Spec.TerminationGracePeriodSeconds; own != nil {
-		grace = *own
+		const century = 100 * 365 * 24 * 60 * 60
+		grace = min(max(*own, 0), century)
 	}
 	if own := f.Set.Spec.ProgressDeadlineSeconds; own != nil {
 		deadline = *own

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -41,7 +42,7 @@ func (f *facts) availableAt(pod *corev1.Pod) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	condition := readyCondition(pod)
-	minReady := time.Duration(f.Set.Spec.MinReadySeconds) * time.Second
+	minReady := v1.Seconds(f.Set.Spec.MinReadySeconds)
 	if minReady > 0 && condition.LastTransitionTime.IsZero() {
 		return time.Time{}, false
 	}

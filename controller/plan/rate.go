@@ -105,7 +105,7 @@ func (f *facts) nextRate() time.Duration {
 // progressDeadline is for how long the set may take for a step.
 func (f *facts) progressDeadline() time.Duration {
 	if seconds := f.Set.Spec.ProgressDeadlineSeconds; seconds != nil {
-		return time.Duration(*seconds) * time.Second
+		return v1.Seconds(*seconds)
 	}
 	return v1.DefaultProgressDeadlineSeconds * time.Second
 }

@@ -34,7 +34,7 @@ func (f *facts) reclaimDelay() (time.Duration, bool) {
 	if policy.WhenScaled != v1.DeletePersistentVolumeClaimRetentionPolicyType || policy.ScaledAfterSeconds == nil {
 		return 0, false
 	}
-	return time.Duration(*policy.ScaledAfterSeconds) * time.Second, true
+	return v1.Seconds(*policy.ScaledAfterSeconds), true
 }
 
 // findLeftovers finds the claims that may be deleted at some time, those of the highest

@@ -112,6 +112,8 @@ func (h *host) configure(settings []string) {
 			for i := range spec.VolumeClaimTemplates {
 				spec.VolumeClaimTemplates[i].Labels = map[string]string{"tier": value}
 			}
+		case "grace":
+			spec.Template.Spec.TerminationGracePeriodSeconds = new(int64(h.number(value)))
 		case "claimAnnotation":
 			for i := range spec.VolumeClaimTemplates {
 				spec.VolumeClaimTemplates[i].Annotations = map[string]string{value: "2026-01-01T00:00:00Z", "note": value}

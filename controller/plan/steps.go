@@ -120,7 +120,7 @@ func (f *facts) bake(p *progress) {
 }
 
 func (f *facts) bakedAt(p *progress) time.Time {
-	return p.baking.Add(time.Duration(p.step.BakeSeconds) * time.Second)
+	return p.baking.Add(v1.Seconds(p.step.BakeSeconds))
 }
 
 // readConditions reads the conditions that the step asks for.

@@ -149,7 +149,7 @@ func (f *facts) patience() (wait time.Duration, asked bool) {
 	if rolling == nil || rolling.ReplaceUnreadyAfterSeconds == nil {
 		return 0, false
 	}
-	return time.Duration(*rolling.ReplaceUnreadyAfterSeconds) * time.Second, true
+	return v1.Seconds(*rolling.ReplaceUnreadyAfterSeconds), true
 }
 
 // replacesUnready reports whether the set asks for stranded members to be replaced.

@@ -51,7 +51,7 @@ func (r *ObjectRetention) DeletesScaled() (after time.Duration, deletes bool) {
 		return 0, false
 	}
 	if r.ScaledAfterSeconds != nil {
-		after = time.Duration(*r.ScaledAfterSeconds) * time.Second
+		after = Seconds(*r.ScaledAfterSeconds)
 	}
 	return after, true
 }

@@ -14,6 +14,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // leaseName is the Lease of the controller's leader.
@@ -34,7 +36,7 @@ func (e *examiner) leader(ctx context.Context) []finding {
 	if holder == "" {
 		return []finding{isBroken(about, "nobody controls: the last leader gave the lease back", logs)}
 	}
-	if limit := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second; silent > limit {
+	if limit := v1.Seconds(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)); silent > limit {
 		return []finding{isBroken(about, fmt.Sprintf("nobody controls: %s has been silent for %s", holder, silent.Round(time.Second)), logs)}
 	}
 	if reason := e.trouble(ctx, holder); reason != "" {

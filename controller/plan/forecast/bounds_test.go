@@ -5,8 +5,10 @@ package forecast
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
@@ -50,6 +52,14 @@ func TestMembersThatAreLeftOutAreBounded(t *testing.T) {
 	members := p.Rounds[0].Members
 	if len(members) != MostMembers || members[0].Ordinal != MostMembers+19 || members[0].WhyNot != v1.PlanWhyNotOnDelete {
 		t.Errorf("got %d members, the first %+v, want %d from the highest ordinal on, %s", len(members), members[:min(len(members), 1)], MostMembers, v1.PlanWhyNotOnDelete)
+	}
+}
+
+func TestALongDelayIsAsLongAsItsFieldHolds(t *testing.T) {
+	for after, want := range map[time.Duration]int32{time.Second + 1: 2, math.MaxInt32 * time.Second: math.MaxInt32, 2 * math.MaxInt32 * time.Second: math.MaxInt32, math.MaxInt64: math.MaxInt32} {
+		if got := seconds(plan.Plan{RequeueAfter: after}); got == nil || *got != want {
+			t.Errorf("a delay of %s: got %v, want %d s", after, got, want)
+		}
 	}
 }
 

@@ -81,12 +81,13 @@ func (l *list) then(happened []string) {
 	last.ExpectedEvents = append(last.ExpectedEvents, happened...)
 }
 
-// seconds is the delay until the next look, rounded up, nil if there is none.
+// seconds is the delay until the next look, rounded up, nil if there is none. A longer one than the
+// field holds is as long as it holds.
 func seconds(p plan.Plan) *int32 {
 	if p.RequeueAfter <= 0 {
 		return nil
 	}
-	return new(int32(math.Ceil(p.RequeueAfter.Seconds())))
+	return new(int32(min(math.Ceil(p.RequeueAfter.Seconds()), math.MaxInt32)))
 }
 
 // describe says what an action does, and why.
