@@ -83,6 +83,9 @@ func TestASetIsRebuiltFromWhatIsLeft(t *testing.T) {
 		"a set that is rendered": func(set *v1.StatefulSet) {
 			set.Spec.Identity = &v1.MemberIdentity{Env: []string{"ORDINAL"}, Values: map[string]string{"SIZE": "small"}}
 		},
+		"a set whose template has a key of the group, which the server refuses in a new set": func(set *v1.StatefulSet) {
+			set.Spec.Template.Annotations = map[string]string{v1.InPlaceAnnotation: "{}"}
+		},
 		"a set with annotations": func(set *v1.StatefulSet) { set.Annotations = map[string]string{"note": "x"} },
 		"a set with another volume": func(set *v1.StatefulSet) {
 			set.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "shared", VolumeSource: corev1.VolumeSource{

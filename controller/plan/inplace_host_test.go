@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -231,7 +232,9 @@ func modes(env []corev1.EnvVar) []corev1.EnvVar {
 // labels, annotations, variables or sidecars are set.
 func templateText(template *corev1.PodTemplateSpec) string {
 	text := "image " + template.Spec.Containers[0].Image
-	if more := fmt.Sprint(template.Labels["tier"], template.Annotations, modes(template.Spec.Containers[0].Env)); more != " map[] []" {
+	annotations := maps.Clone(template.Annotations)
+	maps.DeleteFunc(annotations, func(key, _ string) bool { return isRecord(key) })
+	if more := fmt.Sprint(template.Labels["tier"], annotations, modes(template.Spec.Containers[0].Env)); more != " map[] []" {
 		text += " and " + more
 	}
 	text += resourcesText(&template.Spec.Containers[0].Resources)
