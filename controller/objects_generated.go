@@ -61,7 +61,7 @@ func assumeGiven(ctx context.Context, world *plan.World) error {
 	}
 	templates, wrong := identity.OverridesOf(world.Set).Objects()
 	if wrong != nil {
-		return nil
+		return ctx.Err()
 	}
 	templates = slices.DeleteFunc(templates, func(template identity.Object) bool { return !template.Generates() })
 	wanted := identity.OrdinalsOf(world.Set)

@@ -38,11 +38,11 @@ func assumeObjects(ctx context.Context, world *plan.World, neighbours []v1.State
 	stored := &neighbours[at]
 	templates, wrong := identity.OverridesOf(stored).Objects()
 	if wrong != nil {
-		return nil // and nothing can be said of them
+		return ctx.Err() // and nothing can be said of them
 	}
 	removed, wrong := identity.RemovedObjects(stored)
 	if wrong != nil {
-		return nil
+		return ctx.Err()
 	}
 	for _, template := range slices.Concat(templates, removed) {
 		if !lists(stored, template) {
