@@ -60,6 +60,15 @@ func scriptedMutants() map[string]scripted {
 			p.First, p.Chains, p.Aside = slices.Concat(p.First, slices.Concat(p.Chains...), slices.Concat(p.Aside...)), nil, nil
 			return p
 		}}},
+		"writes records of claim templates to claims": {"claims-reserved-keys", mutant{"record of a template", each(func(a UpdateClaim) []Action {
+			a.Annotations = merged(a.Annotations, map[string]string{v1.RetiredAtAnnotation: "2026-01-01T00:00:00Z"})
+			return []Action{a}
+		})}},
+		"removes all surplus members in one plan": {"rate-remove-share", mutant{"rate of removal", func(w World, p Plan) Plan {
+			w.Set = w.Set.DeepCopy()
+			w.Set.Spec.ScaleStrategy = nil
+			return doing(p, Compute(w))
+		}}},
 		"creates members that mount what is gone": {"claims-template-removed", mutant{"volume", func(w World, p Plan) Plan {
 			w.Set = w.Set.DeepCopy()
 			if update := w.Set.Spec.VolumeClaimUpdate; update != nil && len(w.Set.Spec.VolumeClaimTemplates) == 1 {

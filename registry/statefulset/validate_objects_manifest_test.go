@@ -101,5 +101,5 @@ func TestAManifestThatGetsASecondKeyIsRefusedAlthoughItSaysTheSame(t *testing.T)
 	set := settest.Changed(withTemplates(objectTemplate("auth", strings.Replace(goodObject, `"kind"`, `"kind":"Secret","kind"`, 1))))
 	old.ResourceVersion, set.ResourceVersion = "1", "1"
 	verdict{want: []string{`spec.objectTemplates[0].object: Invalid value: "kind": the key appears twice; write each key once`}}.check(t,
-		settest.Causes(t, rest.BeforeUpdate(newStrategy(newScheme(t), nil), request(t), set, old)))
+		settest.Causes(t, rest.BeforeUpdate(newStrategy(newScheme(t), nil, nil), request(t), set, old)))
 }
