@@ -18,8 +18,8 @@ const mostNesting = 64
 // only in case. It returns nil for text that ReadManifest refuses. in is the path of the manifest
 // below spec. The work is proportional to the length of the text.
 func CheckKeys(raw []byte, in string) *Error {
-	if _, wrong := ReadManifest(raw, in); wrong != nil {
-		return nil
+	if _, unreadable := ReadManifest(raw, in); unreadable != nil {
+		return nil //nolint:nilerr // whoever reads the manifest says so
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -132,14 +132,15 @@ func (c *keyCheck) resembled(key string) string {
 // errorf is an error about a key of the current object. The author chooses how long keys are, so they are
 // cut.
 func (c *keyCheck) errorf(key, format string, args ...any) *Error {
-	in := c.in
+	var in strings.Builder
+	in.WriteString(c.in)
 	for _, one := range c.at {
 		if !strings.HasPrefix(one, "[") {
-			in += "."
+			in.WriteByte('.')
 		}
-		in += cut(one)
+		in.WriteString(cut(one))
 	}
-	return errorf(in, "", cut(key), format, args...)
+	return errorf(in.String(), "", cut(key), format, args...)
 }
 
 func cut(key string) string {

@@ -66,8 +66,8 @@ func TestKeysOfManifests(t *testing.T) {
 func TestKnownKeysOfMetadataAreThoseOfKubernetes(t *testing.T) {
 	var want []string
 	meta := reflect.TypeFor[metav1.ObjectMeta]()
-	for i := range meta.NumField() {
-		name, _, _ := strings.Cut(meta.Field(i).Tag.Get("json"), ",")
+	for field := range meta.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		want = append(want, name)
 	}
 	got := metadataKeys()

@@ -56,7 +56,7 @@ func newObjectKinds() *ObjectKinds {
 	}
 }
 
-// Add, Update, Delete, Replace and Resync are called with what happens in the store.
+// Add takes a set that is stored newly.
 func (o *ObjectKinds) Add(object any) error { return o.Update(object) }
 
 // Update takes a set as it is stored now.
