@@ -371,6 +371,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.StatefulSet{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_StatefulSet(ref),
 		appsv1.StatefulSetCondition{}.OpenAPIModelName():                            schema_statefulsetdev_api_apps_v1_StatefulSetCondition(ref),
 		appsv1.StatefulSetDisruption{}.OpenAPIModelName():                           schema_statefulsetdev_api_apps_v1_StatefulSetDisruption(ref),
+		appsv1.StatefulSetEvaluation{}.OpenAPIModelName():                           schema_statefulsetdev_api_apps_v1_StatefulSetEvaluation(ref),
 		appsv1.StatefulSetList{}.OpenAPIModelName():                                 schema_statefulsetdev_api_apps_v1_StatefulSetList(ref),
 		appsv1.StatefulSetOrdinals{}.OpenAPIModelName():                             schema_statefulsetdev_api_apps_v1_StatefulSetOrdinals(ref),
 		appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName(): schema_statefulsetdev_api_apps_v1_StatefulSetPersistentVolumeClaimRetentionPolicy(ref),
@@ -19906,6 +19907,82 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetDisruption(ref common.Referenc
 	}
 }
 
+func schema_statefulsetdev_api_apps_v1_StatefulSetEvaluation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "StatefulSetEvaluation is a mark that the controller writes before it evaluates expressions of a StatefulSet for the first time, and removes when the evaluation has completed. If it is still there when another process takes over, the process that wrote it ended in between. Only the controller writes it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"generation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "generation is the generation of the spec whose expressions are evaluated.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"inputs": {
+						SchemaProps: spec.SchemaProps{
+							Description: "inputs is a digest of the expressions and of all that they read and that a user can change. A mark with another digest than the spec has does not count.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"fields": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "fields are the fields of the set that have the expressions.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"deaths": {
+						SchemaProps: spec.SchemaProps{
+							Description: "deaths is how many processes ended while they evaluated these inputs. After one, the inputs are evaluated alone; after two, they are not evaluated any more.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"holder": {
+						SchemaProps: spec.SchemaProps{
+							Description: "holder is the process that evaluates, empty if none does.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"startedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "startedAt is when the evaluation began.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"stoppedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "stoppedAt is when the controller stopped evaluating these inputs. Until the inputs change, or somebody releases the set with kubectl sts evaluate, the controller leaves the pods, claims and objects of the set as they are. Absent unless the evaluation is stopped.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"inputs"},
+			},
+		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName()},
+	}
+}
+
 func schema_statefulsetdev_api_apps_v1_StatefulSetList(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -20654,12 +20731,18 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							},
 						},
 					},
+					"evaluation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "evaluation is a mark of the controller, which is here while expressions of the set are evaluated for the first time, and as long as their evaluation is stopped. Absent of a set without expressions.",
+							Ref:         ref(appsv1.StatefulSetEvaluation{}.OpenAPIModelName()),
+						},
+					},
 				},
 				Required: []string{"replicas"},
 			},
 		},
 		Dependencies: []string{
-			metav1.Time{}.OpenAPIModelName(), appsv1.MemberReplacement{}.OpenAPIModelName(), appsv1.ObjectTemplateStatus{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.Reclaim{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName(), appsv1.VolumeClaimStatus{}.OpenAPIModelName()},
+			metav1.Time{}.OpenAPIModelName(), appsv1.MemberReplacement{}.OpenAPIModelName(), appsv1.ObjectTemplateStatus{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.Reclaim{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName(), appsv1.StatefulSetEvaluation{}.OpenAPIModelName(), appsv1.VolumeClaimStatus{}.OpenAPIModelName()},
 	}
 }
 

@@ -77,6 +77,7 @@ func extensions() []extension {
 		{"status.volumeClaims", 2, func(s *v1.StatefulSet) bool { return len(s.Status.VolumeClaims) > 0 }},
 		{"status.reclaims", 2, func(s *v1.StatefulSet) bool { return len(s.Status.Reclaims) > 0 }},
 		{"status.objectTemplates", 2, func(s *v1.StatefulSet) bool { return len(s.Status.ObjectTemplates) > 0 }},
+		{"status.evaluation", 2, func(s *v1.StatefulSet) bool { return s.Status.Evaluation != nil }},
 		{"status.replacements", 2, func(s *v1.StatefulSet) bool { return len(s.Status.Replacements) > 0 }},
 	}
 }

@@ -59,6 +59,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.StatefulSetConditionApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("StatefulSetDisruption"):
 		return &appsv1.StatefulSetDisruptionApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("StatefulSetEvaluation"):
+		return &appsv1.StatefulSetEvaluationApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("StatefulSetOrdinals"):
 		return &appsv1.StatefulSetOrdinalsApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("StatefulSetPersistentVolumeClaimRetentionPolicy"):

@@ -82,6 +82,9 @@ func (statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Obj
 	if set.Status.ObjectTemplates == nil && !isController(ctx) {
 		set.Status.ObjectTemplates = oldSet.Status.ObjectTemplates
 	}
+	if set.Status.Evaluation == nil && !isController(ctx) {
+		set.Status.Evaluation = oldSet.Status.Evaluation
+	}
 }
 
 func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
@@ -95,6 +98,9 @@ func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Objec
 	}
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.ObjectTemplates, oldSet.Status.ObjectTemplates) {
 		errs = append(errs, field.Forbidden(field.NewPath("status", "objectTemplates"), "only the controller changes it; leave it as it is, or out"))
+	}
+	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Evaluation, oldSet.Status.Evaluation) {
+		errs = append(errs, field.Forbidden(field.NewPath("status", "evaluation"), "only the controller changes it; leave it as it is, or out; to release a set: kubectl sts evaluate"))
 	}
 	return errs
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -188,6 +189,48 @@ func TestOnlyTheControllerChangesWhatIsToldOfTemplatesOfObjects(t *testing.T) {
 			}
 			if strings.Join(got, ",") != test.want {
 				t.Errorf("the removed templates are %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestOnlyTheControllerChangesTheMarkOfAnEvaluation(t *testing.T) {
+	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.evaluation: Forbidden: only the controller changes it; leave it as it is, or out; to release a set: kubectl sts evaluate`
+	mark := v1.StatefulSetEvaluation{Inputs: "abc", Deaths: 2, StoppedAt: new(metav1.NewTime(time.Unix(1000, 0)))}
+	for sentence, test := range map[string]struct {
+		sender    string
+		change    func(*v1.StatefulSetStatus)
+		want, err string
+	}{
+		"the controller removes it":               {sender: user.APIServerUser, change: func(s *v1.StatefulSetStatus) { s.Evaluation = nil }},
+		"a client leaves it as it is":             {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.ReadyReplicas = 0 }, want: "abc"},
+		"a client that does not know it keeps it": {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.Evaluation = nil }, want: "abc"},
+		"a client must not release the set":       {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.Evaluation.StoppedAt = nil }, want: "abc", err: refused},
+		"a client must not change the inputs":     {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.Evaluation.Inputs = "other" }, want: "abc", err: refused},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newTestStorage(t)
+			created := settest.Valid()
+			created.Status.Evaluation = mark.DeepCopy()
+			set := create(t, s, created)
+			if set.Status.Evaluation != nil {
+				t.Fatalf("a set is created with the mark %+v, want none", set.Status.Evaluation)
+			}
+			set.Status.Evaluation = mark.DeepCopy()
+			if err := updateStatusAs(user.APIServerUser, s, set); err != nil {
+				t.Fatalf("writing the mark: %v", err)
+			}
+			set = storedSet(t, s)
+			test.change(&set.Status)
+			if err := updateStatusAs(test.sender, s, set); (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
+				t.Errorf("got error %v, want %q", err, test.err)
+			}
+			got := ""
+			if mark := storedSet(t, s).Status.Evaluation; mark != nil {
+				got = mark.Inputs
+			}
+			if got != test.want {
+				t.Errorf("the stored mark has the inputs %q, want %q", got, test.want)
 			}
 		})
 	}

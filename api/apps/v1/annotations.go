@@ -20,6 +20,11 @@ func Held(set *StatefulSet) (why string, held bool) {
 	return why, held
 }
 
+// EvaluateAnnotation releases a set whose evaluation is stopped, if its value is
+// status.evaluation.stoppedAt: the controller evaluates the expressions of the set once more. A later
+// stop needs another value.
+const EvaluateAnnotation = GroupName + "/evaluate"
+
 // ClaimTemplatesAnnotation is on the pods of a set that has spec.volumeClaimUpdate. It names
 // the claim templates that the pod was created with, so that a pod that mounts otherwise
 // because somebody changes pods at admission is not recreated over and over.

@@ -35,6 +35,9 @@ const (
 	ReasonRolloutRolledBack = "RolloutRolledBack"
 	// ReasonClaimGrown: the claims of a template that had to grow have grown.
 	ReasonClaimGrown = "ClaimGrown"
+	// ReasonEvaluationReleased: somebody has asked for expressions whose evaluation was stopped to be
+	// evaluated once more.
+	ReasonEvaluationReleased = "EvaluationReleased"
 	// ReasonOtherOverride: members keep an override that they are not to have any more, or lack
 	// one that they are to have, until they are recreated.
 	ReasonOtherOverride = "OtherOverride"
@@ -150,6 +153,9 @@ const (
 	// ReasonRolledBack: an update was rolled back. It is not tried again before the set gets
 	// another template.
 	ReasonRolledBack = "RolledBack"
+	// ReasonEvaluationStopped: processes of the controller ended while they evaluated expressions of the
+	// set, so that these are not evaluated any more.
+	ReasonEvaluationStopped = "EvaluationStopped"
 	// ReasonRevisionUnreadable: the record of a revision cannot be read.
 	ReasonRevisionUnreadable = "RevisionUnreadable"
 )

@@ -94,6 +94,12 @@ type StatefulSetStatus struct {
 	// +optional
 	// +listType=atomic
 	ObjectTemplates []ObjectTemplateStatus `json:"objectTemplates,omitempty" protobuf:"bytes,1040,rep,name=objectTemplates"`
+
+	// evaluation is a mark of the controller, which is here while expressions of the set are evaluated
+	// for the first time, and as long as their evaluation is stopped. Absent of a set without
+	// expressions.
+	// +optional
+	Evaluation *StatefulSetEvaluation `json:"evaluation,omitempty" protobuf:"bytes,1042,opt,name=evaluation"`
 }
 
 // Condition is the condition of a type, the zero value if there is none.

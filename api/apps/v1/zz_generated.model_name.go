@@ -134,6 +134,11 @@ func (in StatefulSetDisruption) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in StatefulSetEvaluation) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.StatefulSetEvaluation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in StatefulSetList) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.StatefulSetList"
 }

@@ -472,6 +472,34 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: method
       type:
         scalar: string
+- name: dev.statefulset.apps.v1.StatefulSetEvaluation
+  map:
+    fields:
+    - name: deaths
+      type:
+        scalar: numeric
+    - name: fields
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: generation
+      type:
+        scalar: numeric
+    - name: holder
+      type:
+        scalar: string
+    - name: inputs
+      type:
+        scalar: string
+      default: ""
+    - name: startedAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: stoppedAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
 - name: dev.statefulset.apps.v1.StatefulSetOrdinals
   map:
     fields:
@@ -602,6 +630,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: currentRevision
       type:
         scalar: string
+    - name: evaluation
+      type:
+        namedType: dev.statefulset.apps.v1.StatefulSetEvaluation
     - name: lastProgressTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time

@@ -60,6 +60,10 @@ type StatefulSetStatusApplyConfiguration struct {
 	Reclaims []ReclaimApplyConfiguration `json:"reclaims,omitempty"`
 	// objectTemplates say, by template, how far the objects that the set asks for are there.
 	ObjectTemplates []ObjectTemplateStatusApplyConfiguration `json:"objectTemplates,omitempty"`
+	// evaluation is a mark of the controller, which is here while expressions of the set are evaluated
+	// for the first time, and as long as their evaluation is stopped. Absent of a set without
+	// expressions.
+	Evaluation *StatefulSetEvaluationApplyConfiguration `json:"evaluation,omitempty"`
 }
 
 // StatefulSetStatusApplyConfiguration constructs a declarative configuration of the StatefulSetStatus type for use with
@@ -231,5 +235,13 @@ func (b *StatefulSetStatusApplyConfiguration) WithObjectTemplates(values ...*Obj
 		}
 		b.ObjectTemplates = append(b.ObjectTemplates, *values[i])
 	}
+	return b
+}
+
+// WithEvaluation sets the Evaluation field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Evaluation field is set to the value of the last call.
+func (b *StatefulSetStatusApplyConfiguration) WithEvaluation(value *StatefulSetEvaluationApplyConfiguration) *StatefulSetStatusApplyConfiguration {
+	b.Evaluation = value
 	return b
 }
