@@ -3,10 +3,17 @@
 
 package plan
 
-import "cmp"
+import (
+	"cmp"
+
+	"statefulset.dev/identity"
+)
 
 // Compute says what to do about a world.
 func Compute(world World) Plan {
+	if identity.IsSetAside(world.Set) {
+		return setAside(world)
+	}
 	reads := &reader{known: world.Records}
 	f := survey(world, reads)
 	d := decide(f, reads)

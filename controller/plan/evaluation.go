@@ -4,49 +4,60 @@
 package plan
 
 import (
-	"slices"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
-// evaluationEnded has a plan take nothing away if the time for evaluations was over before all was
-// rendered that the plan depends on: what could not be rendered in time may be as it should be. What is
-// created has been rendered whole. The next sync tries again.
-func (f *facts) evaluationEnded(d *draft) {
-	if !f.Evaluation.Ended() {
-		return
+// setAside is the plan of a set whose expressions are not evaluated any more: none is evaluated, and
+// nothing is done. Its status counts pods, and keeps all else.
+func setAside(world World) Plan {
+	_, held := v1.Held(world.Set)
+	f := &facts{World: world, held: held, roster: identity.OrdinalsOf(world.Set), overrides: identity.OverridesOf(world.Set)}
+	f.current, f.update = &revision{name: world.Set.Status.CurrentRevision}, &revision{name: world.Set.Status.UpdateRevision}
+	selector, err := metav1.LabelSelectorAsSelector(world.Set.Spec.Selector)
+	if err != nil {
+		selector = labels.Nothing()
 	}
-	d.blocked(v1.ReasonRenderFailed, "the expressions of the set take too long to evaluate; nothing is removed or changed until they are evaluated in time")
-	if len(creating(d.first)) < len(d.first) {
-		d.first, d.chains, d.aside = nil, nil, nil
-		return
-	}
-	for i := range d.chains {
-		d.chains[i] = creating(d.chains[i])
-	}
-	d.chains = slices.DeleteFunc(d.chains, func(chain Chain) bool { return len(chain) == 0 })
-	d.aside = nil
-}
-
-// creating is the beginning of a chain that only creates.
-func creating(chain Chain) Chain {
-	for i, action := range chain {
-		if !creates(action) {
-			return chain[:i]
+	f.sortMembers(selector)
+	status := *world.Set.Status.DeepCopy()
+	status.ObservedGeneration = world.Set.Generation
+	status.Replicas, status.ReadyReplicas, status.AvailableReplicas, status.CurrentReplicas, status.UpdatedReplicas = 0, 0, 0, 0, 0
+	for m := range f.all() {
+		if m.pod != nil {
+			f.count(&status, m.pod)
 		}
 	}
-	return chain
+	stands := standing{open: &reason{v1.ReasonDeleting, "the set is being deleted"}}
+	if world.Set.DeletionTimestamp == nil {
+		stopped := &reason{v1.ReasonEvaluationStopped, stoppedMessage(world.Set)}
+		stands = standing{open: stopped, stalled: stopped}
+	}
+	setConditions(f, &status, stands)
+	p := Plan{Status: status, RequeueAfter: f.nextAvailability(), Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable()}
+	if stands.stalled != nil {
+		p.Waiting = stands.stalled.message
+	}
+	return p
 }
 
-// creates reports whether an action leaves alone all that exists.
-func creates(action Action) bool {
-	switch action.(type) {
-	case CreateMember, CreateClaims, CreateRevision, CreateAnchor, CreateObject:
-		return true
-	case SetClaimOwners, UpdateClaim, MarkClaim, DeleteClaim, RepairPod, DeletePod, AdoptPod, ReleasePod, PatchPod, SetPodConditions,
-		UpdateInPlace, ResizePod, EndInPlace, RaiseRevision, AdoptRevision, DeleteRevision, OwnAnchor, SetObjectOwners, ApplyObject,
-		MarkObject, DeleteObject:
-		return false
+// fewFields is how many fields a message lists.
+const fewFields = 3
+
+// stoppedMessage says which expressions are not evaluated any more, why, and what to do.
+func stoppedMessage(set *v1.StatefulSet) string {
+	mark := set.Status.Evaluation
+	fields := mark.Fields[:min(len(mark.Fields), fewFields)]
+	named := strings.Join(fields, ", ")
+	if more := len(mark.Fields) - len(fields); more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
 	}
-	return false
+	return fmt.Sprintf("the controller does not evaluate %s any more (inputs %s): %d of its processes ended while they did; "+
+		"pods, claims and objects stay as they are; change these fields, or have them evaluated once more: kubectl sts evaluate %s -n %s",
+		foreignText(named), foreignWord(mark.Inputs), mark.Deaths, set.Name, set.Namespace)
 }

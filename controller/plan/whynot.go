@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // Due is a wanted member that is to be changed, and is not in the look that was asked about.
@@ -22,6 +23,9 @@ type Due struct {
 // NotNext are the members of a world that are to be changed and are not, in the order of the
 // update, and at most so many: who asks for a plan wants to know whom it leaves out.
 func NotNext(world World, most int) (due []Due) {
+	if identity.IsSetAside(world.Set) {
+		return nil
+	}
 	reads := &reader{known: world.Records}
 	f := survey(world, reads)
 	if f.badSelector != nil || f.update == nil || f.Set.DeletionTimestamp != nil {

@@ -1,0 +1,52 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// evaluationEnded has a plan take nothing away if the time for evaluations was over before all was
+// rendered that the plan depends on: what could not be rendered in time may be as it should be. What is
+// created has been rendered whole. The next sync tries again.
+func (f *facts) evaluationEnded(d *draft) {
+	if !f.Evaluation.Ended() {
+		return
+	}
+	d.blocked(v1.ReasonRenderFailed, "the expressions of the set take too long to evaluate; nothing is removed or changed until they are evaluated in time")
+	if len(creating(d.first)) < len(d.first) {
+		d.first, d.chains, d.aside = nil, nil, nil
+		return
+	}
+	for i := range d.chains {
+		d.chains[i] = creating(d.chains[i])
+	}
+	d.chains = slices.DeleteFunc(d.chains, func(chain Chain) bool { return len(chain) == 0 })
+	d.aside = nil
+}
+
+// creating is the beginning of a chain that only creates.
+func creating(chain Chain) Chain {
+	for i, action := range chain {
+		if !creates(action) {
+			return chain[:i]
+		}
+	}
+	return chain
+}
+
+// creates reports whether an action leaves alone all that exists.
+func creates(action Action) bool {
+	switch action.(type) {
+	case CreateMember, CreateClaims, CreateRevision, CreateAnchor, CreateObject:
+		return true
+	case SetClaimOwners, UpdateClaim, MarkClaim, DeleteClaim, RepairPod, DeletePod, AdoptPod, ReleasePod, PatchPod, SetPodConditions,
+		UpdateInPlace, ResizePod, EndInPlace, RaiseRevision, AdoptRevision, DeleteRevision, OwnAnchor, SetObjectOwners, ApplyObject,
+		MarkObject, DeleteObject:
+		return false
+	}
+	return false
+}

@@ -1,0 +1,150 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/render"
+)
+
+// evaluationVersion begins what the digest of an evaluation is made of. It changes with what that is.
+const evaluationVersion = "1"
+
+// Evaluation is what a set evaluates: its expressions, and those that a revision of its pods records.
+type Evaluation struct {
+	set   *v1.StatefulSet
+	older []Source
+	// Fields are the fields that have expressions, in the order of the spec, and Inputs is a digest of
+	// the expressions and of all that they read and that a user can change.
+	Fields []string
+	Inputs string
+}
+
+// EvaluationOf is what a set evaluates. The sources are those of earlier revisions that its pods have,
+// or get until an update reaches them.
+func EvaluationOf(set *v1.StatefulSet, older ...Source) Evaluation {
+	e := Evaluation{set: set, Inputs: evaluatedInputs(set)}
+	for _, source := range older {
+		if source.Identity != nil && len(source.Identity.Transforms) > 0 {
+			e.older = append(e.older, source)
+		}
+	}
+	if len(e.older) > 0 || set.Spec.Identity != nil && len(set.Spec.Identity.Transforms) > 0 {
+		e.Fields = append(e.Fields, "spec.identity.transforms")
+	}
+	for i := range set.Spec.ObjectTemplates {
+		template := &set.Spec.ObjectTemplates[i]
+		if len(template.Transforms) > 0 {
+			e.Fields = append(e.Fields, fmt.Sprintf("spec.objectTemplates[%d].transforms", i))
+		}
+		if len(template.Outputs) > 0 {
+			e.Fields = append(e.Fields, fmt.Sprintf("spec.objectTemplates[%d].outputs", i))
+		}
+	}
+	return e
+}
+
+// Any reports whether there are expressions.
+func (e Evaluation) Any() bool { return len(e.Fields) > 0 }
+
+// Run evaluates what is made for the set, and for members, as long as it is to go on. What cannot be
+// evaluated is reported where it is used.
+func (e Evaluation) Run(ordinals []int, goOn func() bool) {
+	overrides := OverridesOf(e.set)
+	objects, wrong := overrides.Objects()
+	if wrong != nil {
+		objects = nil // nothing is made of them
+	}
+	objects = slices.DeleteFunc(objects, func(o Object) bool { return len(o.Template().Transforms) == 0 })
+	for _, object := range objects {
+		if object.ForSet() && goOn() {
+			_, _ = object.Make(0)
+		}
+	}
+	sources, renderers := e.sources(), []*render.Renderer{}
+	for _, source := range sources {
+		renderers = append(renderers, overrides.rendererOf(source))
+	}
+	for _, ordinal := range ordinals {
+		if !goOn() {
+			return
+		}
+		for i, renderer := range renderers {
+			_, _ = renderer.Pod(overrides.Template(sources[i].Template, ordinal), overrides.member(ordinal))
+		}
+		for _, object := range objects {
+			if !object.ForSet() {
+				_, _ = object.Make(ordinal)
+			}
+		}
+	}
+}
+
+// sources are what pods of members are made from with transforms.
+func (e Evaluation) sources() []Source {
+	if of := e.set.Spec.Identity; of == nil || len(of.Transforms) == 0 {
+		return e.older
+	}
+	return append(slices.Clone(e.older), SourceOf(e.set))
+}
+
+// IsSetAside reports whether the expressions of a set are not evaluated any more, because processes ended
+// while they evaluated them.
+func IsSetAside(set *v1.StatefulSet) bool {
+	return set.Status.Evaluation.IsStopped() && set.Status.Evaluation.Inputs == evaluatedInputs(set)
+}
+
+// RecordsTransforms reports whether the data of a revision may record transforms. It is true of more
+// than do, and cheap.
+func RecordsTransforms(data []byte) bool {
+	return bytes.Contains(data, []byte(`"identity"`)) && bytes.Contains(data, []byte(`"transforms"`))
+}
+
+// evaluatedInputs is a digest of the expressions of a set and of what they read. Its name is left out,
+// as nobody can change it; and so are the templates, which expressions do not read.
+func evaluatedInputs(set *v1.StatefulSet) string {
+	sum := sha256.New()
+	part := func(value any) {
+		text, err := json.Marshal(value)
+		if err != nil {
+			// What came off the wire can be written to it.
+			panic(fmt.Sprintf("encoding what a set evaluates: %v", err))
+		}
+		fmt.Fprintf(sum, "%d:%s", len(text), text)
+	}
+	part(evaluationVersion)
+	part(set.Spec.ServiceName)
+	if of := set.Spec.Identity; of != nil {
+		part(of.Values)
+		part(of.Transforms)
+	}
+	for i := range set.Spec.Overrides {
+		if override := &set.Spec.Overrides[i]; len(override.Values) > 0 {
+			part(override.Ordinals)
+			part(override.Values)
+		}
+	}
+	for i := range set.Spec.ObjectTemplates {
+		template := &set.Spec.ObjectTemplates[i]
+		part(template.Scope)
+		part(template.Transforms)
+		part(template.Outputs)
+		for _, t := range template.Transforms {
+			if strings.Contains(t.Expression, render.Members) || strings.Contains(t.Expression, render.Replicas) {
+				part(OrdinalsOf(set).Ranges())
+				break
+			}
+		}
+	}
+	const enough = 8
+	return hex.EncodeToString(sum.Sum(nil)[:enough])
+}
