@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
@@ -61,6 +62,9 @@ func (c *Config) complete() error {
 	}
 	if err := errors.Join(c.Validate()...); err != nil {
 		return fmt.Errorf("controller options: %w", err)
+	}
+	if c.Identity == "" {
+		c.Identity = string(uuid.NewUUID()) // a mark names the process
 	}
 	if c.Events == nil {
 		c.Events = &typedcorev1.EventSinkImpl{Interface: c.Host.CoreV1().Events("")}

@@ -45,6 +45,8 @@ type memo struct {
 	reads plan.Records
 	// objects are what is remembered of objects beside pods (objects_memory.go).
 	objects objectsMemo
+	// evaluated is what has been evaluated of the set's expressions (evaluation_memory.go).
+	evaluated evaluated
 	// read is what was read of objects that the caches have only stubs of (unread.go).
 	read map[*unread]any
 }
@@ -89,7 +91,7 @@ func (m *memo) keepWritesOnly() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.failures, m.unlabeled, m.durable, m.statusAt, m.pending = failures{}, nil, incarnation{}, time.Time{}, pendingEvents{}
-	m.reads, m.read, m.objects = plan.Records{}, nil, objectsMemo{}
+	m.reads, m.read, m.objects, m.evaluated = plan.Records{}, nil, objectsMemo{}, evaluated{}
 }
 
 func (m *memo) lastReads() plan.Records {

@@ -55,7 +55,11 @@ func look(t *testing.T, term *term, host *configMaps) (p plan.Plan, read []strin
 	t.Helper()
 	world := term.eventually(t, "objects are known", isKnown)
 	host.do(func() { host.read = nil })
-	p = term.decide(t.Context(), term.memory.of(cache.MetaObjectToName(world.Set)), world)
+	known := term.memory.of(cache.MetaObjectToName(world.Set))
+	p, err := term.decide(t.Context(), known, &evaluation{term: term, known: known, set: world.Set}, world)
+	if err != nil {
+		t.Fatal(err)
+	}
 	host.do(func() { read = host.read })
 	slices.Sort(read)
 	return p, read

@@ -34,7 +34,7 @@ func (t *term) bringStatus(ctx context.Context, set *v1.StatefulSet, status v1.S
 			return left, nil
 		}
 	}
-	if err := t.writeStatus(ctx, set, status); err != nil {
+	if _, err := t.writeStatus(ctx, set, status); err != nil {
 		return 0, err
 	}
 	known.keepStatusWritten(t.Clock.Now())
@@ -53,11 +53,12 @@ func withoutCounts(status v1.StatefulSetStatus) v1.StatefulSetStatus {
 	return status
 }
 
-func (t *term) writeStatus(ctx context.Context, set *v1.StatefulSet, status v1.StatefulSetStatus) error {
+// writeStatus writes a status, and returns the set that has it.
+func (t *term) writeStatus(ctx context.Context, set *v1.StatefulSet, status v1.StatefulSetStatus) (written *v1.StatefulSet, err error) {
 	updated := *set
 	updated.Status = status
-	return t.write(ctx, func(ctx context.Context) error {
-		written, err := t.Sets.AppsV1().StatefulSets(set.Namespace).UpdateStatus(ctx, &updated, metav1.UpdateOptions{})
+	err = t.write(ctx, func(ctx context.Context) (err error) {
+		written, err = t.Sets.AppsV1().StatefulSets(set.Namespace).UpdateStatus(ctx, &updated, metav1.UpdateOptions{})
 		switch {
 		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 			return &staleRead{err}
@@ -67,6 +68,7 @@ func (t *term) writeStatus(ctx context.Context, set *v1.StatefulSet, status v1.S
 		t.memory.of(cache.MetaObjectToName(set)).wrote(setsResource, written.ResourceVersion)
 		return nil
 	})
+	return written, err
 }
 
 func (m *memo) statusWritten() time.Time {

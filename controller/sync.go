@@ -16,6 +16,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
 )
 
@@ -85,11 +86,22 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	ctx, span := t.startSpan(ctx, set)
 	defer func() { endSpan(span, err) }()
 
-	world, err := t.observe(ctx, set)
+	evaluation, err := t.beginEvaluation(ctx, known, set)
 	if err != nil {
 		return 0, err
 	}
-	decided := t.decide(ctx, known, world)
+	defer evaluation.end()
+	world, err := t.observe(ctx, evaluation.set)
+	if err != nil {
+		return 0, err
+	}
+	decided, err := t.decide(ctx, known, evaluation, world)
+	if err != nil {
+		return 0, err
+	}
+	if set, err = evaluation.complete(ctx); err != nil {
+		return 0, err
+	}
 	known.keepReads(decided.Records)
 	t.gauges.show(set, decided)
 	done := t.execute(ctx, turn, set, decided)
@@ -120,6 +132,9 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 
 // observe gathers what the planner may see of a set.
 func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, error) {
+	if identity.IsSetAside(set) {
+		return t.view.world(set, t.Clock.Now()), nil
+	}
 	known := t.memory.of(cache.MetaObjectToName(set))
 	unlabeled, err := t.readUnlabeledPods(ctx, known)
 	if err != nil {
@@ -145,7 +160,7 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 
 // decide makes the plan of a world. The caches have no more than the metadata of objects, so those
 // are read of which a pod waits for an output, and it is decided anew: nothing else is.
-func (t *term) decide(ctx context.Context, known *memo, world plan.World) plan.Plan {
+func (t *term) decide(ctx context.Context, known *memo, evaluation *evaluation, world plan.World) (plan.Plan, error) {
 	within, cancel := context.WithTimeoutCause(ctx, evaluationTime, errEvaluationTime)
 	defer cancel()
 	world.Evaluation = render.Within(within)
@@ -153,6 +168,9 @@ func (t *term) decide(ctx context.Context, known *memo, world plan.World) plan.P
 	for left := outputsPerLook; left > 0 && len(decided.Reads) > 0; {
 		due := decided.Reads[:min(left, len(decided.Reads))]
 		left -= len(due)
+		if err := evaluation.cover(ctx, &world, due); err != nil {
+			return plan.Plan{}, err
+		}
 		unread = !t.readObjects(ctx, known, &world, due) || unread
 		decided = plan.Compute(world)
 	}
@@ -160,7 +178,7 @@ func (t *term) decide(ctx context.Context, known *memo, world plan.World) plan.P
 		known.awaitOutputs(world.Objects, unread)
 		known.seekLost(decided.Lost, t.Clock.Now())
 	}
-	return decided
+	return decided, nil
 }
 
 // inVain is the action at which the plans of a set were given up time and again because the

@@ -38,6 +38,7 @@ type term struct {
 	memory    *memory
 	quotas    *quotas
 	abilities *abilities
+	suspects  *suspects
 	objects   *objectKinds
 	gauges    *gauges
 	recorder  record.EventRecorder
@@ -60,6 +61,7 @@ func newTerm(config Config, all kinds, gauges *gauges, holds func() error) *term
 		memory:     newMemory(),
 		quotas:     newQuotas(config.Host),
 		abilities:  &abilities{host: config.Host},
+		suspects:   newSuspects(),
 	}
 	t.objects = &objectKinds{term: t, watched: map[schema.GroupKind]*objectKind{}}
 	return t
@@ -87,6 +89,7 @@ func (t *term) run(ctx context.Context) {
 		return
 	}
 	klog.FromContext(ctx).Info("Controlling", "identity", t.Identity)
+	t.evaluateSuspects(ctx)
 	for range t.ConcurrentSyncs {
 		running.Go(func() { t.work(ctx) })
 	}
@@ -102,10 +105,11 @@ func (t *term) inform(ctx context.Context, kind *kind) {
 	t.informers[kind.resource].RunWithContext(ctx)
 }
 
-// ready returns an error that names what there is no list of yet.
+// ready returns an error that names what there is no list of yet, or the set that is evaluated before
+// the workers begin.
 func (t *term) ready() error {
 	if missing := t.informers.unsynced(t.kinds); missing != "" {
 		return fmt.Errorf("the controller leads and still waits for its first list of %s", missing)
 	}
-	return nil
+	return t.suspects.ready()
 }

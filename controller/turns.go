@@ -66,7 +66,11 @@ func (t *term) work(ctx context.Context) {
 		t.syncs.Go(func() {
 			defer close(done)
 			defer t.queue.Done(key)
-			if ctx.Err() == nil {
+			switch {
+			case ctx.Err() != nil:
+			case t.suspects.has(key):
+				t.queue.AddAfter(key, t.RetryPeriod)
+			default:
 				t.syncAndRequeue(ctx, turn, key)
 			}
 		})

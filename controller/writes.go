@@ -21,8 +21,9 @@ import (
 type footprint struct {
 	// versions are the highest resource versions written, by kind of object.
 	versions map[resource]string
-	// status is the resource version of the status that was written last.
-	status string
+	// status is the resource version of the status that was written last, and marked that of the one
+	// before in which nothing but the mark of an evaluation was changed.
+	status, marked string
 	// removals are what was told to go. The answer to a delete has no version.
 	removals []removal
 	// awaited is true if a sync has been put off until the writes are seen.
@@ -95,14 +96,21 @@ func (m *memo) awaits() bool {
 	return m.footprint.awaited
 }
 
-// isOwnStatus reports whether the version is that of the status written last.
+// wroteMark notes that a status was written in which nothing but the mark of an evaluation was changed.
+func (m *memo) wroteMark(version string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.footprint.marked = version
+}
+
+// isOwnStatus reports whether the version is that of the status written last, or of a mark.
 func (m *memo) isOwnStatus(version string) bool {
 	if m == nil {
 		return false
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.footprint.status == version
+	return version == m.footprint.status || version == m.footprint.marked
 }
 
 // reached reports whether a view at version a shows what was written at b.

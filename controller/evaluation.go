@@ -1,0 +1,283 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
+)
+
+// Expressions are bounded, but a bound may have a mistake, and one set must not end every leader. So a
+// mark is written to the set's status before its expressions are evaluated for the first time, and the
+// next write of the status removes it. A process that takes over and finds the mark of another one
+// knows that this one ended in between, by these expressions or by anything else. It evaluates such
+// sets alone, and does not evaluate those that were evaluated alone when a process ended.
+
+const (
+	// mostDeaths is how many processes may end while they evaluate the same inputs.
+	mostDeaths = 2
+	// mostRehearsed is for how many members the expressions of a set are evaluated under the first mark.
+	mostRehearsed = 500
+	// rehearsalTime is for how long that is done.
+	rehearsalTime = 5 * time.Second
+	// markLifetime is for how long a mark is evidence: a store that was restored has old ones.
+	markLifetime = time.Hour
+	// evaluationPatience is how long a sync waits for its turn to evaluate.
+	evaluationPatience = 10 * time.Second
+)
+
+// evaluation is what one sync evaluates of a set's expressions.
+type evaluation struct {
+	*term
+
+	known *memo
+	// set is the set with the mark, if it has got one.
+	set *v1.StatefulSet
+	// suspected is true if a process ended while it evaluated the same.
+	suspected bool
+	// taken is what is to be given back of the room for evaluations.
+	taken int64
+}
+
+// beginEvaluation marks a set, if its expressions have not been evaluated before, and evaluates them
+// for its members. A set that two processes ended with is set aside instead.
+func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.StatefulSet) (e *evaluation, err error) {
+	e = &evaluation{term: t, known: known, set: set}
+	mark := set.Status.Evaluation
+	if mark == nil && isObserved(set) || set.DeletionTimestamp != nil || held(set) {
+		return e, nil
+	}
+	of := identity.EvaluationOf(set, t.olderSources(set)...)
+	if mark != nil && mark.Inputs != of.Inputs {
+		mark = nil
+	}
+	if !of.Any() {
+		if mark.IsStopped() {
+			err = e.unmark(ctx) // nothing is left of what an earlier revision evaluated
+		}
+		return e, err
+	}
+	released := mark.IsStopped() && set.Annotations[v1.EvaluateAnnotation] == mark.Release()
+	if mark.IsStopped() && !released {
+		return e, nil
+	}
+	left, done := known.notEvaluated(set, of.Inputs)
+	if done && !released && (mark == nil || mark.Holder == t.Identity) {
+		return e, nil
+	}
+	next := t.nextMark(set, of, mark)
+	if next.Deaths >= mostDeaths && !released && mark.Holder != t.Identity {
+		return e, e.stop(ctx, next)
+	}
+	defer func() {
+		if err != nil {
+			e.end()
+		}
+	}()
+	e.suspected = next.Deaths > 0
+	if err := e.takeRoom(ctx); err != nil {
+		return e, err
+	}
+	if mark == nil || released || mark.Holder != t.Identity {
+		if err := e.mark(ctx, next); err != nil {
+			return e, err
+		}
+	}
+	if released {
+		t.tell(set, event{kind: corev1.EventTypeNormal, reason: v1.ReasonEvaluationReleased, text: "Expressions are evaluated once more, as somebody has asked for"})
+	}
+	until := t.Clock.Now().Add(rehearsalTime)
+	of.Run(left, func() bool { return ctx.Err() == nil && t.Clock.Now().Before(until) })
+	known.keepEvaluated(set, of.Inputs, left)
+	if e.suspected {
+		t.awaitOutputKinds(ctx, known, set)
+	}
+	return e, nil
+}
+
+// isObserved reports whether the controller has completed a sync of the present spec, in which
+// expressions were evaluated.
+func isObserved(set *v1.StatefulSet) bool {
+	return set.Status.ObservedGeneration == set.Generation && set.Status.Condition(v1.StatefulSetReady).Reason != v1.ReasonHeld
+}
+
+// nextMark is the mark for an evaluation that follows one with the same inputs, nil if there was none.
+func (t *term) nextMark(set *v1.StatefulSet, of identity.Evaluation, before *v1.StatefulSetEvaluation) v1.StatefulSetEvaluation {
+	now := metav1.NewTime(t.Clock.Now().Truncate(time.Second))
+	next := v1.StatefulSetEvaluation{Generation: set.Generation, Inputs: of.Inputs, Fields: of.Fields, Holder: t.Identity, StartedAt: &now}
+	switch {
+	case before == nil:
+	case before.IsStopped(), before.Holder == t.Identity:
+		next.Deaths = before.Deaths
+	case before.StartedAt == nil || now.Sub(before.StartedAt.Time) < markLifetime:
+		next.Deaths = before.Deaths + 1
+	}
+	return next
+}
+
+// mark writes a mark into the status of the set, and nothing else.
+func (e *evaluation) mark(ctx context.Context, next v1.StatefulSetEvaluation) error {
+	if next.Deaths > 0 {
+		klog.FromContext(ctx).Info("Evaluating a set alone: a process ended while it evaluated it", "set", e.known.key,
+			"deaths", next.Deaths, "inputs", next.Inputs, "fields", next.Fields)
+	}
+	status := *e.set.Status.DeepCopy()
+	status.Evaluation = &next
+	return e.write(ctx, status)
+}
+
+// stop sets the set aside.
+func (e *evaluation) stop(ctx context.Context, last v1.StatefulSetEvaluation) error {
+	last.StoppedAt, last.StartedAt, last.Holder = last.StartedAt, e.set.Status.Evaluation.StartedAt, ""
+	aside := *e.set
+	aside.Status = *e.set.Status.DeepCopy()
+	aside.Status.Evaluation = &last
+	status := plan.Compute(e.view.world(&aside, e.Clock.Now())).Status
+	if err := e.write(ctx, status); err != nil {
+		return err
+	}
+	why := status.Condition(v1.StatefulSetStalled).Message
+	klog.FromContext(ctx).Info("Setting a set aside", "set", e.known.key, "why", why)
+	e.tell(e.set, event{kind: corev1.EventTypeWarning, reason: v1.ReasonEvaluationStopped, text: why})
+	return nil
+}
+
+func (e *evaluation) write(ctx context.Context, status v1.StatefulSetStatus) error {
+	written, err := e.writeStatus(ctx, e.set, status)
+	if err != nil {
+		return err
+	}
+	written.ManagedFields = nil
+	e.set = written
+	e.known.wroteMark(written.ResourceVersion)
+	return nil
+}
+
+// cover marks a set of which outputs of objects are about to be evaluated that were not before, unless
+// it is marked. A changed object is not marked anew: it would cost a write for each change, and outputs
+// only read fields.
+func (e *evaluation) cover(ctx context.Context, world *plan.World, due []plan.ObjectRead) error {
+	unknown := e.known.newOutputs(world.Set, due)
+	if len(unknown) == 0 {
+		return nil
+	}
+	if e.set.Status.Evaluation == nil {
+		if err := e.mark(ctx, e.nextMark(e.set, identity.EvaluationOf(e.set, e.olderSources(e.set)...), nil)); err != nil {
+			return err
+		}
+		world.Set = e.set
+	}
+	e.known.keepOutputsSeen(e.set.UID, unknown)
+	return nil
+}
+
+// complete says that all of a sync is evaluated, and returns the set as it is then. The mark of a set
+// that was suspected is removed at once, so that a process that ends later says nothing about it.
+func (e *evaluation) complete(ctx context.Context) (*v1.StatefulSet, error) {
+	defer e.end()
+	if e.suspected {
+		if err := e.unmark(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return e.set, nil
+}
+
+// unmark removes the mark, if there is one, and changes nothing else.
+func (e *evaluation) unmark(ctx context.Context) error {
+	if e.set.Status.Evaluation == nil {
+		return nil
+	}
+	status := *e.set.Status.DeepCopy()
+	status.Evaluation = nil
+	return e.write(ctx, status)
+}
+
+// everyone is the room for evaluations: each takes one, and one that is to be alone all.
+const everyone = 1 << 20
+
+func (e *evaluation) takeRoom(ctx context.Context) error {
+	taken := int64(1)
+	if e.suspected {
+		taken = everyone
+	}
+	ctx, cancel := context.WithTimeout(ctx, evaluationPatience)
+	defer cancel()
+	if err := e.suspects.room.Acquire(ctx, taken); err != nil {
+		return fmt.Errorf("waiting for the evaluation of another set: %w", err)
+	}
+	e.taken = taken
+	return nil
+}
+
+// end gives back the room. It may be called more than once.
+func (e *evaluation) end() {
+	e.suspects.room.Release(e.taken)
+	e.taken = 0
+}
+
+// olderSources are what pods of a set have been made from, and may be again, with other transforms than
+// the set has. It is cheap for sets without expressions.
+func (t *term) olderSources(set *v1.StatefulSet) (older []identity.Source) {
+	const most = 3
+	names := []string{set.Status.CurrentRevision}
+	for _, pod := range t.view.podsOf(set) {
+		if name := pod.Labels[identity.RevisionLabel]; len(names) <= most && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, revision := range t.view.revisionsOf(set) {
+		if !slices.Contains(names, revision.Name) || !identity.RecordsTransforms(revision.Data.Raw) {
+			continue
+		}
+		source, err := identity.Recorded(revision.Data.Raw)
+		if err == nil && !equality.Semantic.DeepEqual(source.Identity, set.Spec.Identity) {
+			older = append(older, source)
+		}
+	}
+	slices.SortStableFunc(older, func(a, b identity.Source) int {
+		return cmp.Compare(len(a.Identity.Transforms), len(b.Identity.Transforms))
+	})
+	return older[:min(len(older), most)]
+}
+
+// awaitOutputKinds waits for a while until the objects of a set can be read that have outputs, as they
+// could when it was evaluated last.
+func (t *term) awaitOutputKinds(ctx context.Context, known *memo, set *v1.StatefulSet) {
+	if !slices.ContainsFunc(set.Spec.ObjectTemplates, func(o v1.ObjectTemplate) bool { return len(o.Outputs) > 0 }) {
+		return
+	}
+	const tries, pause = 30, 100 * time.Millisecond
+	for range tries {
+		waits := false
+		for _, kind := range identity.ObjectKinds(set) {
+			watched, _ := t.objects.of(kind)
+			if watched == nil {
+				continue
+			}
+			state := watched.state(known)
+			waits = waits || !state.Known && state.Refused == ""
+		}
+		if !waits {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.Clock.After(pause):
+		}
+	}
+}

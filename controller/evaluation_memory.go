@@ -1,0 +1,81 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
+)
+
+// evaluated is what this term has evaluated of a set's expressions: with which inputs, for which members,
+// and the objects whose outputs it has read.
+type evaluated struct {
+	set     types.UID
+	inputs  string
+	members map[int]bool
+	outputs map[identity.ObjectKey]bool
+}
+
+// notEvaluated are the members for which the inputs have not been evaluated, as far as they are
+// evaluated under one mark, and whether that is all done.
+func (m *memo) notEvaluated(set *v1.StatefulSet, inputs string) (left []int, done bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.evaluated.set == set.UID && m.evaluated.inputs == inputs
+	looked := 0
+	for ordinal := range identity.OrdinalsOf(set).All() {
+		if looked++; looked > mostRehearsed {
+			break
+		}
+		if !known || !m.evaluated.members[ordinal] {
+			left = append(left, ordinal)
+		}
+	}
+	return left, known && len(left) == 0
+}
+
+func (m *memo) keepEvaluated(set *v1.StatefulSet, inputs string, members []int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.evaluated.set != set.UID || m.evaluated.inputs != inputs || len(m.evaluated.members) > 2*mostRehearsed {
+		m.evaluated = evaluated{set: set.UID, inputs: inputs, members: map[int]bool{}}
+	}
+	for _, ordinal := range members {
+		m.evaluated.members[ordinal] = true
+	}
+}
+
+// newOutputs are objects with outputs that have not been read in this term.
+func (m *memo) newOutputs(set *v1.StatefulSet, due []plan.ObjectRead) (unknown []identity.ObjectKey) {
+	gives := map[string]bool{}
+	for i := range set.Spec.ObjectTemplates {
+		gives[set.Spec.ObjectTemplates[i].Name] = len(set.Spec.ObjectTemplates[i].Outputs) > 0
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, read := range due {
+		if gives[read.Template] && (m.evaluated.set != set.UID || !m.evaluated.outputs[read.Key]) {
+			unknown = append(unknown, read.Key)
+		}
+	}
+	return unknown
+}
+
+// keepOutputsSeen notes objects whose outputs are evaluated under a mark.
+func (m *memo) keepOutputsSeen(uid types.UID, keys []identity.ObjectKey) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.evaluated.set != uid {
+		m.evaluated = evaluated{set: uid}
+	}
+	if m.evaluated.outputs == nil {
+		m.evaluated.outputs = map[identity.ObjectKey]bool{}
+	}
+	for _, key := range keys {
+		m.evaluated.outputs[key] = true
+	}
+}

@@ -1,0 +1,115 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+const (
+	// suspectPatience is how long the workers wait for one set that is evaluated before they begin, and
+	// suspectsPatience for all of them. Those that are left are evaluated when it is their turn.
+	suspectPatience  = 15 * time.Second
+	suspectsPatience = time.Minute
+)
+
+// suspects are sets with the mark of a process that has ended.
+type suspects struct {
+	// room is for evaluations that are under a mark.
+	room *semaphore.Weighted
+	// now is the one that is evaluated before the workers begin, nil if none is.
+	now atomic.Pointer[cache.ObjectName]
+}
+
+func newSuspects() *suspects { return &suspects{room: semaphore.NewWeighted(everyone)} }
+
+// has reports whether a set is evaluated before the workers begin.
+func (s *suspects) has(key cache.ObjectName) bool {
+	now := s.now.Load()
+	return now != nil && *now == key
+}
+
+// ready returns an error as long as a set is evaluated before the workers begin.
+func (s *suspects) ready() error {
+	if now := s.now.Load(); now != nil {
+		return fmt.Errorf("the controller leads and first evaluates set %s alone, because a process ended while it evaluated it", now)
+	}
+	return nil
+}
+
+// evaluateSuspects syncs the sets with the mark of a process that has ended, one after the other and
+// before all other sets. Their turns are over when they begin, so nothing is written to the host, which
+// might take long; and a set that hangs does not keep the workers from beginning.
+func (t *term) evaluateSuspects(ctx context.Context) {
+	until := t.Clock.Now().Add(suspectsPatience)
+	for _, key := range t.marked() {
+		if ctx.Err() != nil || !t.Clock.Now().Before(until) {
+			return
+		}
+		if !t.evaluateSuspect(ctx, key) {
+			klog.FromContext(ctx).Info("Not waiting any longer for the evaluation of a set", "set", key, "waited", suspectPatience)
+			return
+		}
+	}
+}
+
+// evaluateSuspect reports whether the sync has come to its end.
+func (t *term) evaluateSuspect(ctx context.Context, key cache.ObjectName) bool {
+	done, turn := make(chan struct{}), newTurn()
+	turn.end()
+	t.suspects.now.Store(&key)
+	t.syncs.Go(func() {
+		defer close(done)
+		defer t.suspects.now.Store(nil)
+		t.syncAndRequeue(ctx, turn, key)
+	})
+	timer := t.Clock.NewTimer(suspectPatience)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C():
+		return false
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// marked are the sets with the mark of another process, the one that was evaluated first before the
+// others.
+func (t *term) marked() []cache.ObjectName {
+	var found []*v1.StatefulSet
+	for _, object := range t.view[setsResource].List() {
+		set, ok := object.(*v1.StatefulSet)
+		if !ok {
+			continue
+		}
+		if mark := set.Status.Evaluation; mark != nil && !mark.IsStopped() && mark.Holder != t.Identity {
+			found = append(found, set)
+		}
+	}
+	slices.SortFunc(found, func(a, b *v1.StatefulSet) int {
+		x, y := a.Status.Evaluation.StartedAt, b.Status.Evaluation.StartedAt
+		if x.Before(y) || y.Before(x) {
+			return cmp.Compare(x.Unix(), y.Unix())
+		}
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	keys := make([]cache.ObjectName, len(found))
+	for i := range found {
+		keys[i] = cache.MetaObjectToName(found[i])
+	}
+	return keys
+}

@@ -1,0 +1,111 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+
+	v1 "statefulset.dev/api/apps/v1"
+	setsfake "statefulset.dev/client/clientset/versioned/fake"
+	"statefulset.dev/identity"
+)
+
+// suspect is a set that a process was evaluating when it ended.
+func suspect(name string, deaths int32) *v1.StatefulSet {
+	set := newSet(name)
+	set.Spec.Identity = evaluatingSet().Spec.Identity.DeepCopy()
+	of := identity.EvaluationOf(set)
+	set.Status.Evaluation = &v1.StatefulSetEvaluation{Generation: 1, Inputs: of.Inputs, Fields: of.Fields, Deaths: deaths, Holder: "dead", StartedAt: new(metav1.Now())}
+	return set
+}
+
+// A leader that takes over evaluates what its predecessor was at first, and does not begin with what two
+// of them ended with; all other sets are worked on.
+func TestALeaderEvaluatesSuspectsBeforeOtherSets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		host, sets := fake.NewClientset(), setsfake.NewSimpleClientset(suspect("once", 0), suspect("twice", 1), newSet("plain"))
+		var log []string
+		sets.PrependReactor("update", "statefulsets", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			set := action.(clienttesting.UpdateAction).GetObject().(*v1.StatefulSet)
+			if len(log) < 4 {
+				log = append(log, set.Name+": "+markWord(set))
+			}
+			return false, nil, nil
+		})
+		start(t, host, sets, "one")
+		eventually(t, "the set that is not set aside, and the plain one, have pods", func() bool { return podCount(t, host) == 2 })
+		const want = "once: mark of one after 1, once: no mark, once: no mark, twice: stopped after 2"
+		eventually(t, "the suspects were evaluated", func() bool { return len(log) == 4 })
+		if got := strings.Join(log, ", "); got != want {
+			t.Errorf("got the status writes %q, want %q first", got, want)
+		}
+		twice, err := sets.AppsV1().StatefulSets("shop").Get(t.Context(), "twice", metav1.GetOptions{})
+		if err != nil || conditionOf(twice, v1.StatefulSetStalled).Reason != v1.ReasonEvaluationStopped {
+			t.Errorf("got conditions %v and error %v, want Stalled with the reason %s", twice.Status.Conditions, err, v1.ReasonEvaluationStopped)
+		}
+	})
+}
+
+func TestASuspectThatHangsDoesNotKeepTheWorkersWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		term, _ := newTestTerm(t, suspect("web", 0))
+		term.recorder = record.NewFakeRecorder(10)
+		hangs := make(chan struct{})
+		term.Sets.(*setsfake.Clientset).PrependReactor("update", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) {
+			<-hangs
+			return false, nil, nil
+		})
+		began := time.Now()
+		term.evaluateSuspects(t.Context())
+		if took := time.Since(began); took != suspectPatience {
+			t.Errorf("the workers begin after %s, want %s", took, suspectPatience)
+		}
+		const want = "the controller leads and first evaluates set shop/web alone, because a process ended while it evaluated it"
+		if got := fmt.Sprint(term.suspects.ready()); got != want || !term.suspects.has(term.marked()[0]) {
+			t.Errorf("got readiness %q, want %q; and no worker may sync the set meanwhile", got, want)
+		}
+		close(hangs)
+		term.syncs.Wait()
+		if err := term.suspects.ready(); err != nil {
+			t.Errorf("got readiness %v after the evaluation, want none", err)
+		}
+	})
+}
+
+func TestOneThatEvaluatesAloneWaitsForTheOthersAndNotForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		term, _ := newTestTerm(t, newSet("web"))
+		known := term.memory.of(cache.NewObjectName("shop", "web"))
+		first, second, alone := &evaluation{term: term, known: known}, &evaluation{term: term, known: known}, &evaluation{term: term, known: known, suspected: true}
+		for _, e := range []*evaluation{first, second} {
+			if err := e.takeRoom(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := time.Now()
+		if err := alone.takeRoom(t.Context()); err == nil || time.Since(began) != evaluationPatience {
+			t.Errorf("beside two others: got error %v after %s, want one after %s", err, time.Since(began), evaluationPatience)
+		}
+		first.end()
+		first.end()
+		second.end()
+		if err := alone.takeRoom(t.Context()); err != nil {
+			t.Errorf("after the others: got error %v, want none", err)
+		}
+		if err := first.takeRoom(t.Context()); err == nil {
+			t.Error("beside one that is to be alone: got room, want none")
+		}
+	})
+}
