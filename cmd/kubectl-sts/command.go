@@ -17,6 +17,7 @@ import (
 
 	"statefulset.dev/cmd/kubectl-sts/adapter"
 	"statefulset.dev/cmd/kubectl-sts/doctor"
+	"statefulset.dev/cmd/kubectl-sts/evaluate"
 	"statefulset.dev/cmd/kubectl-sts/install"
 	"statefulset.dev/cmd/kubectl-sts/members"
 	"statefulset.dev/cmd/kubectl-sts/migrate"
@@ -88,6 +89,7 @@ func ownCommands(cluster genericclioptions.RESTClientGetter, streams genericioop
 			tree.NewCommand(cluster, streams),
 			doctor.NewCommand(cluster, guarded),
 			members.NewReclaimCommand(cluster, guarded),
+			evaluate.NewCommand(cluster, guarded),
 			migrate.NewCommand(cluster, guarded),
 			install.NewCommand(cluster, guarded),
 			uninstall.NewCommand(cluster, guarded),

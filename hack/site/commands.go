@@ -19,7 +19,7 @@ func serverPage(dir string) (string, error) {
 
 // pluginPage has the commands of the plugin that kubectl does not have, or that do more than kubectl's.
 func pluginPage(dir string) (string, error) {
-	extended := []string{"plan", "tree", "doctor", "reclaim", "migrate", "install", "uninstall", "version", "scale", "replace", "delete", "rollout"}
+	extended := []string{"plan", "tree", "doctor", "reclaim", "evaluate", "migrate", "install", "uninstall", "version", "scale", "replace", "delete", "rollout"}
 	text := "The commands that kubectl does not have, and those that do more than kubectl's, as the plugin tells them. All others are kubectl's own, with the same flags: [kubectl](../kubectl.md)."
 	return commandPage(dir, "kubectl-sts", text, func(name string) bool {
 		first, _, _ := strings.Cut(name, "-")
