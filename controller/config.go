@@ -43,6 +43,8 @@ type Config struct {
 	// a set; without it, a store that was lost could make the host's garbage collector
 	// delete what was written. Nil stands for a store that cannot be lost.
 	WaitDurable func(ctx context.Context, resourceVersion string) error
+	// Trial evaluates what may have ended a process before in another one; nil stands for this process.
+	Trial Trial
 	// Events receives the events; nil stands for the host.
 	Events record.EventSink
 	// Clock tells the time; nil stands for the real one.

@@ -6,6 +6,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -23,12 +24,16 @@ import (
 // Expressions are bounded, but a bound may have a mistake, and one set must not end every leader. So a
 // mark is written to the set's status before its expressions are evaluated for the first time, and the
 // next write of the status removes it. A process that takes over and finds the mark of another one
-// knows that this one ended in between, by these expressions or by anything else. It evaluates such
-// sets alone, and does not evaluate those that were evaluated alone when a process ended.
+// knows that this one ended in between, by these expressions or by anything else. It tries such sets in
+// a process of their own, and sets those aside with which this one ends, too. A set that is not found out
+// that way, and ends process after process, is set aside as well.
 
 const (
-	// mostDeaths is how many processes may end while they evaluate the same inputs.
-	mostDeaths = 2
+	// mostDeaths is how many processes may end while they evaluate the same inputs, although a trial of
+	// these ended well, and deathInterval how far apart two of them are that count: of a process that is
+	// killed time and again without a fault, some come to the end of an evaluation in between.
+	mostDeaths    = 3
+	deathInterval = 10 * time.Second
 	// mostRehearsed is for how many members the expressions of a set are evaluated under the first mark.
 	mostRehearsed = 500
 	// rehearsalTime is for how long that is done.
@@ -46,21 +51,22 @@ type evaluation struct {
 	known *memo
 	// set is the set with the mark, if it has got one.
 	set *v1.StatefulSet
-	// suspected is true if a process ended while it evaluated the same.
+	// suspected is true if a process ended while it evaluated the same, or if somebody has released the set.
 	suspected bool
 	// taken is what is to be given back of the room for evaluations.
 	taken int64
 }
 
 // beginEvaluation marks a set, if its expressions have not been evaluated before, and evaluates them
-// for its members. A set that two processes ended with is set aside instead.
+// for its members. A set that ends processes is set aside instead.
 func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.StatefulSet) (e *evaluation, err error) {
 	e = &evaluation{term: t, known: known, set: set}
 	mark := set.Status.Evaluation
 	if mark == nil && isObserved(set) || set.DeletionTimestamp != nil || held(set) {
 		return e, nil
 	}
-	of := identity.EvaluationOf(set, t.olderSources(set)...)
+	older := t.olderSources(set)
+	of := identity.EvaluationOf(set, older...)
 	if mark != nil && mark.Inputs != of.Inputs {
 		mark = nil
 	}
@@ -71,27 +77,38 @@ func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.Statefu
 		return e, err
 	}
 	released := mark.IsStopped() && set.Annotations[v1.EvaluateAnnotation] == mark.Release()
-	if mark.IsStopped() && !released {
-		return e, nil
-	}
 	left, done := known.notEvaluated(set, of.Inputs)
-	if done && !released && (mark == nil || mark.Holder == t.Identity) {
+	if mark.IsStopped() && !released || mark.IsCompleted() || done && !released {
 		return e, nil
 	}
-	next := t.nextMark(set, of, mark)
-	if next.Deaths >= mostDeaths && !released && mark.Holder != t.Identity {
-		return e, e.stop(ctx, next)
+	e.suspected = mark != nil && mark.Holder != t.Identity
+	if err := e.takeRoom(ctx); err != nil {
+		return e, err
 	}
 	defer func() {
 		if err != nil {
 			e.end()
 		}
 	}()
-	e.suspected = next.Deaths > 0
-	if err := e.takeRoom(ctx); err != nil {
-		return e, err
+	next := t.nextMark(set, of, mark)
+	if e.suspected {
+		klog.FromContext(ctx).Info("Evaluating a set in a process of its own: one ended while it evaluated it", "set", known.key, "inputs", of.Inputs, "fields", of.Fields)
+		ended := t.try(ctx, set, trialRequest{Older: older, Members: left})
+		if errors.Is(ended, errTrialEnded) {
+			next.Deaths = mark.Deaths + 2 // the process before, and the trial
+			if released {
+				next.Deaths = mark.Deaths + 1
+			}
+			return e, e.stop(ctx, next)
+		}
+		if ended != nil {
+			return e, ended
+		}
+		if next.Deaths >= mostDeaths {
+			return e, e.stop(ctx, next)
+		}
 	}
-	if mark == nil || released || mark.Holder != t.Identity {
+	if mark == nil || released || next.Deaths != mark.Deaths {
 		if err := e.mark(ctx, next); err != nil {
 			return e, err
 		}
@@ -102,9 +119,7 @@ func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.Statefu
 	until := t.Clock.Now().Add(rehearsalTime)
 	of.Run(left, func() bool { return ctx.Err() == nil && t.Clock.Now().Before(until) })
 	known.keepEvaluated(set, of.Inputs, left)
-	if e.suspected {
-		t.awaitOutputKinds(ctx, known, set)
-	}
+	known.suspect(e.suspected)
 	return e, nil
 }
 
@@ -118,22 +133,26 @@ func isObserved(set *v1.StatefulSet) bool {
 func (t *term) nextMark(set *v1.StatefulSet, of identity.Evaluation, before *v1.StatefulSetEvaluation) v1.StatefulSetEvaluation {
 	now := metav1.NewTime(t.Clock.Now().Truncate(time.Second))
 	next := v1.StatefulSetEvaluation{Generation: set.Generation, Inputs: of.Inputs, Fields: of.Fields, Holder: t.Identity, StartedAt: &now}
+	if before == nil {
+		return next
+	}
+	age := deathInterval
+	if before.StartedAt != nil {
+		age = now.Sub(before.StartedAt.Time)
+	}
 	switch {
-	case before == nil:
-	case before.IsStopped(), before.Holder == t.Identity:
+	case before.IsStopped():
+		next.Deaths = mostDeaths - 1
+	case before.Holder == t.Identity, age < deathInterval:
 		next.Deaths = before.Deaths
-	case before.StartedAt == nil || now.Sub(before.StartedAt.Time) < markLifetime:
+	case age < markLifetime:
 		next.Deaths = before.Deaths + 1
 	}
 	return next
 }
 
-// mark writes a mark into the status of the set, and nothing else.
+// mark writes a mark into the status of the set, and changes nothing else.
 func (e *evaluation) mark(ctx context.Context, next v1.StatefulSetEvaluation) error {
-	if next.Deaths > 0 {
-		klog.FromContext(ctx).Info("Evaluating a set alone: a process ended while it evaluated it", "set", e.known.key,
-			"deaths", next.Deaths, "inputs", next.Inputs, "fields", next.Fields)
-	}
 	status := *e.set.Status.DeepCopy()
 	status.Evaluation = &next
 	return e.write(ctx, status)
@@ -141,7 +160,10 @@ func (e *evaluation) mark(ctx context.Context, next v1.StatefulSetEvaluation) er
 
 // stop sets the set aside.
 func (e *evaluation) stop(ctx context.Context, last v1.StatefulSetEvaluation) error {
-	last.StoppedAt, last.StartedAt, last.Holder = last.StartedAt, e.set.Status.Evaluation.StartedAt, ""
+	last.StoppedAt, last.Holder = last.StartedAt, ""
+	if before := e.set.Status.Evaluation; before != nil {
+		last.StartedAt = before.StartedAt
+	}
 	aside := *e.set
 	aside.Status = *e.set.Status.DeepCopy()
 	aside.Status.Evaluation = &last
@@ -184,12 +206,25 @@ func (e *evaluation) cover(ctx context.Context, world *plan.World, due []plan.Ob
 	return nil
 }
 
-// complete says that all of a sync is evaluated, and returns the set as it is then. The mark of a set
-// that was suspected is removed at once, so that a process that ends later says nothing about it.
+// stopOutputs sets the set aside, and returns the plan for that, if a trial of the outputs of its objects
+// has ended a process.
+func (e *evaluation) stopOutputs(ctx context.Context) (plan.Plan, error) {
+	last := e.nextMark(e.set, identity.EvaluationOf(e.set, e.olderSources(e.set)...), nil)
+	last.Deaths = 2 // the process before, and the trial
+	if err := e.stop(ctx, last); err != nil {
+		return plan.Plan{}, err
+	}
+	return plan.Compute(e.view.world(e.set, e.Clock.Now())), nil
+}
+
+// complete says that all of a sync is evaluated, and returns the set as it is then. For a set that was
+// suspected that is written down at once, so that a process that ends later says nothing about it.
 func (e *evaluation) complete(ctx context.Context) (*v1.StatefulSet, error) {
 	defer e.end()
-	if e.suspected {
-		if err := e.unmark(ctx); err != nil {
+	if mark := e.set.Status.Evaluation; e.suspected && !mark.IsStopped() {
+		completed := *mark
+		completed.Holder, completed.Deaths = "", 0
+		if err := e.mark(ctx, completed); err != nil {
 			return nil, err
 		}
 	}
@@ -252,32 +287,4 @@ func (t *term) olderSources(set *v1.StatefulSet) (older []identity.Source) {
 		return cmp.Compare(len(a.Identity.Transforms), len(b.Identity.Transforms))
 	})
 	return older[:min(len(older), most)]
-}
-
-// awaitOutputKinds waits for a while until the objects of a set can be read that have outputs, as they
-// could when it was evaluated last.
-func (t *term) awaitOutputKinds(ctx context.Context, known *memo, set *v1.StatefulSet) {
-	if !slices.ContainsFunc(set.Spec.ObjectTemplates, func(o v1.ObjectTemplate) bool { return len(o.Outputs) > 0 }) {
-		return
-	}
-	const tries, pause = 30, 100 * time.Millisecond
-	for range tries {
-		waits := false
-		for _, kind := range identity.ObjectKinds(set) {
-			watched, _ := t.objects.of(kind)
-			if watched == nil {
-				continue
-			}
-			state := watched.state(known)
-			waits = waits || !state.Known && state.Refused == ""
-		}
-		if !waits {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.Clock.After(pause):
-		}
-	}
 }

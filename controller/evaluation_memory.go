@@ -18,6 +18,37 @@ type evaluated struct {
 	inputs  string
 	members map[int]bool
 	outputs map[identity.ObjectKey]bool
+	// suspected is true if a process ended while it evaluated the set, and ended if one did by outputs.
+	suspected, ended bool
+}
+
+// suspect notes whether a process ended while it evaluated the set. Then its outputs are tried first, too.
+func (m *memo) suspect(suspected bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.evaluated.suspected = m.evaluated.suspected || suspected
+}
+
+// isSuspected reports whether a process ended while it evaluated the set.
+func (m *memo) isSuspected() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.evaluated.suspected
+}
+
+// keepEnded notes that a trial of outputs has ended a process.
+func (m *memo) keepEnded() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.evaluated.ended = true
+}
+
+// outputsEnded reports, once, whether a trial of outputs has ended a process.
+func (m *memo) outputsEnded() (ended bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	ended, m.evaluated.ended = m.evaluated.ended, false
+	return ended
 }
 
 // notEvaluated are the members for which the inputs have not been evaluated, as far as they are

@@ -96,7 +96,7 @@ func (t *term) marked() []cache.ObjectName {
 		if !ok {
 			continue
 		}
-		if mark := set.Status.Evaluation; mark != nil && !mark.IsStopped() && mark.Holder != t.Identity {
+		if mark := set.Status.Evaluation; mark != nil && mark.Holder != "" && mark.Holder != t.Identity {
 			found = append(found, set)
 		}
 	}

@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -23,11 +24,11 @@ import (
 )
 
 // suspect is a set that a process was evaluating when it ended.
-func suspect(name string, deaths int32) *v1.StatefulSet {
+func suspect(name string) *v1.StatefulSet {
 	set := newSet(name)
 	set.Spec.Identity = evaluatingSet().Spec.Identity.DeepCopy()
 	of := identity.EvaluationOf(set)
-	set.Status.Evaluation = &v1.StatefulSetEvaluation{Generation: 1, Inputs: of.Inputs, Fields: of.Fields, Deaths: deaths, Holder: "dead", StartedAt: new(metav1.Now())}
+	set.Status.Evaluation = &v1.StatefulSetEvaluation{Generation: 1, Inputs: of.Inputs, Fields: of.Fields, Holder: "dead", StartedAt: new(metav1.Now())}
 	return set
 }
 
@@ -35,32 +36,45 @@ func suspect(name string, deaths int32) *v1.StatefulSet {
 // of them ended with; all other sets are worked on.
 func TestALeaderEvaluatesSuspectsBeforeOtherSets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		host, sets := fake.NewClientset(), setsfake.NewSimpleClientset(suspect("once", 0), suspect("twice", 1), newSet("plain"))
+		host, sets := fake.NewClientset(), setsfake.NewSimpleClientset(suspect("fine"), suspect("poison"), newSet("plain"))
 		var log []string
 		sets.PrependReactor("update", "statefulsets", func(action clienttesting.Action) (bool, runtime.Object, error) {
 			set := action.(clienttesting.UpdateAction).GetObject().(*v1.StatefulSet)
-			if len(log) < 4 {
+			if len(log) < 3 {
 				log = append(log, set.Name+": "+markWord(set))
 			}
 			return false, nil, nil
 		})
-		start(t, host, sets, "one")
+		c, err := New(Config{Options: NewOptions(), Host: host, Sets: sets, Identity: "one", Trial: func(_ context.Context, request []byte) error {
+			if strings.Contains(string(request), "poison") {
+				return errTrialEnded
+			}
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, end := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- c.Run(ctx) }()
+		defer func() { <-done }()
+		defer end()
 		eventually(t, "the set that is not set aside, and the plain one, have pods", func() bool { return podCount(t, host) == 2 })
-		const want = "once: mark of one after 1, once: no mark, once: no mark, twice: stopped after 2"
-		eventually(t, "the suspects were evaluated", func() bool { return len(log) == 4 })
+		const want = "fine: completed, fine: no mark, poison: stopped after 2"
+		eventually(t, "the suspects were evaluated", func() bool { return len(log) == 3 })
 		if got := strings.Join(log, ", "); got != want {
 			t.Errorf("got the status writes %q, want %q first", got, want)
 		}
-		twice, err := sets.AppsV1().StatefulSets("shop").Get(t.Context(), "twice", metav1.GetOptions{})
-		if err != nil || conditionOf(twice, v1.StatefulSetStalled).Reason != v1.ReasonEvaluationStopped {
-			t.Errorf("got conditions %v and error %v, want Stalled with the reason %s", twice.Status.Conditions, err, v1.ReasonEvaluationStopped)
+		poison, err := sets.AppsV1().StatefulSets("shop").Get(t.Context(), "poison", metav1.GetOptions{})
+		if err != nil || conditionOf(poison, v1.StatefulSetStalled).Reason != v1.ReasonEvaluationStopped {
+			t.Errorf("got conditions %v and error %v, want Stalled with the reason %s", poison.Status.Conditions, err, v1.ReasonEvaluationStopped)
 		}
 	})
 }
 
 func TestASuspectThatHangsDoesNotKeepTheWorkersWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		term, _ := newTestTerm(t, suspect("web", 0))
+		term, _ := newTestTerm(t, suspect("web"))
 		term.recorder = record.NewFakeRecorder(10)
 		hangs := make(chan struct{})
 		term.Sets.(*setsfake.Clientset).PrependReactor("update", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) {

@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,6 +45,13 @@ func markOf(set *v1.StatefulSet, holder string, deaths int32, age time.Duration)
 
 var noonOfMarks = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
 
+// markedBy is a set with a mark.
+func markedBy(holder string, deaths int32, age time.Duration) *v1.StatefulSet {
+	set := evaluatingSet()
+	set.Status.Evaluation = markOf(set, holder, deaths, age)
+	return set
+}
+
 // setAsideSet is one whose evaluation was stopped an hour ago.
 func setAsideSet() *v1.StatefulSet {
 	set := evaluatingSet()
@@ -62,6 +70,8 @@ type markingTerm struct {
 	set  *v1.StatefulSet
 	mu   sync.Mutex
 	log  []string
+	// ended is what trials say.
+	ended error
 }
 
 func newMarkingTerm(t *testing.T, set *v1.StatefulSet, objects ...metav1.Object) *markingTerm {
@@ -69,6 +79,13 @@ func newMarkingTerm(t *testing.T, set *v1.StatefulSet, objects ...metav1.Object)
 	term, host := newTestTerm(t, set, objects...)
 	term.Clock, term.recorder = clocktesting.NewFakeClock(noonOfMarks), record.NewFakeRecorder(100)
 	m := &markingTerm{term: term, host: host, set: set}
+	term.Trial = func(_ context.Context, request []byte) error {
+		m.log = append(m.log, "trial")
+		if !strings.Contains(string(request), `"members":[0,1,2]`) {
+			t.Errorf("got the request %s, want one for the members 0 to 2", request)
+		}
+		return m.ended
+	}
 	term.Sets.(*setsfake.Clientset).PrependReactor("update", "statefulsets", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		written := action.(clienttesting.UpdateAction).GetObject().(*v1.StatefulSet)
 		m.log = append(m.log, markWord(written))
@@ -98,6 +115,8 @@ func markWord(set *v1.StatefulSet) string {
 		return "no mark"
 	case mark.IsStopped():
 		return fmt.Sprintf("stopped after %d", mark.Deaths)
+	case mark.IsCompleted():
+		return "completed"
 	default:
 		return fmt.Sprintf("mark of %s after %d", mark.Holder, mark.Deaths)
 	}
@@ -155,31 +174,24 @@ func TestAMarkIsWrittenBeforeTheFirstEvaluation(t *testing.T) {
 		}, slices.Concat([]string{"mark of test after 0"}, created, []string{"no mark"})},
 		"the mark of this process is not written again": {func() *v1.StatefulSet { s := evaluatingSet(); s.Status.Evaluation = markOf(s, "test", 0, 0); return s },
 			append(created, "no mark")},
-		"the mark of a process that ended counts, and is gone before the host is written to": {
-			func() *v1.StatefulSet {
-				s := evaluatingSet()
-				s.Status.Evaluation = markOf(s, "old", 0, time.Minute)
-				return s
-			},
-			slices.Concat([]string{"mark of test after 1", "no mark"}, created, []string{"no mark"})},
+		"the set of a process that ended just now is tried, and is not suspected any more before the host is written to": {
+			func() *v1.StatefulSet { return markedBy("old", 0, time.Second) }, slices.Concat([]string{"trial", "completed"}, created, []string{"no mark"})},
+		"the set of a process that ended a while ago is marked again after its trial": {
+			func() *v1.StatefulSet { return markedBy("old", 0, deathInterval) }, slices.Concat([]string{"trial", "mark of test after 1", "completed"}, created, []string{"no mark"})},
+		"a death that follows soon after another is not counted": {
+			func() *v1.StatefulSet { return markedBy("old", 2, time.Second) }, slices.Concat([]string{"trial", "completed"}, created, []string{"no mark"})},
+		"a set that ends process after process is set aside, whatever its trial says": {
+			func() *v1.StatefulSet { return markedBy("old", 2, deathInterval) }, []string{"trial", "stopped after 3"}},
+		"a set whose evaluation has completed is not evaluated again": {
+			func() *v1.StatefulSet { return markedBy("", 0, time.Minute) }, append(created, "no mark")},
 		"the mark of other inputs does not count": {func() *v1.StatefulSet {
 			s := evaluatingSet()
-			s.Status.Evaluation = markOf(s, "old", 1, time.Minute)
+			s.Status.Evaluation = markOf(s, "old", 2, time.Minute)
 			s.Spec.Identity.Values["ZONE"] = "b"
 			return s
 		}, slices.Concat([]string{"mark of test after 0"}, created, []string{"no mark"})},
-		"an old mark, as of a restored store, does not count": {func() *v1.StatefulSet {
-			s := evaluatingSet()
-			s.Status.Evaluation = markOf(s, "old", 1, markLifetime)
-			return s
-		},
-			slices.Concat([]string{"mark of test after 0"}, created, []string{"no mark"})},
-		"a set that two processes ended with is set aside": {func() *v1.StatefulSet {
-			s := evaluatingSet()
-			s.Status.Evaluation = markOf(s, "old", 1, time.Minute)
-			return s
-		},
-			[]string{"stopped after 2"}},
+		"an old mark, as of a restored store, does not count": {func() *v1.StatefulSet { return markedBy("old", 2, markLifetime) },
+			slices.Concat([]string{"trial", "mark of test after 0", "completed"}, created, []string{"no mark"})},
 		"a set that is set aside is left alone": {setAsideSet, []string{"stopped after 2"}},
 		"a set that is being deleted is not marked": {func() *v1.StatefulSet {
 			s := evaluatingSet()
@@ -254,10 +266,10 @@ func TestOnlyNewInputsAndMembersAreMarked(t *testing.T) {
 }
 
 func TestASetThatIsSetAsideSaysWhatToDo(t *testing.T) {
-	set := evaluatingSet()
-	set.Status.Evaluation = markOf(set, "old", 1, time.Minute)
+	set := markedBy("old", 0, time.Second)
 	pod := newPod(set, 0)
 	m := newMarkingTerm(t, set, pod)
+	m.ended = errTrialEnded
 	if _, err := m.look(t); err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +308,7 @@ func TestASetThatIsSetAsideIsReleased(t *testing.T) {
 		"by another value": {func(s *v1.StatefulSet) { s.Spec.Identity.Values["ZONE"] = "b"; s.Generation++ },
 			slices.Concat([]string{"mark of test after 0"}, created, []string{"no mark"})},
 		"by the removal of the expressions":     {func(s *v1.StatefulSet) { s.Spec.Identity = nil; s.Generation++ }, append(created, "no mark")},
-		"by a person":                           {annotate("2026-01-02T11:00:00Z"), slices.Concat([]string{"mark of test after 2", "no mark"}, created, []string{"no mark"})},
+		"by a person":                           {annotate("2026-01-02T11:00:00Z"), slices.Concat([]string{"trial", "mark of test after 2", "completed"}, created, []string{"no mark"})},
 		"not by the release of an earlier stop": {annotate("2026-01-02T10:00:00Z"), nil},
 		"not by a scale":                        {func(s *v1.StatefulSet) { s.Spec.Replicas = new(int32(5)); s.Generation++ }, []string{"stopped after 2"}},
 		"not by another image":                  {func(s *v1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Image = "b"; s.Generation++ }, []string{"stopped after 2"}},
@@ -315,16 +327,25 @@ func TestASetThatIsSetAsideIsReleased(t *testing.T) {
 }
 
 func TestAReleasedSetThatEndsAnotherProcessIsSetAsideAtOnce(t *testing.T) {
-	set := evaluatingSet()
+	set := setAsideSet()
 	set.Annotations = map[string]string{v1.EvaluateAnnotation: "2026-01-02T11:00:00Z"}
-	set.Status.Evaluation = markOf(set, "old", 2, time.Minute)
 	m := newMarkingTerm(t, set)
+	m.ended = errTrialEnded
 	happened, err := m.look(t)
-	if err != nil || !slices.Equal(happened, []string{"stopped after 3"}) {
-		t.Fatalf("got %q and error %v, want that it is stopped after 3", happened, err)
+	if err != nil || !slices.Equal(happened, []string{"trial", "stopped after 3"}) {
+		t.Fatalf("got %q and error %v, want a trial, and that it is stopped after 3", happened, err)
 	}
 	if happened, err := m.look(t); err != nil || len(happened) > 0 {
 		t.Errorf("with the annotation of the earlier stop: got %q and error %v, want nothing", happened, err)
+	}
+}
+
+func TestASetWhoseTrialCannotBeMadeIsNotEvaluated(t *testing.T) {
+	m := newMarkingTerm(t, markedBy("old", 0, time.Second))
+	m.ended = errors.New("no process can be started")
+	happened, err := m.look(t)
+	if !errors.Is(err, m.ended) || !slices.Equal(happened, []string{"trial"}) {
+		t.Errorf("got %q and error %v, want a trial and %v", happened, err, m.ended)
 	}
 }
 

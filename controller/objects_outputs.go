@@ -84,6 +84,11 @@ func (t *term) readObject(ctx context.Context, known *memo, object *plan.Object,
 	case live.GetUID() != object.UID:
 		return readOutputs{}, fmt.Errorf("it is another one by now, with UID %s", live.GetUID())
 	}
+	if known.isSuspected() {
+		if err := t.tryOutputs(ctx, known, template, live); err != nil {
+			return readOutputs{}, err
+		}
+	}
 	read := readOutputs{version: live.GetResourceVersion(), values: gives(template, live)}
 	if owner, _, _ := strings.Cut(live.GetAnnotations()[v1.OwnerAnnotation], "/"); owner != known.key.Name && !template.Generates() {
 		read.differs, _ = template.Difference(ordinal, live.Object) // what cannot be rendered is told elsewhere

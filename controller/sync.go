@@ -172,6 +172,9 @@ func (t *term) decide(ctx context.Context, known *memo, evaluation *evaluation, 
 			return plan.Plan{}, err
 		}
 		unread = !t.readObjects(ctx, known, &world, due) || unread
+		if known.outputsEnded() {
+			return evaluation.stopOutputs(ctx)
+		}
 		decided = plan.Compute(world)
 	}
 	if len(world.Kinds) > 0 {

@@ -19950,14 +19950,14 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetEvaluation(ref common.Referenc
 					},
 					"deaths": {
 						SchemaProps: spec.SchemaProps{
-							Description: "deaths is how many processes ended while they evaluated these inputs. After one, the inputs are evaluated alone; after two, they are not evaluated any more.",
+							Description: "deaths is how many processes ended while they evaluated these inputs, as far as they count. After one, the inputs are first evaluated in a process of their own. If this process ends as well, they are not evaluated any more.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"holder": {
 						SchemaProps: spec.SchemaProps{
-							Description: "holder is the process that evaluates, empty if none does.",
+							Description: "holder is the process that evaluates. It is empty if the evaluation is stopped, and if it has completed and the status has yet to be written.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

@@ -59,11 +59,16 @@ func (c *colocated) config(access apiserver.Access) (controller.Config, error) {
 	if err != nil {
 		return controller.Config{}, fmt.Errorf("reading the name of this machine: %w", err)
 	}
+	program, err := os.Executable()
+	if err != nil {
+		return controller.Config{}, fmt.Errorf("finding the program of this process: %w", err)
+	}
 	config := controller.Config{
 		Options:        c.options,
 		RegisterMetric: legacyregistry.Register,
 		Identity:       hostname + "_" + string(uuid.NewUUID()),
 		WaitDurable:    access.Covered,
+		Trial:          controller.NewTrial(program),
 		Tracer:         access.Tracing.Tracer("statefulset.dev/controller"),
 	}
 	access.Host.Wrap(controller.TraceRequests(access.Tracing))

@@ -10,9 +10,14 @@ import (
 	"os"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
+
+	"statefulset.dev/controller"
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == controller.TrialArgument {
+		os.Exit(trial())
+	}
 	command, err := newCommand()
 	if err == nil {
 		err = command.ExecuteContext(genericapiserver.SetupSignalContext())

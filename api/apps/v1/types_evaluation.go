@@ -24,11 +24,13 @@ type StatefulSetEvaluation struct {
 	// +optional
 	// +listType=atomic
 	Fields []string `json:"fields,omitempty" protobuf:"bytes,3,rep,name=fields"`
-	// deaths is how many processes ended while they evaluated these inputs. After one, the
-	// inputs are evaluated alone; after two, they are not evaluated any more.
+	// deaths is how many processes ended while they evaluated these inputs, as far as they count. After
+	// one, the inputs are first evaluated in a process of their own. If this process ends as well, they
+	// are not evaluated any more.
 	// +optional
 	Deaths int32 `json:"deaths,omitempty" protobuf:"varint,4,opt,name=deaths"`
-	// holder is the process that evaluates, empty if none does.
+	// holder is the process that evaluates. It is empty if the evaluation is stopped, and if it has
+	// completed and the status has yet to be written.
 	// +optional
 	Holder string `json:"holder,omitempty" protobuf:"bytes,5,opt,name=holder"`
 	// startedAt is when the evaluation began.
@@ -45,6 +47,11 @@ type StatefulSetEvaluation struct {
 
 // IsStopped reports whether the controller does not evaluate the inputs any more.
 func (e *StatefulSetEvaluation) IsStopped() bool { return e != nil && e.StoppedAt != nil }
+
+// IsCompleted reports whether the inputs were evaluated, and the status has yet to be written.
+func (e *StatefulSetEvaluation) IsCompleted() bool {
+	return e != nil && e.StoppedAt == nil && e.Holder == ""
+}
 
 // Release is the value of the annotation EvaluateAnnotation that releases a set whose evaluation is
 // stopped, empty if it is not. It releases this stop only, and no later one.

@@ -23,6 +23,7 @@
 //   - TestPausedLeader: the leader is stopped beyond its lease, with writes on their way.
 //   - TestAPIErrors: the host fails 1, 5, 20 and 50 % of the requests for objects of sets.
 //   - TestHostUnreachable: our server and the host lose each other, in either direction.
+//   - TestASetThatEndsItsServerIsSetAside: a set whose evaluation ends the process that evaluates it.
 //   - TestStaleKubeAPIServer: our server is on a second kube-apiserver that shows the past.
 //
 // One alone is run by

@@ -24,10 +24,12 @@ type StatefulSetEvaluationApplyConfiguration struct {
 	Inputs *string `json:"inputs,omitempty"`
 	// fields are the fields of the set that have the expressions.
 	Fields []string `json:"fields,omitempty"`
-	// deaths is how many processes ended while they evaluated these inputs. After one, the
-	// inputs are evaluated alone; after two, they are not evaluated any more.
+	// deaths is how many processes ended while they evaluated these inputs, as far as they count. After
+	// one, the inputs are first evaluated in a process of their own. If this process ends as well, they
+	// are not evaluated any more.
 	Deaths *int32 `json:"deaths,omitempty"`
-	// holder is the process that evaluates, empty if none does.
+	// holder is the process that evaluates. It is empty if the evaluation is stopped, and if it has
+	// completed and the status has yet to be written.
 	Holder *string `json:"holder,omitempty"`
 	// startedAt is when the evaluation began.
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`

@@ -1,0 +1,127 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/klog/v2"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+const (
+	// TrialArgument is the only argument of a process that ServeTrial runs in.
+	TrialArgument = "evaluate-in-trial"
+	// TrialRefused is its exit code if it could not read what it is to evaluate.
+	TrialRefused = 3
+	// trialTimeout is how long it may take.
+	trialTimeout = 30 * time.Second
+)
+
+// errTrialEnded is what a trial returns whose process ended instead of saying that all is evaluated.
+var errTrialEnded = errors.New("a process that evaluated nothing else ended")
+
+// Trial evaluates what is suspected to end a process in one of its own.
+type Trial func(ctx context.Context, request []byte) error
+
+// NewTrial is a trial that runs a program, which reads the request and calls ServeTrial.
+func NewTrial(program string) Trial {
+	return func(ctx context.Context, request []byte) error {
+		ctx, cancel := context.WithTimeout(ctx, trialTimeout)
+		defer cancel()
+		var said tail
+		process := exec.CommandContext(ctx, program, TrialArgument)
+		process.Stdin, process.Stderr = bytes.NewReader(request), &said
+		err := process.Run()
+		var exit *exec.ExitError
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("evaluating in a process of its own: %w", ctx.Err())
+		case !errors.As(err, &exit) || exit.ExitCode() == TrialRefused:
+			return fmt.Errorf("evaluating in a process of its own: %w: %s", err, said.text)
+		default:
+			klog.FromContext(ctx).Info("A process that evaluated nothing else ended", "state", exit.String(), "said", string(said.text))
+			return errTrialEnded
+		}
+	}
+}
+
+// tail keeps the first that a process says.
+type tail struct{ text []byte }
+
+func (t *tail) Write(text []byte) (int, error) {
+	const most = 1 << 10
+	t.text = append(t.text, text[:min(len(text), most-min(most, len(t.text)))]...)
+	return len(text), nil
+}
+
+// trialRequest is what is evaluated: the expressions of a set for some members, or the outputs of an
+// object.
+type trialRequest struct {
+	Set     *v1.StatefulSet   `json:"set"`
+	Older   []identity.Source `json:"older,omitempty"`
+	Members []int             `json:"members,omitempty"`
+	// Template and Object are of outputs.
+	Template string         `json:"template,omitempty"`
+	Object   map[string]any `json:"object,omitempty"`
+}
+
+// ServeTrial evaluates what a trial asks for. An error is of a request that cannot be read: what cannot be
+// evaluated is reported where it is used, and so is a panic.
+func ServeTrial(in io.Reader) error {
+	var request trialRequest
+	if err := json.NewDecoder(in).Decode(&request); err != nil || request.Set == nil {
+		return fmt.Errorf("reading what is to be evaluated: %w", errors.Join(err, errors.New("it has to name a set")))
+	}
+	defer func() { _ = recover() }()
+	if request.Template == "" {
+		identity.EvaluationOf(request.Set, request.Older...).Run(request.Members, func() bool { return true })
+		return nil
+	}
+	objects, wrong := identity.OverridesOf(request.Set).Objects()
+	if at := slices.IndexFunc(objects, func(o identity.Object) bool { return o.Template().Name == request.Template }); wrong == nil && at >= 0 {
+		gives(objects[at], &unstructured.Unstructured{Object: request.Object})
+	}
+	return nil
+}
+
+// tryOutputs evaluates the outputs of an object of a set that is suspected.
+func (t *term) tryOutputs(ctx context.Context, known *memo, template identity.Object, live *unstructured.Unstructured) error {
+	set, ok := get[*v1.StatefulSet](t.view, setsResource, known.key.Namespace, known.key.Name)
+	if !ok || len(template.Template().Outputs) == 0 {
+		return nil
+	}
+	err := t.try(ctx, set, trialRequest{Template: template.Template().Name, Object: live.Object})
+	if errors.Is(err, errTrialEnded) {
+		known.keepEnded()
+	}
+	return err
+}
+
+// try evaluates the expressions of the set in a process of its own, or the outputs of an object.
+func (t *term) try(ctx context.Context, set *v1.StatefulSet, request trialRequest) error {
+	if t.Trial == nil {
+		return nil
+	}
+	request.Set = set.DeepCopy()
+	request.Set.Status, request.Set.ManagedFields = v1.StatefulSetStatus{}, nil
+	text, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("encoding what is to be evaluated: %w", err)
+	}
+	return t.Trial(ctx, text)
+}
