@@ -209,6 +209,9 @@ func saysNews(_ *judge, i *intent, s scene) string {
 	if set.Status.ObservedGeneration > s.set.Generation {
 		return fmt.Sprintf("it speaks of generation %d, and the set has %d", set.Status.ObservedGeneration, s.set.Generation)
 	}
+	if marks(set, s.set) {
+		return ""
+	}
 	free := 0
 	for _, pod := range s.pods {
 		if owned(pod, s.set) || metav1.GetControllerOf(pod) == nil {
@@ -222,4 +225,11 @@ func saysNews(_ *judge, i *intent, s scene) string {
 		return "it says what is said already"
 	}
 	return ""
+}
+
+// marks reports whether a status only sets the mark of an evaluation, so that the rest of it may be old.
+func marks(set, before *v1.StatefulSet) bool {
+	same := *before
+	same.Status.Evaluation = set.Status.Evaluation
+	return set.Status.Evaluation != nil && sameStatus(set, &same) && !sameStatus(set, before)
 }
