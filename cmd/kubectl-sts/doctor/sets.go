@@ -40,6 +40,7 @@ func (e *examiner) setsAreFine(ctx context.Context) []finding {
 		found = append(found, lostVolumes(sets.Items, claims.Items)...)
 		found = append(found, e.heldByNodes(ctx, sets.Items, claims.Items)...)
 	}
+	found = append(found, checkRules(ctx, about, sets.Items)...)
 	return append(found, isFine(about, "%d of %d are ready", ready, len(sets.Items)))
 }
 

@@ -1,0 +1,147 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+	"statefulset.dev/identity/render"
+	"statefulset.dev/version"
+)
+
+const (
+	// mostViolations is how many violations are listed, mostOfSet how many of one set.
+	mostViolations = 20
+	mostOfSet      = 3
+	// mostOfDetail is how long the description of a violation may be, in bytes.
+	mostOfDetail = 300
+	// mostKinds is how many kinds of objects the controller watches.
+	mostKinds = 100
+)
+
+// violation is a rule that a stored set does not follow.
+type violation struct {
+	// field is the path of the field, detail what is wrong with it.
+	field, detail string
+	// remedy is what to do about it.
+	remedy string
+}
+
+// checkRules checks stored sets against the rules of the plugin's version, which may be newer than the
+// server. It compiles the expressions of sets, which is limited, and evaluates none.
+func checkRules(ctx context.Context, about string, sets []v1.StatefulSet) (found []finding) {
+	more, kinds := 0, map[schema.GroupKind]int{}
+	for i := range sets {
+		if ctx.Err() != nil {
+			return append(found, isUnknown(about, fmt.Errorf("checked only %d of %d sets against the rules of %s: %w", i, len(sets), ownVersion(), ctx.Err())))
+		}
+		set := &sets[i]
+		if v1.IsDamaged(set) || set.DeletionTimestamp != nil {
+			continue
+		}
+		for _, kind := range identity.ObjectKinds(set) {
+			kinds[kind.GroupKind()]++
+		}
+		for at, v := range violationsOf(set) {
+			if at == mostOfSet || len(found) == mostViolations {
+				more++
+				break
+			}
+			edit := fmt.Sprintf("kubectl -n %s edit statefulset.%s/%s  # %s", set.Namespace, v1.GroupName, set.Name, v.remedy)
+			found = append(found, isDoubtful(fmt.Sprintf("set %s/%s", set.Namespace, set.Name), v.field+": "+v.detail, edit))
+		}
+	}
+	if more > 0 {
+		found = append(found, isDoubtful(about, fmt.Sprintf("%d of them break more rules of %s, which are not listed", more, ownVersion()), "kubectl sts doctor  # again, when the sets above are changed"))
+	}
+	return append(found, tooManyKinds(about, kinds)...)
+}
+
+// ownVersion is that of the plugin, whose rules are applied.
+func ownVersion() string {
+	if own := version.Get().Version; own != "" {
+		return "version " + own
+	}
+	return "the version of this plugin"
+}
+
+// violationsOf are the rules that a stored set does not follow, the worst first.
+func violationsOf(set *v1.StatefulSet) []violation {
+	overrides := identity.OverridesOf(set)
+	wrong := overrides.CheckTransforms()
+	objects, unreadable := overrides.Objects()
+	if unreadable != nil {
+		wrong = append(wrong, unreadable)
+	}
+	for _, object := range objects {
+		wrong = append(wrong, object.Check()...)
+	}
+	all := make([]violation, 0, len(wrong))
+	for _, w := range wrong {
+		all = append(all, unevaluable(w))
+	}
+	return append(all, reservedKeys(&set.Spec)...)
+}
+
+// unevaluable is about a part of a set from which nothing can be made.
+func unevaluable(wrong *render.Error) violation {
+	at := "spec." + wrong.In
+	if wrong.Field != "" {
+		at += "." + wrong.Field
+	}
+	detail := wrong.Detail
+	if len(detail) > mostOfDetail {
+		detail = strings.ToValidUTF8(detail[:mostOfDetail], "") + "..."
+	}
+	return violation{at, fmt.Sprintf("%s; %s refuses this: there the set keeps its pods and is Stalled until the field is changed", detail, ownVersion()), "change the field before the upgrade"}
+}
+
+// reservedKeys are keys of our group in templates and overrides.
+func reservedKeys(spec *v1.StatefulSetSpec) (all []violation) {
+	look := func(at string, of metav1.ObjectMeta) {
+		for _, part := range []struct {
+			name   string
+			values map[string]string
+		}{{"labels", of.Labels}, {"annotations", of.Annotations}} {
+			for _, key := range slices.Sorted(maps.Keys(part.values)) {
+				if strings.HasPrefix(key, v1.GroupName+"/") {
+					all = append(all, violation{fmt.Sprintf("spec.%s%s[%s]", at, part.name, key),
+						fmt.Sprintf("the controller sets keys of %s; %s refuses this one where a template or an override is new or changed", v1.GroupName, ownVersion()),
+						"remove the key, or use another domain; a change of the pod template updates the pods"})
+				}
+			}
+		}
+	}
+	look("template.metadata.", spec.Template.ObjectMeta)
+	for i := range spec.VolumeClaimTemplates {
+		look(fmt.Sprintf("volumeClaimTemplates[%d].metadata.", i), spec.VolumeClaimTemplates[i].ObjectMeta)
+	}
+	for i := range spec.Overrides {
+		override := &spec.Overrides[i]
+		look(fmt.Sprintf("overrides[%d].", i), metav1.ObjectMeta{Labels: override.Labels, Annotations: override.Annotations})
+	}
+	return all
+}
+
+// tooManyKinds reports that sets have objects of more kinds than are watched.
+func tooManyKinds(about string, kinds map[schema.GroupKind]int) []finding {
+	if len(kinds) <= mostKinds {
+		return nil
+	}
+	rarest := slices.SortedFunc(maps.Keys(kinds), func(a, b schema.GroupKind) int {
+		return cmp.Or(cmp.Compare(kinds[a], kinds[b]), strings.Compare(a.String(), b.String()))
+	})
+	return []finding{isDoubtful(about, fmt.Sprintf("their objectTemplates have objects of %d kinds; %s watches at most %d, and refuses sets with another kind", len(kinds), ownVersion(), mostKinds),
+		fmt.Sprintf("# remove templates of kinds that few sets have, such as %s and %s", rarest[0], rarest[1]))}
+}
