@@ -96,14 +96,7 @@ func (w *world) settle() map[string]corev1.Pod {
 // damageAll writes to etcd past the server.
 func (w *world) damageAll() {
 	w.t.Helper()
-	sockets, err := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "statefulset-etcd-*", "etcd.sock"))
-	if err != nil || len(sockets) != 1 {
-		w.t.Fatalf("sockets of the embedded etcd: got %q, %v, want one", sockets, err)
-	}
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{"unix://" + sockets[0]}})
-	if err != nil {
-		w.t.Fatalf("connecting to etcd: %v", err)
-	}
+	etcd := w.etcd()
 	defer etcd.Close()
 	for name, damage := range damages() {
 		key := keys + w.namespace + "/" + name
@@ -115,6 +108,20 @@ func (w *world) damageAll() {
 			w.t.Fatalf("damaging %s: %v", key, err)
 		}
 	}
+}
+
+// etcd is a client of the server's own etcd.
+func (w *world) etcd() *clientv3.Client {
+	w.t.Helper()
+	sockets, err := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "statefulset-etcd-*", "etcd.sock"))
+	if err != nil || len(sockets) != 1 {
+		w.t.Fatalf("sockets of the embedded etcd: got %q, %v, want one", sockets, err)
+	}
+	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{"unix://" + sockets[0]}})
+	if err != nil {
+		w.t.Fatalf("connecting to etcd: %v", err)
+	}
+	return etcd
 }
 
 // violations counts the damaged sets that are not left alone.

@@ -8,6 +8,7 @@ package hostile
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,6 +36,10 @@ type world struct {
 	namespace   string
 }
 
+// mostData is how much memory the kernel gives the server: one that asks for more ends, and the
+// machine does not.
+const mostData = 2 * memoryCeiling
+
 // newWorld takes over both, changes the flags of the server, and waits until the host
 // leads to it.
 func newWorld(t *testing.T, flags map[string]string) *world {
@@ -50,6 +55,8 @@ func newWorld(t *testing.T, flags map[string]string) *world {
 	for name, value := range flags {
 		w.program.Args = w.program.Args.With(name, value)
 	}
+	limited := fmt.Sprintf(`ulimit -d %d && exec "$0" "$@"`, mostData>>10)
+	w.program.Exe, w.program.Args = "sh", append(lab.Args{"-c", limited, w.program.Exe}, w.program.Args...)
 	w.start()
 	w.controllers = w.Start(t, w.TakeOver(t, lab.ControllerManager))
 	made, err := w.Host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "hostile-"}}, metav1.CreateOptions{})
@@ -68,9 +75,33 @@ func (w *world) start() {
 	})
 }
 
+// eventually fails at once if the server has ended.
 func (w *world) eventually(what string, try func(context.Context) error) {
 	w.t.Helper()
-	harness.Eventually(w.t, what, try)
+	harness.Eventually(w.t, what, func(ctx context.Context) error {
+		select {
+		case <-w.server.Exited():
+			w.t.Fatalf("waiting until %s: got that the server has ended (%s), want that it runs", what, w.lastWords())
+		default:
+		}
+		return try(ctx)
+	})
+}
+
+// lastWords are what the server that was started last has printed about its end.
+func (w *world) lastWords() string {
+	raw, err := os.ReadFile(w.LogOf(lab.Server))
+	if err != nil {
+		return err.Error()
+	}
+	log := string(raw)
+	log = log[max(0, strings.LastIndex(log, "--- started ")):]
+	for line := range strings.Lines(log) {
+		if strings.HasPrefix(line, "runtime: out of memory") || strings.HasPrefix(line, "fatal error: ") || strings.HasPrefix(line, "panic: ") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return "its log does not say why"
 }
 
 func (w *world) create(name string, replicas int32) *v1.StatefulSet {
@@ -124,25 +155,35 @@ func (w *world) pods() map[string]corev1.Pod {
 // memory is the most that the server has had in memory, in bytes.
 func (w *world) memory() int {
 	w.t.Helper()
-	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(w.server.PID()), "status"))
+	peak, err := w.peak()
 	if err != nil {
 		w.t.Fatalf("reading the memory of the server: %v", err)
+	}
+	return peak
+}
+
+func (w *world) peak() (int, error) {
+	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(w.server.PID()), "status"))
+	if err != nil {
+		return 0, err
 	}
 	for line := range bytes.Lines(raw) {
 		if rest, ok := strings.CutPrefix(string(line), "VmHWM:"); ok {
 			kilobytes, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
-			if err != nil {
-				w.t.Fatalf("reading the memory of the server: %v", err)
-			}
-			return kilobytes << 10
+			return kilobytes << 10, err
 		}
 	}
-	w.t.Fatal("the kernel does not tell the memory of the server")
-	return 0
+	return 0, errors.New("the kernel does not tell it")
 }
 
-// metric is the value of a metric without labels.
+// metric is the value of a metric without labels that is a whole number.
 func (w *world) metric(ctx context.Context, name string) (int, error) {
+	value, err := w.gauge(ctx, name)
+	return int(value), err
+}
+
+// gauge is the value of a metric without labels.
+func (w *world) gauge(ctx context.Context, name string) (float64, error) {
 	direct, err := versioned.NewForConfig(w.Direct(w.URL(lab.Server)))
 	if err != nil {
 		return 0, err
@@ -153,8 +194,7 @@ func (w *world) metric(ctx context.Context, name string) (int, error) {
 	}
 	for line := range bytes.Lines(raw) {
 		if rest, ok := strings.CutPrefix(string(line), name+" "); ok {
-			value, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
-			return int(value), err
+			return strconv.ParseFloat(strings.TrimSpace(rest), 64)
 		}
 	}
 	return 0, fmt.Errorf("there is no metric %s", name)
