@@ -44,7 +44,8 @@ func NewCommand(getter genericclioptions.RESTClientGetter, streams genericioopti
 		Short: "Find out why StatefulSets do not work, and what to do about it",
 		Long: "Looks at the registration of the API, its certificates, the trust between the cluster and the server,\n" +
 			"the server's rights, its store, its backups, its guard and its leader, and at the sets of a namespace\n" +
-			"and their claims. Changes nothing. The exit code is 1 if something is broken.",
+			"and their claims. Warns about sets that this version of the plugin would not accept: run it with the\n" +
+			"plugin of a new version before an upgrade. Changes nothing. The exit code is 1 if something is broken.",
 		Example: "  # Look at the server and at the sets of the current namespace\n  kubectl sts doctor\n\n" +
 			"  # Look at the sets of all namespaces\n  kubectl sts doctor --all-namespaces",
 		Args:          cobra.NoArgs,

@@ -44,7 +44,8 @@ func checkRules(ctx context.Context, about string, sets []v1.StatefulSet) (found
 	more, kinds := 0, map[schema.GroupKind]int{}
 	for i := range sets {
 		if ctx.Err() != nil {
-			return append(found, isUnknown(about, fmt.Errorf("checked only %d of %d sets against the rules of %s: %w", i, len(sets), ownVersion(), ctx.Err())))
+			left := fmt.Errorf("checked only %d of %d sets against the rules of %s: %w", i, len(sets), ownVersion(), ctx.Err())
+			return append(found, isUnknown(about, left))
 		}
 		set := &sets[i]
 		if v1.IsDamaged(set) || set.DeletionTimestamp != nil {
@@ -63,7 +64,8 @@ func checkRules(ctx context.Context, about string, sets []v1.StatefulSet) (found
 		}
 	}
 	if more > 0 {
-		found = append(found, isDoubtful(about, fmt.Sprintf("%d of them break more rules of %s, which are not listed", more, ownVersion()), "kubectl sts doctor  # again, when the sets above are changed"))
+		found = append(found, isDoubtful(about, fmt.Sprintf("%d of them break more rules of %s, which are not listed", more, ownVersion()),
+			"kubectl sts doctor  # again, when the sets above are changed"))
 	}
 	return append(found, tooManyKinds(about, kinds)...)
 }
@@ -104,11 +106,14 @@ func unevaluable(wrong *render.Error) violation {
 	if len(detail) > mostOfDetail {
 		detail = strings.ToValidUTF8(detail[:mostOfDetail], "") + "..."
 	}
-	return violation{at, fmt.Sprintf("%s; %s refuses this: there the set keeps its pods and is Stalled until the field is changed", detail, ownVersion()), "change the field before the upgrade"}
+	says := fmt.Sprintf("%s; %s refuses this: there the set keeps its pods and is Stalled until the field is changed", detail, ownVersion())
+	return violation{at, says, "change the field before the upgrade"}
 }
 
 // reservedKeys are keys of our group in templates and overrides.
 func reservedKeys(spec *v1.StatefulSetSpec) (all []violation) {
+	says := fmt.Sprintf("the controller sets keys of %s; %s refuses this one in templates and overrides that are new or changed",
+		v1.GroupName, ownVersion())
 	look := func(at string, of metav1.ObjectMeta) {
 		for _, part := range []struct {
 			name   string
@@ -116,8 +121,7 @@ func reservedKeys(spec *v1.StatefulSetSpec) (all []violation) {
 		}{{"labels", of.Labels}, {"annotations", of.Annotations}} {
 			for _, key := range slices.Sorted(maps.Keys(part.values)) {
 				if strings.HasPrefix(key, v1.GroupName+"/") {
-					all = append(all, violation{fmt.Sprintf("spec.%s%s[%s]", at, part.name, key),
-						fmt.Sprintf("the controller sets keys of %s; %s refuses this one where a template or an override is new or changed", v1.GroupName, ownVersion()),
+					all = append(all, violation{fmt.Sprintf("spec.%s%s[%s]", at, part.name, key), says,
 						"remove the key, or use another domain; a change of the pod template updates the pods"})
 				}
 			}
@@ -142,6 +146,8 @@ func tooManyKinds(about string, kinds map[schema.GroupKind]int) []finding {
 	rarest := slices.SortedFunc(maps.Keys(kinds), func(a, b schema.GroupKind) int {
 		return cmp.Or(cmp.Compare(kinds[a], kinds[b]), strings.Compare(a.String(), b.String()))
 	})
-	return []finding{isDoubtful(about, fmt.Sprintf("their objectTemplates have objects of %d kinds; %s watches at most %d, and refuses sets with another kind", len(kinds), ownVersion(), mostKinds),
-		fmt.Sprintf("# remove templates of kinds that few sets have, such as %s and %s", rarest[0], rarest[1]))}
+	says := fmt.Sprintf("their objectTemplates have objects of %d kinds; %s watches at most %d, and refuses sets with another kind",
+		len(kinds), ownVersion(), mostKinds)
+	fix := fmt.Sprintf("# remove templates of kinds that few sets have, such as %s and %s", rarest[0], rarest[1])
+	return []finding{isDoubtful(about, says, fix)}
 }

@@ -21,7 +21,10 @@ func storedSet(name string, change func(*v1.StatefulSet)) v1.StatefulSet {
 	labels := map[string]string{"app": name}
 	set := v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}, Spec: v1.StatefulSetSpec{
 		Replicas: new(int32(3)), Selector: &metav1.LabelSelector{MatchLabels: labels},
-		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.test/main:1"}}}},
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.test/main:1"}}},
+		},
 	}}
 	change(&set)
 	return set
@@ -55,22 +58,30 @@ func TestStoredSetsAreCheckedAgainstTheRulesOfThePlugin(t *testing.T) {
 		"a plain set breaks no rule":                   {change: func(*v1.StatefulSet) {}},
 		"an expression that is valid breaks no rule":   {change: transformed(`BIG.lowerAscii()`)},
 		"an object template that is valid breaks none": {change: describing(configMap, "object.metadata.name")},
-		"a set that is being deleted is not checked":   {change: func(set *v1.StatefulSet) { transformed("NONE")(set); set.DeletionTimestamp = new(metav1.Now()) }},
+		"a set that is being deleted is not checked": {change: func(set *v1.StatefulSet) {
+			transformed("NONE")(set)
+			set.DeletionTimestamp = new(metav1.Now())
+		}},
 		"a set that cannot be read is not checked": {change: func(set *v1.StatefulSet) {
+			transformed("NONE")(set)
 			set.Annotations, set.Spec.Selector = map[string]string{v1.DamagedAnnotation: ""}, nil
 		}},
-		"a key of the group on the set itself is valid": {change: func(set *v1.StatefulSet) { set.Annotations = map[string]string{v1.HoldAnnotation: "why"} }},
+		"a key of the group on the set itself is valid": {change: func(set *v1.StatefulSet) {
+			set.Annotations = map[string]string{v1.HoldAnnotation: "why"}
+		}},
 		"a transform that cannot be compiled is named by its field": {
 			change: transformed("NONE"), says: "spec.identity.transforms[0].expression: 1:1: undeclared reference to 'NONE'",
 			fix: "kubectl -n shop edit statefulset.apps.statefulset.dev/db",
 		},
 		"a transform that may cost too much is named by its field": {
-			change: transformed(`lists.range(1000).map(x, lists.range(1000).map(y, BIG)).size() > 0 ? "a" : "b"`), says: "spec.identity.transforms[0].expression: may cost",
-			fix: "change the field before the upgrade",
+			change: transformed(`lists.range(1000).map(x, lists.range(1000).map(y, BIG)).size() > 0 ? "a" : "b"`),
+			says:   "spec.identity.transforms[0].expression: may cost",
+			fix:    "change the field before the upgrade",
 		},
 		"an output that cannot be compiled is named by its field": {
-			change: describing(configMap, "other.metadata.name"), says: "spec.objectTemplates[0].outputs[0].expression: 1:1: undeclared reference to 'other'",
-			fix: "kubectl -n shop edit statefulset.apps.statefulset.dev/db",
+			change: describing(configMap, "other.metadata.name"),
+			says:   "spec.objectTemplates[0].outputs[0].expression: 1:1: undeclared reference to 'other'",
+			fix:    "kubectl -n shop edit statefulset.apps.statefulset.dev/db",
 		},
 		"a manifest that is not an object is named by its field": {
 			change: describing(`[]`, ""), says: "spec.objectTemplates[0].object: must be an object of Kubernetes",
@@ -85,13 +96,15 @@ func TestStoredSetsAreCheckedAgainstTheRulesOfThePlugin(t *testing.T) {
 		},
 		"a key of the group in a claim template is named": {
 			change: func(set *v1.StatefulSet) {
-				set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{}, {ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: map[string]string{v1.ObjectSetLabel: "x"}}}}
+				set.Spec.VolumeClaimTemplates = make([]corev1.PersistentVolumeClaim, 2)
+				set.Spec.VolumeClaimTemplates[1].Labels = map[string]string{v1.ObjectSetLabel: "x"}
 			},
 			says: "spec.volumeClaimTemplates[1].metadata.labels[apps.statefulset.dev/set]: ", fix: "remove the key",
 		},
 		"a key of the group in an override is named": {
 			change: func(set *v1.StatefulSet) {
-				set.Spec.Overrides = []v1.MemberOverride{{Name: "first", Ordinals: []v1.OrdinalRange{{First: 0}}, Annotations: map[string]string{v1.ReplicasAnnotation: "9"}}}
+				set.Spec.Overrides = []v1.MemberOverride{{Ordinals: []v1.OrdinalRange{{First: 0}}}}
+				set.Spec.Overrides[0].Annotations = map[string]string{v1.ReplicasAnnotation: "9"}
 			},
 			says: "spec.overrides[0].annotations[apps.statefulset.dev/replicas]: ", fix: "remove the key",
 		},
@@ -118,10 +131,10 @@ func TestStoredSetsAreCheckedAgainstTheRulesOfThePlugin(t *testing.T) {
 // Evaluated, the first of these expressions allocates 7 GiB, and the second 3.5 GiB.
 func TestNoExpressionOfAStoredSetIsEvaluated(t *testing.T) {
 	const most = 64 << 20
-	output := describing(strings.Replace(configMap, "}}", `},"data":{"a":"`+strings.Repeat("x", 60<<10)+`"}}`, 1), `object.data.a.replace("", object.data.a)`)
+	long := strings.Replace(configMap, "}}", `},"data":{"a":"`+strings.Repeat("x", 60<<10)+`"}}`, 1)
 	for name, change := range map[string]func(*v1.StatefulSet){
 		"nested calls in a transform": transformed(`[BIG].map(x, x.replace("", "aaaaaaaaaaaaaaaaaaaa")).map(z, z.replace("", z))[0]`),
-		"a square in an output":       output,
+		"a square in an output":       describing(long, `object.data.a.replace("", object.data.a)`),
 		"patterns that are values": func(set *v1.StatefulSet) {
 			transformed(`string([1,1,1,1].map(i, [BIG].map(p, "".matches(p))).size())`)(set)
 			set.Spec.Identity.Values["BIG"] = strings.Repeat("a{1000}", 580)
@@ -172,7 +185,8 @@ func TestALongDetailIsCut(t *testing.T) {
 func TestMoreKindsThanAreWatchedAreAWarning(t *testing.T) {
 	of := func(kinds int) (sets []v1.StatefulSet) {
 		for i := range kinds {
-			sets = append(sets, storedSet(fmt.Sprintf("db-%d", i), describing(fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":"Thing%03d","metadata":{"name":"$(IDENTITY)"}}`, i), "")))
+			thing := fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":"Thing%03d","metadata":{"name":"$(IDENTITY)"}}`, i)
+			sets = append(sets, storedSet(fmt.Sprintf("db-%d", i), describing(thing, "")))
 		}
 		return append(sets, sets...)
 	}
@@ -180,7 +194,9 @@ func TestMoreKindsThanAreWatchedAreAWarning(t *testing.T) {
 		t.Errorf("%d kinds: got %+v, want no finding", mostKinds, found)
 	}
 	found := checkRules(t.Context(), "sets", of(mostKinds+1))
-	if len(found) != 1 || found[0].verdict != doubt || !strings.Contains(found[0].says, "objects of 101 kinds") || !strings.Contains(found[0].fix[0], "Thing000.example.com and Thing001.example.com") {
+	const rarest = "Thing000.example.com and Thing001.example.com"
+	if len(found) != 1 || found[0].verdict != doubt || !strings.Contains(found[0].says, "objects of 101 kinds") ||
+		!strings.Contains(found[0].fix[0], rarest) {
 		t.Errorf("%d kinds: got %+v, want one warning with their number and two of the kinds", mostKinds+1, found)
 	}
 }

@@ -40,8 +40,8 @@ func (w *world) cost(client *http.Client, r request) string {
 		}
 		codes.add(code)
 	}
-	took := time.Since(began) / asked
-	return fmt.Sprintf("%s (%s of the processor, %s)", took.Round(10*time.Microsecond), ((w.processor() - used) / asked).Round(10*time.Microsecond), codes)
+	took, used := time.Since(began)/asked, (w.processor()-used)/asked
+	return fmt.Sprintf("%s (%s of the processor, %s)", took.Round(10*time.Microsecond), used.Round(10*time.Microsecond), codes)
 }
 
 // processor is how much of the processor the server has used.

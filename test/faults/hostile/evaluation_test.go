@@ -63,7 +63,9 @@ func (a *attack) judge(what, field string, code int, body []byte, err error) {
 	case slices.Contains(named, field):
 		a.refused++
 	default:
-		if a.violations = append(a.violations, fmt.Sprintf("%s: got code %d, %v, fields %q, %.300q; want code 422 with the field %s, or code 429", what, code, err, named, body, field)); len(a.violations) >= enough {
+		a.violations = append(a.violations, fmt.Sprintf("%s: got code %d, %v, fields %q, %.300q; want code 422 with the field %s, or code 429",
+			what, code, err, named, body, field))
+		if len(a.violations) >= enough {
 			a.stop()
 		}
 	}
@@ -225,13 +227,15 @@ func (w *world) judgeAttack(a *attack, quiet, busy *load, alone, beside observed
 		report("samples of the heap: got %d and %d, want some", alone.samples, beside.samples)
 	}
 	if more := beside.heap - alone.heap; more > heapMargin {
-		report("heap in use under the attack: got %d MiB, %d more than the %d without it, want at most %d more", beside.heap>>20, more>>20, alone.heap>>20, heapMargin>>20)
+		report("heap in use under the attack: got %d MiB, %d more than the %d without it, want at most %d more",
+			beside.heap>>20, more>>20, alone.heap>>20, heapMargin>>20)
 	}
 	list, err := w.Sets.AppsV1().StatefulSets(w.namespace).List(w.t.Context(), metav1.ListOptions{LabelSelector: "app in (hostile)"})
 	if err != nil || len(list.Items) > 0 {
 		report("hostile sets that are stored: got %v, %v, want none", list, err)
 	}
-	if target, err := w.Sets.AppsV1().StatefulSets(w.namespace).Get(w.t.Context(), "target", metav1.GetOptions{}); err != nil || target.Spec.Identity != nil {
+	target, err := w.Sets.AppsV1().StatefulSets(w.namespace).Get(w.t.Context(), "target", metav1.GetOptions{})
+	if err != nil || target.Spec.Identity != nil {
 		report("the set that was to be updated: got %v, %v, want it unchanged", target, err)
 	}
 	return violations

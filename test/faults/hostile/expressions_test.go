@@ -53,7 +53,8 @@ func hostileExpressions(t *testing.T) map[string]hostileExpression {
 			set: func(set *v1.StatefulSet, expression string) {
 				set.Spec.Identity = &v1.MemberIdentity{}
 				set.Spec.Template.Spec.Containers[0].Args = []string{"$(OUTPUT)"}
-				manifest := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-a"},"data":{"a":%q}}`, strings.Repeat("x", 3*factor<<10))
+				manifest := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-a"},"data":{"a":%q}}`,
+					strings.Repeat("x", 3*factor<<10))
 				set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "a", Object: runtime.RawExtension{Raw: []byte(manifest)},
 					Outputs: []v1.ObjectOutput{{Name: "OUTPUT", Expression: expression}}}}
 			},

@@ -127,7 +127,7 @@ func (w *world) observe(ctx context.Context) (most observed) {
 		if heap, err := w.metric(w.t.Context(), "go_memstats_heap_inuse_bytes"); err == nil {
 			most.heap, most.samples = max(most.heap, heap), most.samples+1
 		}
-		lease, err := w.Host.CoordinationV1().Leases("statefulset-system").Get(w.t.Context(), "statefulset-apiserver-controller", metav1.GetOptions{})
+		lease, err := w.Host.CoordinationV1().Leases(leaseNamespace).Get(w.t.Context(), leaseName, metav1.GetOptions{})
 		if err == nil && lease.Spec.RenewTime != nil {
 			if !renewed.IsZero() {
 				most.renewal = max(most.renewal, lease.Spec.RenewTime.Sub(renewed))

@@ -132,12 +132,15 @@ func TestHostilePlansAreShed(t *testing.T) {
 		Detail: fmt.Sprintf("%d ask at once, half of them leave; %d shed with 429; lease kept; at most %d MiB", len(hostilePlans(t))*planners, codes.of(http.StatusTooManyRequests), w.memory()>>20)})
 }
 
+// The lease of the controller.
+const leaseNamespace, leaseName = "statefulset-system", "statefulset-apiserver-controller"
+
 // lease is that of the controller.
 func (w *world) lease() *coordinationv1.Lease {
 	w.t.Helper()
 	var lease *coordinationv1.Lease
 	w.eventually("the controller has its lease", func(ctx context.Context) (err error) {
-		lease, err = w.Host.CoordinationV1().Leases("statefulset-system").Get(ctx, "statefulset-apiserver-controller", metav1.GetOptions{})
+		lease, err = w.Host.CoordinationV1().Leases(leaseNamespace).Get(ctx, leaseName, metav1.GetOptions{})
 		if err == nil && (lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || lease.Spec.LeaseTransitions == nil || lease.Spec.AcquireTime == nil) {
 			err = fmt.Errorf("got %+v", lease.Spec)
 		}

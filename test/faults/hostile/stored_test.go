@@ -107,9 +107,10 @@ func (w *world) judgeStored(when string, expressions map[string]hostileExpressio
 			if err != nil {
 				return err
 			}
-			stalled := set.Status.Condition(v1.StatefulSetStalled)
-			if stalled.Status != corev1.ConditionTrue || stalled.Reason == "" || !strings.Contains(stalled.Message, field) || set.Status.ObservedGeneration != set.Generation {
-				return fmt.Errorf("got generation %d, observed %d, conditions %+v", set.Generation, set.Status.ObservedGeneration, set.Status.Conditions)
+			stalled, seen := set.Status.Condition(v1.StatefulSetStalled), set.Status.ObservedGeneration
+			if seen != set.Generation || stalled.Status != corev1.ConditionTrue || stalled.Reason == "" ||
+				!strings.Contains(stalled.Message, field) {
+				return fmt.Errorf("got generation %d, observed %d, conditions %+v", set.Generation, seen, set.Status.Conditions)
 			}
 			return nil
 		})

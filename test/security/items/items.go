@@ -63,6 +63,9 @@ func All() []Item {
 		{22, "Runtime", on("TestTheDeploymentIsAdmittedWhereOnlyRestrictedPodsAre", "TestTheServerRunsConfined")},
 		{23, "Availability coupling", on("TestOtherWorkGoesOnWithoutTheServer")},
 		{24, "Unsafe defaults", in(supply, "TestNoDefaultIsInsecure", "TestNoKeyIsInTheRepository", "TestTheCodeIsScanned")},
+		{25, "Bounded evaluation", on("TestExpressionsThatAskForMuchAreRefused")},
+		{26, "One reader of manifests", on("TestManifestsThatCanBeReadInTwoWaysAreRefused")},
+		{27, "Reserved keys", on("TestReservedKeysAreRefusedInTemplates")},
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 
 const (
 	root  = "../../.."
-	count = 24
+	count = 27
 )
 
 func TestEveryItemHasTestsThatExist(t *testing.T) {
