@@ -12,8 +12,8 @@
 # seed       one seeded bug, which the simulator has to find (make test-faults tries them all)
 # cluster    on one cluster: end to end, validation, the move from apps/v1, the differential scenarios and kubectl; of the
 #            move and of kubectl the quick part
-# faults     on others: the simulator's model beside kube-apiserver, our server killed around its writes, and its certificates
-#            renewed under load; the quick part of each
+# faults     on others: the simulator's model beside kube-apiserver, our server killed around its writes, its certificates
+#            renewed under load, and expressions that ask for gigabytes; the quick part of each
 # nodes      on a real node: installation, members, an update, a lost power, uninstallation; skipped where none can run
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -57,6 +57,7 @@ faults() {
   local code=0
   hack/test-on-cluster.sh faults/sim/conformance faults/crash -test.short || code=1
   hack/test-on-cluster.sh faults/certificates -test.short || code=1
+  hack/test-on-cluster.sh faults/hostile -test.short -test.run='^Test(HostileExpressions|SetsThatAnEarlierVersion)' || code=1
   return "$code"
 }
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,8 +51,8 @@ func TestSetsThatAnEarlierVersionStoredKeepTheirPods(t *testing.T) {
 
 	stored := time.Now()
 	w.storeHostile(expressions)
-	violations += w.judgeDoctor(expressions)
 	violations += w.judgeStored("while the server ran", expressions, before)
+	violations += w.judgeDoctor(expressions)
 	w.scale("good", 2)
 	violations += w.keptLease(lease, stored)
 
@@ -76,8 +77,7 @@ func TestSetsThatAnEarlierVersionStoredKeepTheirPods(t *testing.T) {
 // have one more pod, for which its expression is evaluated.
 func (w *world) storeHostile(expressions map[string]hostileExpression) {
 	w.t.Helper()
-	etcd := w.etcd()
-	defer etcd.Close()
+	var writes []clientv3.Op
 	for name, e := range expressions {
 		set, err := w.Sets.AppsV1().StatefulSets(w.namespace).Get(w.t.Context(), name, metav1.GetOptions{})
 		if err != nil {
@@ -90,9 +90,12 @@ func (w *world) storeHostile(expressions map[string]hostileExpression) {
 		if err != nil {
 			w.t.Fatalf("encoding set %s: %v", name, err)
 		}
-		if _, err := etcd.Put(w.t.Context(), keys+w.namespace+"/"+name, string(value)); err != nil {
-			w.t.Fatalf("storing set %s: %v", name, err)
-		}
+		writes = append(writes, clientv3.OpPut(keys+w.namespace+"/"+name, string(value)))
+	}
+	etcd := w.etcd()
+	defer etcd.Close()
+	if _, err := etcd.Txn(w.t.Context()).Then(writes...).Commit(); err != nil {
+		w.t.Fatalf("storing %d sets: %v", len(writes), err)
 	}
 }
 
