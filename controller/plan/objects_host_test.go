@@ -21,7 +21,7 @@ import (
 // objectTemplates reads templates such as conf, a ConfigMap of each member, peers, a Service of
 // the set, count, a ConfigMap that says how many members there are, list, one of the set that says
 // which and by which Service they are found, ext and vip, Services of each member and of the set that have the outputs ADDRESS and VIP,
-// vips, which is vip and says which members there are, bad, which cannot be rendered for all, and frail,
+// closed, which is vip with an expression that is refused, vips, which is vip and says which members there are, bad, which cannot be rendered for all, and frail,
 // which can for two members; conf:2 has other data, and conf! refuses objects of others; moved is conf
 // with other names.
 func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
@@ -40,6 +40,9 @@ func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 			kind, template.Outputs = "Service", []v1.ObjectOutput{{Name: "ADDRESS", Expression: "object.address"}}
 		case "vip":
 			kind, object, template.Scope, template.Outputs = "Service", "$(SET)-vip", v1.SetObjectScope, []v1.ObjectOutput{{Name: "VIP", Expression: "object.address"}}
+		case "closed":
+			template.Name, kind, object, template.Scope = "vip", "Service", "$(SET)-vip", v1.SetObjectScope
+			name, template.Outputs = "vip", []v1.ObjectOutput{{Name: "VIP", Expression: "closed.address"}}
 		case "auth", "sst", "sesame":
 			kind, template.Generate = "Secret", []v1.GeneratedKey{{Key: "password", Bytes: 24}}
 			if name == "sst" {

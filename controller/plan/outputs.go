@@ -4,7 +4,9 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
@@ -54,8 +56,24 @@ func (f *facts) output(d *draft, m member, name string) (string, bool) {
 	if known && output.Missing == "" {
 		return output.Value, true
 	}
+	if wrong := refusedOutput(s.of, name); wrong != nil {
+		d.blocked(v1.ReasonRenderFailed, "%s: %s", wrong.In, foreignText(wrong.Detail))
+		return "", false
+	}
 	d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s gives no %s: %s", f.podName(m), s.key, name, foreignText(output.Missing))
 	return "", false
+}
+
+// refusedOutput is what is wrong with the expression of an output, nil if it can be evaluated. An earlier
+// version may have accepted it.
+func refusedOutput(object identity.Object, name string) *render.Error {
+	at := slices.IndexFunc(object.Template().Outputs, func(output v1.ObjectOutput) bool { return output.Name == name })
+	for _, wrong := range object.Check() {
+		if strings.HasSuffix(wrong.In, fmt.Sprintf(".outputs[%d]", at)) {
+			return wrong
+		}
+	}
+	return nil
 }
 
 // giver is the template whose objects have an output of a name. There is one.
