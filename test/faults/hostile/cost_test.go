@@ -18,7 +18,7 @@ const asked = 30
 
 // compareCosts reports what it costs to refuse hostile sets, and to serve sets of the same size with
 // a harmless expression, both in dry runs.
-func (w *world) compareCosts(client *http.Client, sets string, refused []request) {
+func (w *world) compareCosts(client *http.Client, refused []request) {
 	w.t.Helper()
 	expressions := hostileExpressions(w.t)
 	for _, r := range refused {

@@ -52,14 +52,14 @@ func TestADamagedStoredSetStopsNoOther(t *testing.T) {
 	w := newWorld(t, nil)
 	before, violations := w.settle(), 0
 	w.damageAll()
-	w.scale("good", 2)
+	w.scaleGood(2)
 	violations += w.violations("while the server ran", before)
 
 	w.server.Stop(t, time.Minute)
 	w.controllers.Stop(t, time.Minute)
 	w.controllers = w.Start(t, w.controllers.Program)
 	w.start()
-	w.scale("good", 3)
+	w.scaleGood(3)
 	w.awaitGarbageCollector()
 	violations += w.violations("after a start of the garbage collector and the server", before)
 	if count, err := w.metric(t.Context(), "statefulset_apiserver_damaged_sets"); err != nil || count != len(damages()) {

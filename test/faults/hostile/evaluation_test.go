@@ -187,7 +187,7 @@ func TestHostileExpressionsHarmNobodyElse(t *testing.T) {
 
 	violations := w.judgeAttack(a, quiet, busy, alone, beside)
 	violations += w.keptLease(lease, began)
-	w.compareCosts(clients[0], sets, all[dryRun])
+	w.compareCosts(clients[0], all[dryRun])
 	row.Report(t, row.Row{Fault: "hostile expressions", Side: "ours", Where: "real", Runs: a.sent(), Violations: violations,
 		Detail: fmt.Sprintf("%d clients beside %d GETs a second; %d refused by field, %d shed; heap %d MiB, %d without; lease kept",
 			attackers, busy.rate(), a.refused, a.shed, beside.heap>>20, alone.heap>>20)})

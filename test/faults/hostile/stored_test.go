@@ -53,13 +53,13 @@ func TestSetsThatAnEarlierVersionStoredKeepTheirPods(t *testing.T) {
 	w.storeHostile(expressions)
 	violations += w.judgeStored("while the server ran", expressions, before)
 	violations += w.judgeDoctor(expressions)
-	w.scale("good", 2)
+	w.scaleGood(2)
 	violations += w.keptLease(lease, stored)
 
 	w.server.Stop(t, time.Minute)
 	w.start()
 	violations += w.judgeStored("after a start of the server", expressions, before)
-	w.scale("good", 3)
+	w.scaleGood(3)
 
 	for name := range expressions {
 		w.awaitAccepted(name)
@@ -68,7 +68,7 @@ func TestSetsThatAnEarlierVersionStoredKeepTheirPods(t *testing.T) {
 	for name := range expressions {
 		w.awaitDeleted(name)
 	}
-	w.scale("good", 1)
+	w.scaleGood(1)
 	row.Report(t, row.Row{Fault: "stored hostile expressions", Side: "ours", Where: "real", Runs: 3 * len(expressions), Violations: violations,
 		Detail: "found running and at start; pods live, Stalled names the field, scaled and deleted, others scale"})
 }

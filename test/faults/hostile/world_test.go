@@ -113,8 +113,10 @@ func (w *world) create(name string, replicas int32) *v1.StatefulSet {
 	return set
 }
 
-func (w *world) scale(name string, replicas int) {
+// scaleGood scales the set "good", which shows that the others do not hold it up.
+func (w *world) scaleGood(replicas int) {
 	w.t.Helper()
+	const name = "good"
 	w.eventually("set "+name+" is scaled", func(ctx context.Context) error {
 		scale, err := w.Sets.AppsV1().StatefulSets(w.namespace).GetScale(ctx, name, metav1.GetOptions{})
 		if err != nil {
