@@ -26,8 +26,6 @@ const (
 	mostOfSet      = 3
 	// mostOfDetail is how long the description of a violation may be, in bytes.
 	mostOfDetail = 300
-	// mostKinds is how many kinds of objects the controller watches.
-	mostKinds = 100
 )
 
 // violation is a rule that a stored set does not follow.
@@ -93,7 +91,7 @@ func violationsOf(set *v1.StatefulSet) []violation {
 	for _, w := range wrong {
 		all = append(all, unevaluable(w))
 	}
-	return append(all, reservedKeys(&set.Spec)...)
+	return slices.Concat(all, ambiguousManifests(&set.Spec), reservedKeys(&set.Spec))
 }
 
 // unevaluable is about a part of a set from which nothing can be made.
@@ -102,12 +100,29 @@ func unevaluable(wrong *render.Error) violation {
 	if wrong.Field != "" {
 		at += "." + wrong.Field
 	}
-	detail := wrong.Detail
-	if len(detail) > mostOfDetail {
-		detail = strings.ToValidUTF8(detail[:mostOfDetail], "") + "..."
-	}
-	says := fmt.Sprintf("%s; %s refuses this: there the set keeps its pods and is Stalled until the field is changed", detail, ownVersion())
+	says := fmt.Sprintf("%s; %s refuses this: there the set keeps its pods and is Stalled until the field is changed",
+		cut(wrong.Detail), ownVersion())
 	return violation{at, says, "change the field before the upgrade"}
+}
+
+// cut shortens a description.
+func cut(detail string) string {
+	if len(detail) <= mostOfDetail {
+		return detail
+	}
+	return strings.ToValidUTF8(detail[:mostOfDetail], "") + "..."
+}
+
+// ambiguousManifests are manifests that two programs could read in two ways.
+func ambiguousManifests(spec *v1.StatefulSetSpec) (all []violation) {
+	for i := range spec.ObjectTemplates {
+		wrong := render.CheckKeys(spec.ObjectTemplates[i].Object.Raw, fmt.Sprintf("objectTemplates[%d].object", i))
+		if wrong != nil {
+			says := fmt.Sprintf("%s; %s refuses this in manifests that are new or changed", cut(wrong.Detail), ownVersion())
+			all = append(all, violation{"spec." + wrong.In, says, "write each key once, and as Kubernetes writes it"})
+		}
+	}
+	return all
 }
 
 // reservedKeys are keys of our group in templates and overrides.
@@ -120,7 +135,7 @@ func reservedKeys(spec *v1.StatefulSetSpec) (all []violation) {
 			values map[string]string
 		}{{"labels", of.Labels}, {"annotations", of.Annotations}} {
 			for _, key := range slices.Sorted(maps.Keys(part.values)) {
-				if strings.HasPrefix(key, v1.GroupName+"/") {
+				if identity.IsReserved(key) {
 					all = append(all, violation{fmt.Sprintf("spec.%s%s[%s]", at, part.name, key), says,
 						"remove the key, or use another domain; a change of the pod template updates the pods"})
 				}
@@ -140,14 +155,14 @@ func reservedKeys(spec *v1.StatefulSetSpec) (all []violation) {
 
 // tooManyKinds reports that sets have objects of more kinds than are watched.
 func tooManyKinds(about string, kinds map[schema.GroupKind]int) []finding {
-	if len(kinds) <= mostKinds {
+	if len(kinds) <= identity.MostObjectKinds {
 		return nil
 	}
 	rarest := slices.SortedFunc(maps.Keys(kinds), func(a, b schema.GroupKind) int {
 		return cmp.Or(cmp.Compare(kinds[a], kinds[b]), strings.Compare(a.String(), b.String()))
 	})
 	says := fmt.Sprintf("their objectTemplates have objects of %d kinds; %s watches at most %d, and refuses sets with another kind",
-		len(kinds), ownVersion(), mostKinds)
+		len(kinds), ownVersion(), identity.MostObjectKinds)
 	fix := fmt.Sprintf("# remove templates of kinds that few sets have, such as %s and %s", rarest[0], rarest[1])
 	return []finding{isDoubtful(about, says, fix)}
 }

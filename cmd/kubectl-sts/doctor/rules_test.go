@@ -15,6 +15,7 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 func storedSet(name string, change func(*v1.StatefulSet)) v1.StatefulSet {
@@ -86,6 +87,10 @@ func TestStoredSetsAreCheckedAgainstTheRulesOfThePlugin(t *testing.T) {
 		"a manifest that is not an object is named by its field": {
 			change: describing(`[]`, ""), says: "spec.objectTemplates[0].object: must be an object of Kubernetes",
 			fix: "kubectl -n shop edit statefulset.apps.statefulset.dev/db",
+		},
+		"a manifest with a key in another case is named": {
+			change: describing(strings.TrimSuffix(configMap, "}")+`,"Kind":"Secret"}`, ""),
+			says:   "spec.objectTemplates[0].object", fix: "write each key once",
 		},
 		"a key of the group in the pod template is named": {
 			change: func(set *v1.StatefulSet) {
@@ -190,14 +195,14 @@ func TestMoreKindsThanAreWatchedAreAWarning(t *testing.T) {
 		}
 		return append(sets, sets...)
 	}
-	if found := checkRules(t.Context(), "sets", of(mostKinds)); len(found) > 0 {
-		t.Errorf("%d kinds: got %+v, want no finding", mostKinds, found)
+	if found := checkRules(t.Context(), "sets", of(identity.MostObjectKinds)); len(found) > 0 {
+		t.Errorf("%d kinds: got %+v, want no finding", identity.MostObjectKinds, found)
 	}
-	found := checkRules(t.Context(), "sets", of(mostKinds+1))
+	found := checkRules(t.Context(), "sets", of(identity.MostObjectKinds+1))
 	const rarest = "Thing000.example.com and Thing001.example.com"
 	if len(found) != 1 || found[0].verdict != doubt || !strings.Contains(found[0].says, "objects of 101 kinds") ||
 		!strings.Contains(found[0].fix[0], rarest) {
-		t.Errorf("%d kinds: got %+v, want one warning with their number and two of the kinds", mostKinds+1, found)
+		t.Errorf("%d kinds: got %+v, want one warning with their number and two of the kinds", identity.MostObjectKinds+1, found)
 	}
 }
 
