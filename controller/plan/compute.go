@@ -17,10 +17,10 @@ func Compute(world World) Plan {
 	reads := &reader{known: world.Records}
 	f := survey(world, reads)
 	d := decide(f, reads)
-	f.evaluationEnded(d)
+	stopped := f.evaluationEnded(d)
 	status, requeueAfter := report(f, d)
 	return Plan{
 		First: d.first, Chains: d.chains, Aside: d.aside, Warnings: d.warnings, Status: status, RequeueAfter: requeueAfter, Waiting: cmp.Or(d.waitingFor(), f.growing(), f.heldBack()),
-		Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable(), PutOff: d.retry > 0, Stopped: f.Evaluation.Ended(), Records: reads.read.with(world.Set.UID, f.endings), Reads: reads.objects, Lost: f.lostSecrets(),
+		Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable(), PutOff: d.retry > 0, Stopped: stopped, Records: reads.read.with(world.Set.UID, f.endings), Reads: reads.objects, Lost: f.lostSecrets(),
 	}
 }

@@ -12,20 +12,21 @@ import (
 // evaluationEnded has a plan take nothing away if the time for evaluations was over before all was
 // rendered that the plan depends on: what could not be rendered in time may be as it should be. What is
 // created has been rendered whole. The next sync tries again.
-func (f *facts) evaluationEnded(d *draft) {
+func (f *facts) evaluationEnded(d *draft) (ended bool) {
 	if !f.Evaluation.Ended() {
-		return
+		return false
 	}
 	d.blocked(v1.ReasonRenderFailed, "the expressions of the set take too long to evaluate; nothing is removed or changed until they are evaluated in time")
 	if len(creating(d.first)) < len(d.first) {
 		d.first, d.chains, d.aside = nil, nil, nil
-		return
+		return true
 	}
 	for i := range d.chains {
 		d.chains[i] = creating(d.chains[i])
 	}
 	d.chains = slices.DeleteFunc(d.chains, func(chain Chain) bool { return len(chain) == 0 })
 	d.aside = nil
+	return true
 }
 
 // creating is the beginning of a chain that only creates.

@@ -49,10 +49,10 @@ func rules() map[string]rule {
 			foreign:     []string{"k8s.io/api", "k8s.io/apimachinery", "k8s.io/utils/ptr"},
 			notStandard: effects(),
 		},
-		"rendering evaluates expressions besides, and compiles each once": {
+		"rendering evaluates expressions besides, until a context ends, and compiles each once": {
 			part:        "identity/render",
 			foreign:     []string{"k8s.io/api", "k8s.io/apimachinery", "github.com/google/cel-go"},
-			notStandard: slices.DeleteFunc(effects(), func(path string) bool { return path == "sync" }),
+			notStandard: slices.DeleteFunc(effects(), func(path string) bool { return path == "sync" || path == "context" }),
 		},
 		"the plan is pure: api, identity and data types, but no client, clock, context or logger": {
 			part:        "controller/plan",

@@ -37,7 +37,8 @@ type violation struct {
 }
 
 // checkRules checks stored sets against the rules of the plugin's version, which may be newer than the
-// server. It compiles the expressions of sets, which is limited, and evaluates none.
+// server. It compiles the expressions of sets, and
+// evaluates transforms of pods for the first member, both of which are limited.
 func checkRules(ctx context.Context, about string, sets []v1.StatefulSet) (found []finding) {
 	more, kinds := 0, map[schema.GroupKind]int{}
 	for i := range sets {
@@ -52,7 +53,7 @@ func checkRules(ctx context.Context, about string, sets []v1.StatefulSet) (found
 		for _, kind := range identity.ObjectKinds(set) {
 			kinds[kind.GroupKind()]++
 		}
-		for at, v := range violationsOf(set) {
+		for at, v := range violationsOf(ctx, set) {
 			if at == mostOfSet || len(found) == mostViolations {
 				more++
 				break
@@ -77,8 +78,8 @@ func ownVersion() string {
 }
 
 // violationsOf are the rules that a stored set does not follow, the worst first.
-func violationsOf(set *v1.StatefulSet) []violation {
-	overrides := identity.OverridesOf(set)
+func violationsOf(ctx context.Context, set *v1.StatefulSet) []violation {
+	overrides := identity.OverridesWithin(render.Within(ctx), set)
 	wrong := overrides.CheckTransforms()
 	objects, unreadable := overrides.Objects()
 	if unreadable != nil {
@@ -86,6 +87,11 @@ func violationsOf(set *v1.StatefulSet) []violation {
 	}
 	for _, object := range objects {
 		wrong = append(wrong, object.Check()...)
+	}
+	if len(wrong) == 0 && set.Spec.Identity != nil {
+		if _, failed := overrides.Rendered(identity.SourceOf(set), identity.OrdinalsOf(set).First()); failed != nil && !failed.Stopped {
+			wrong = append(wrong, failed)
+		}
 	}
 	all := make([]violation, 0, len(wrong))
 	for _, w := range wrong {

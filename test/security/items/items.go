@@ -9,16 +9,21 @@ import "regexp"
 
 // The packages that hold tests, as directories of the module.
 const (
-	Cluster = "test/security" // on a local cluster of its own
-	supply  = "test/security/supply"
-	server  = "apiserver"
-	whole   = server + "/servertest"
-	etcd    = server + "/embeddedetcd"
-	storage = server + "/storage"
-	bodies  = server + "/bodylimit"
-	certs   = server + "/certificates"
-	reviews = server + "/admission"
-	command = "cmd/statefulset-apiserver"
+	Cluster   = "test/security" // on a local cluster of its own
+	supply    = "test/security/supply"
+	server    = "apiserver"
+	whole     = server + "/servertest"
+	etcd      = server + "/embeddedetcd"
+	storage   = server + "/storage"
+	bodies    = server + "/bodylimit"
+	certs     = server + "/certificates"
+	reviews   = server + "/admission"
+	command   = "cmd/statefulset-apiserver"
+	control   = "controller"
+	planning  = "controller/plan"
+	rendering = "identity/render"
+	readers   = "identity"
+	registry  = "registry/statefulset"
 )
 
 // Item is a promise.
@@ -63,9 +68,13 @@ func All() []Item {
 		{22, "Runtime", on("TestTheDeploymentIsAdmittedWhereOnlyRestrictedPodsAre", "TestTheServerRunsConfined")},
 		{23, "Availability coupling", on("TestOtherWorkGoesOnWithoutTheServer")},
 		{24, "Unsafe defaults", in(supply, "TestNoDefaultIsInsecure", "TestNoKeyIsInTheRepository", "TestTheCodeIsScanned")},
-		{25, "Bounded evaluation", on("TestExpressionsThatAskForMuchAreRefused")},
-		{26, "One reader of manifests", on("TestManifestsThatCanBeReadInTwoWaysAreRefused")},
-		{27, "Reserved keys", on("TestReservedKeysAreRefusedInTemplates")},
+		{25, "Bounded evaluation", append(on("TestExpressionsThatAskForMuchAreRefused"),
+			append(in(rendering, "TestWhatGrowsIsRefusedBeforeItIsMade", "TestDrawnExpressionsStayWithinTheirBounds", "TestEveryFunctionIsBounded", "TestAnEvaluationEndsWithItsContext"),
+				in(planning, "TestAPlanWhoseTimeIsOverOnlyCreates")...)...)},
+		{26, "One reader of manifests", append(on("TestManifestsThatCanBeReadInTwoWaysAreRefused"), in(readers, "TestAllReadersAgreeOnAnyManifest")...)},
+		{27, "Reserved keys", append(on("TestReservedKeysAreRefusedInTemplates"), in(registry, "TestKeysOfTheGroupAreRefused", "TestStoredKeysOfTheGroupStayValid")...)},
+		{28, "Deletion by removal", in(reviews, "TestWhatIsDeletedForARemovedTemplateIsAskedFor", "TestNoPathLeadsToDeletionThatWasNotReviewed")},
+		{29, "A set that ended the server", in(control, "TestAMarkIsWrittenBeforeTheFirstEvaluation", "TestASetThatIsSetAsideIsReleased")},
 	}
 }
 
@@ -94,5 +103,5 @@ func Pattern(dir string) string {
 
 // Packages are those that hold tests without a cluster.
 func Packages() []string {
-	return []string{whole, etcd, storage, bodies, certs, reviews, command, supply}
+	return []string{whole, etcd, storage, bodies, certs, reviews, command, supply, control, planning, rendering, readers, registry}
 }
