@@ -58,17 +58,17 @@ func (o *objectKinds) of(kind schema.GroupVersionKind) (known *objectKind, refus
 	if o.Objects == nil || o.ctx == nil || o.ctx.Err() != nil {
 		return nil, "this controller has no clients for objects"
 	}
-	ctx := o.ctx
+	term := o.ctx
 	if !o.tended {
 		o.tended = true
-		o.running.Go(func() { o.tend(ctx) })
+		o.running.Go(func() { o.tend(term) })
 	}
 	if !o.hasPlace(kind.GroupKind()) {
 		o.crowded = true
 		return nil, fmt.Sprintf("at most %d kinds of objects are watched, and other sets describe as many; "+
 			"this kind is watched when no set has a template of one of the others any more", identity.MostObjectKinds)
 	}
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := context.WithCancel(term)
 	known = newObjectKind(o.term, kind, stop)
 	o.watched[kind.GroupKind()] = known
 	o.running.Go(func() {
