@@ -92,7 +92,8 @@ func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.Statefu
 	}()
 	next := t.nextMark(set, of, mark)
 	if e.suspected {
-		klog.FromContext(ctx).Info("Evaluating a set in a process of its own: one ended while it evaluated it", "set", known.key, "inputs", of.Inputs, "fields", of.Fields)
+		klog.FromContext(ctx).Info("Evaluating a set in a process of its own: one ended while it evaluated it",
+			"set", known.key, "inputs", of.Inputs, "fields", of.Fields)
 		ended := t.try(ctx, set, trialRequest{Older: older, Members: left})
 		if errors.Is(ended, errTrialEnded) {
 			next.Deaths = mark.Deaths + 2 // the process before, and the trial
@@ -114,7 +115,8 @@ func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.Statefu
 		}
 	}
 	if released {
-		t.tell(set, event{kind: corev1.EventTypeNormal, reason: v1.ReasonEvaluationReleased, text: "Expressions are evaluated once more, as somebody has asked for"})
+		t.tell(set, event{kind: corev1.EventTypeNormal, reason: v1.ReasonEvaluationReleased,
+			text: "Expressions are evaluated once more, as somebody has asked for"})
 	}
 	until := t.Clock.Now().Add(rehearsalTime)
 	of.Run(left, func() bool { return ctx.Err() == nil && t.Clock.Now().Before(until) })
@@ -163,6 +165,10 @@ func (e *evaluation) stop(ctx context.Context, last v1.StatefulSetEvaluation) er
 	last.StoppedAt, last.Holder = last.StartedAt, ""
 	if before := e.set.Status.Evaluation; before != nil {
 		last.StartedAt = before.StartedAt
+		if before.IsStopped() && !last.StoppedAt.After(before.StoppedAt.Time) {
+			// What has released the earlier stop must not release this one. The API has whole seconds.
+			last.StoppedAt = new(metav1.NewTime(before.StoppedAt.Add(time.Second)))
+		}
 	}
 	aside := *e.set
 	aside.Status = *e.set.Status.DeepCopy()

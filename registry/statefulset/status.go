@@ -100,7 +100,8 @@ func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Objec
 		errs = append(errs, field.Forbidden(field.NewPath("status", "objectTemplates"), "only the controller changes it; leave it as it is, or out"))
 	}
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Evaluation, oldSet.Status.Evaluation) {
-		errs = append(errs, field.Forbidden(field.NewPath("status", "evaluation"), "only the controller changes it; leave it as it is, or out; to release a set: kubectl sts evaluate"))
+		errs = append(errs, field.Forbidden(field.NewPath("status", "evaluation"),
+			"only the controller changes it; leave it as it is, or out; to release a set: kubectl sts evaluate"))
 	}
 	return errs
 }

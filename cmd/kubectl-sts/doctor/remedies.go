@@ -29,7 +29,8 @@ func remedies(set *v1.StatefulSet, reason string) []string {
 	case v1.ReasonRenderFailed:
 		return []string{edit, fmt.Sprintf("kubectl sts -n %s rollout undo statefulset/%s  # back to the revision before", set.Namespace, set.Name)}
 	case v1.ReasonEvaluationStopped:
-		return []string{edit + "  # change the fields in the message", fmt.Sprintf("kubectl sts -n %s evaluate %s  # have them evaluated once more", set.Namespace, set.Name)}
+		return []string{edit + "  # change the fields in the message",
+			fmt.Sprintf("kubectl sts -n %s evaluate %s  # have them evaluated once more", set.Namespace, set.Name)}
 	case v1.ReasonKindUnavailable:
 		return []string{"kubectl api-resources", fmt.Sprintf("kubectl get clusterroles -l %s/aggregate-to-controller=true", v1.GroupName), "# the controller needs the right to the kind in the message, and the cluster to have it"}
 	case v1.ReasonObjectShared, v1.ReasonObjectExists:
