@@ -4,15 +4,12 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
@@ -51,79 +48,102 @@ type evaluation struct {
 	known *memo
 	// set is the set with the mark, if it has got one.
 	set *v1.StatefulSet
-	// suspected is true if a process ended while it evaluated the same, or if somebody has released the set.
-	suspected bool
+	// older are the sources of earlier revisions that are evaluated, too.
+	older []identity.Source
+	// suspected is true if a process ended while it evaluated the same, and released if somebody has
+	// released the set after that.
+	suspected, released bool
 	// taken is what is to be given back of the room for evaluations.
 	taken int64
 }
 
 // beginEvaluation marks a set, if its expressions have not been evaluated before, and evaluates them
 // for its members. A set that ends processes is set aside instead.
-func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.StatefulSet) (e *evaluation, err error) {
-	e = &evaluation{term: t, known: known, set: set}
-	mark := set.Status.Evaluation
-	if mark == nil && isObserved(set) || set.DeletionTimestamp != nil || held(set) {
+func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.StatefulSet) (*evaluation, error) {
+	e := &evaluation{term: t, known: known, set: set}
+	if set.Status.Evaluation == nil && isObserved(set) || isAtRest(set) {
 		return e, nil
 	}
-	older := t.olderSources(set)
-	of := identity.EvaluationOf(set, older...)
-	if mark != nil && mark.Inputs != of.Inputs {
-		mark = nil
+	e.older = t.olderSources(set)
+	of := identity.EvaluationOf(set, e.older...)
+	mark := markOf(set, of)
+	switch {
+	case of.Any():
+	case mark.IsStopped():
+		return e, e.unmark(ctx) // nothing is left of what an earlier revision evaluated
+	default:
+		return e, nil
 	}
-	if !of.Any() {
-		if mark.IsStopped() {
-			err = e.unmark(ctx) // nothing is left of what an earlier revision evaluated
-		}
-		return e, err
-	}
-	released := mark.IsStopped() && set.Annotations[v1.EvaluateAnnotation] == mark.Release()
 	left, done := known.notEvaluated(set, of.Inputs)
-	if mark.IsStopped() && !released || mark.IsCompleted() || done && !released {
+	e.released = mark.IsStopped() && set.Annotations[v1.EvaluateAnnotation] == mark.Release()
+	if !e.released && (done || mark.IsStopped() || mark.IsCompleted()) {
 		return e, nil
 	}
 	e.suspected = mark != nil && mark.Holder != t.Identity
 	if err := e.takeRoom(ctx); err != nil {
 		return e, err
 	}
-	defer func() {
-		if err != nil {
-			e.end()
-		}
-	}()
-	next := t.nextMark(set, of, mark)
-	if e.suspected {
-		klog.FromContext(ctx).Info("Evaluating a set in a process of its own: one ended while it evaluated it",
-			"set", known.key, "inputs", of.Inputs, "fields", of.Fields)
-		ended := t.try(ctx, set, trialRequest{Older: older, Members: left})
-		if errors.Is(ended, errTrialEnded) {
-			next.Deaths = mark.Deaths + 2 // the process before, and the trial
-			if released {
-				next.Deaths = mark.Deaths + 1
-			}
-			return e, e.stop(ctx, next)
-		}
-		if ended != nil {
-			return e, ended
-		}
-		if next.Deaths >= mostDeaths {
-			return e, e.stop(ctx, next)
-		}
+	if err := e.first(ctx, of, mark, left); err != nil {
+		e.end()
+		return e, err
 	}
-	if mark == nil || released || next.Deaths != mark.Deaths {
-		if err := e.mark(ctx, next); err != nil {
-			return e, err
-		}
-	}
-	if released {
-		t.tell(set, event{kind: corev1.EventTypeNormal, reason: v1.ReasonEvaluationReleased,
-			text: "Expressions are evaluated once more, as somebody has asked for"})
-	}
-	until := t.Clock.Now().Add(rehearsalTime)
-	of.Run(left, func() bool { return ctx.Err() == nil && t.Clock.Now().Before(until) })
-	known.keepEvaluated(set, of.Inputs, left)
-	known.suspect(e.suspected)
 	return e, nil
 }
+
+// first evaluates for members what was not evaluated for them before, behind a mark. Before that, what is
+// suspected is tried, and the set is set aside if it ends processes.
+func (e *evaluation) first(ctx context.Context, of identity.Evaluation, mark *v1.StatefulSetEvaluation, left []int) error {
+	next := e.nextMark(e.set, of, mark)
+	if e.suspected {
+		if stopped, err := e.tried(ctx, mark, next, left); stopped || err != nil {
+			return err
+		}
+	}
+	if mark == nil || e.released || next.Deaths != mark.Deaths {
+		if err := e.mark(ctx, next); err != nil {
+			return err
+		}
+	}
+	if e.released {
+		e.tell(e.set, event{kind: corev1.EventTypeNormal, reason: v1.ReasonEvaluationReleased,
+			text: "Expressions are evaluated once more, as somebody has asked for"})
+	}
+	until := e.Clock.Now().Add(rehearsalTime)
+	of.Run(left, func() bool { return ctx.Err() == nil && e.Clock.Now().Before(until) })
+	e.known.keepEvaluated(e.set, of.Inputs, left)
+	e.known.suspect(e.suspected)
+	return nil
+}
+
+// tried evaluates the set in a process of its own, and reports whether the set is set aside after that.
+func (e *evaluation) tried(ctx context.Context, mark *v1.StatefulSetEvaluation, next v1.StatefulSetEvaluation, left []int) (stopped bool, err error) {
+	klog.FromContext(ctx).Info("Evaluating a set in a process of its own: one ended while it evaluated it",
+		"set", e.known.key, "inputs", next.Inputs, "fields", next.Fields)
+	err = e.try(ctx, e.set, trialRequest{Older: e.older, Members: left})
+	switch {
+	case errors.Is(err, errTrialEnded):
+		next.Deaths = mark.Deaths + 1
+		if !e.released {
+			next.Deaths++ // the process before, and the trial
+		}
+		return true, e.stop(ctx, next)
+	case err == nil && next.Deaths >= mostDeaths:
+		return true, e.stop(ctx, next)
+	default:
+		return false, err
+	}
+}
+
+// markOf is the mark of a set for what it evaluates now, nil if there is none.
+func markOf(set *v1.StatefulSet, of identity.Evaluation) *v1.StatefulSetEvaluation {
+	if mark := set.Status.Evaluation; mark != nil && mark.Inputs == of.Inputs {
+		return mark
+	}
+	return nil
+}
+
+// isAtRest reports whether nothing is done for the set, so that none of its expressions is evaluated.
+func isAtRest(set *v1.StatefulSet) bool { return set.DeletionTimestamp != nil || held(set) }
 
 // isObserved reports whether the controller has completed a sync of the present spec, in which
 // expressions were evaluated.
@@ -268,29 +288,4 @@ func (e *evaluation) takeRoom(ctx context.Context) error {
 func (e *evaluation) end() {
 	e.suspects.room.Release(e.taken)
 	e.taken = 0
-}
-
-// olderSources are what pods of a set have been made from, and may be again, with other transforms than
-// the set has. It is cheap for sets without expressions.
-func (t *term) olderSources(set *v1.StatefulSet) (older []identity.Source) {
-	const most = 3
-	names := []string{set.Status.CurrentRevision}
-	for _, pod := range t.view.podsOf(set) {
-		if name := pod.Labels[identity.RevisionLabel]; len(names) <= most && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	for _, revision := range t.view.revisionsOf(set) {
-		if !slices.Contains(names, revision.Name) || !identity.RecordsTransforms(revision.Data.Raw) {
-			continue
-		}
-		source, err := identity.Recorded(revision.Data.Raw)
-		if err == nil && !equality.Semantic.DeepEqual(source.Identity, set.Spec.Identity) {
-			older = append(older, source)
-		}
-	}
-	slices.SortStableFunc(older, func(a, b identity.Source) int {
-		return cmp.Compare(len(a.Identity.Transforms), len(b.Identity.Transforms))
-	})
-	return older[:min(len(older), most)]
 }

@@ -4,6 +4,10 @@
 package controller
 
 import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -109,4 +113,29 @@ func (m *memo) keepOutputsSeen(uid types.UID, keys []identity.ObjectKey) {
 	for _, key := range keys {
 		m.evaluated.outputs[key] = true
 	}
+}
+
+// olderSources are what pods of a set have been made from, and may be again, with other transforms than
+// the set has. It is cheap for sets without expressions.
+func (t *term) olderSources(set *v1.StatefulSet) (older []identity.Source) {
+	const most = 3
+	names := []string{set.Status.CurrentRevision}
+	for _, pod := range t.view.podsOf(set) {
+		if name := pod.Labels[identity.RevisionLabel]; len(names) <= most && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, revision := range t.view.revisionsOf(set) {
+		if !slices.Contains(names, revision.Name) || !identity.RecordsTransforms(revision.Data.Raw) {
+			continue
+		}
+		source, err := identity.Recorded(revision.Data.Raw)
+		if err == nil && !equality.Semantic.DeepEqual(source.Identity, set.Spec.Identity) {
+			older = append(older, source)
+		}
+	}
+	slices.SortStableFunc(older, func(a, b identity.Source) int {
+		return cmp.Compare(len(a.Identity.Transforms), len(b.Identity.Transforms))
+	})
+	return older[:min(len(older), most)]
 }

@@ -57,7 +57,11 @@ func TestALeaderEvaluatesSuspectsBeforeOtherSets(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- c.Run(ctx) }()
-		defer func() { <-done }()
+		defer func() {
+			if err := <-done; err != nil {
+				t.Errorf("running the controller: %v", err)
+			}
+		}()
 		defer end()
 		eventually(t, "the set that is not set aside, and the plain one, have pods", func() bool { return podCount(t, host) == 2 })
 		const want = "fine: completed, fine: no mark, poison: stopped after 2"

@@ -36,19 +36,19 @@ func evaluatingSet() *v1.StatefulSet {
 	return set
 }
 
-// markOf is a mark of the set as it is, by a holder.
-func markOf(set *v1.StatefulSet, holder string, deaths int32, age time.Duration) *v1.StatefulSetEvaluation {
+// newMark is a mark of the set as it is, by a holder.
+func newMark(set *v1.StatefulSet, holder string, deaths int32, age time.Duration) *v1.StatefulSetEvaluation {
 	of := identity.EvaluationOf(set)
 	return &v1.StatefulSetEvaluation{Generation: set.Generation, Inputs: of.Inputs, Fields: of.Fields, Deaths: deaths, Holder: holder,
 		StartedAt: new(metav1.NewTime(noonOfMarks.Add(-age)))}
 }
 
-var noonOfMarks = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
+var noonOfMarks = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 // markedBy is a set with a mark.
 func markedBy(holder string, deaths int32, age time.Duration) *v1.StatefulSet {
 	set := evaluatingSet()
-	set.Status.Evaluation = markOf(set, holder, deaths, age)
+	set.Status.Evaluation = newMark(set, holder, deaths, age)
 	return set
 }
 
@@ -56,7 +56,7 @@ func markedBy(holder string, deaths int32, age time.Duration) *v1.StatefulSet {
 func setAsideSet() *v1.StatefulSet {
 	set := evaluatingSet()
 	set.Status.ObservedGeneration = set.Generation
-	set.Status.Evaluation = markOf(set, "", 2, time.Hour)
+	set.Status.Evaluation = newMark(set, "", 2, time.Hour)
 	set.Status.Evaluation.StoppedAt = new(metav1.NewTime(noonOfMarks.Add(-time.Hour)))
 	return set
 }
@@ -122,13 +122,13 @@ func markWord(set *v1.StatefulSet) string {
 	}
 }
 
-// sync syncs the set as the store has it, and returns what happened.
+// look syncs the set as the store has it, and returns what happened.
 func (m *markingTerm) look(t *testing.T) (happened []string, err error) {
 	t.Helper()
 	m.log = nil
 	key := cache.MetaObjectToName(m.set)
 	m.memory.of(key).footprint = footprint{} // the caches do not run
-	_, err = m.term.sync(t.Context(), nil, key)
+	_, err = m.sync(t.Context(), nil, key)
 	m.set = m.stored(t)
 	holding(t, m.term, m.set)
 	return m.log, err
@@ -163,7 +163,7 @@ func TestAMarkIsWrittenBeforeTheFirstEvaluation(t *testing.T) {
 	}{
 		"a new set is marked, and the next status has no mark": {evaluatingSet, slices.Concat([]string{"mark of test after 0"}, created, []string{"no mark"})},
 		"a set without expressions is not marked":              {func() *v1.StatefulSet { s := evaluatingSet(); s.Spec.Identity.Transforms = nil; return s }, append(created, "no mark")},
-		"a set without identity is not marked":                 {func() *v1.StatefulSet { return newParallelSet() }, append(created, "no mark")},
+		"a set without identity is not marked":                 {newParallelSet, append(created, "no mark")},
 		"a set that was observed is not marked": {func() *v1.StatefulSet { s := evaluatingSet(); s.Status.ObservedGeneration = 1; return s },
 			append(created, "no mark")},
 		"a set that was observed on hold is marked": {func() *v1.StatefulSet {
@@ -172,7 +172,7 @@ func TestAMarkIsWrittenBeforeTheFirstEvaluation(t *testing.T) {
 			s.Status.Conditions = []v1.StatefulSetCondition{{Type: v1.StatefulSetReady, Status: corev1.ConditionUnknown, Reason: v1.ReasonHeld}}
 			return s
 		}, slices.Concat([]string{"mark of test after 0"}, created, []string{"no mark"})},
-		"the mark of this process is not written again": {func() *v1.StatefulSet { s := evaluatingSet(); s.Status.Evaluation = markOf(s, "test", 0, 0); return s },
+		"the mark of this process is not written again": {func() *v1.StatefulSet { s := evaluatingSet(); s.Status.Evaluation = newMark(s, "test", 0, 0); return s },
 			append(created, "no mark")},
 		"the set of a process that ended just now is tried, and is not suspected any more before the host is written to": {
 			func() *v1.StatefulSet { return markedBy("old", 0, time.Second) }, slices.Concat([]string{"trial", "completed"}, created, []string{"no mark"})},
@@ -186,7 +186,7 @@ func TestAMarkIsWrittenBeforeTheFirstEvaluation(t *testing.T) {
 			func() *v1.StatefulSet { return markedBy("", 0, time.Minute) }, append(created, "no mark")},
 		"the mark of other inputs does not count": {func() *v1.StatefulSet {
 			s := evaluatingSet()
-			s.Status.Evaluation = markOf(s, "old", 2, time.Minute)
+			s.Status.Evaluation = newMark(s, "old", 2, time.Minute)
 			s.Spec.Identity.Values["ZONE"] = "b"
 			return s
 		}, slices.Concat([]string{"mark of test after 0"}, created, []string{"no mark"})},
