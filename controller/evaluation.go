@@ -16,6 +16,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
+	"statefulset.dev/identity/render"
 )
 
 // Expressions are bounded, but a bound may have a mistake, and one set must not end every leader. So a
@@ -108,11 +109,17 @@ func (e *evaluation) first(ctx context.Context, of identity.Evaluation, mark *v1
 		e.tell(e.set, event{kind: corev1.EventTypeNormal, reason: v1.ReasonEvaluationReleased,
 			text: "Expressions are evaluated once more, as somebody has asked for"})
 	}
-	until := e.Clock.Now().Add(rehearsalTime)
-	of.Run(left, func() bool { return ctx.Err() == nil && e.Clock.Now().Before(until) })
+	rehearse(ctx, of, left)
 	e.known.keepEvaluated(e.set, of.Inputs, left)
 	e.known.suspect(e.suspected)
 	return nil
+}
+
+// rehearse evaluates the expressions of a set for members, for a while.
+func rehearse(ctx context.Context, of identity.Evaluation, members []int) {
+	ctx, cancel := context.WithTimeout(ctx, rehearsalTime)
+	defer cancel()
+	of.Run(render.Within(ctx), members)
 }
 
 // tried evaluates the set in a process of its own, and reports whether the set is set aside after that.

@@ -82,14 +82,14 @@ type trialRequest struct {
 
 // ServeTrial evaluates what a trial asks for. An error is of a request that cannot be read: what cannot be
 // evaluated is reported where it is used, and so is a panic.
-func ServeTrial(in io.Reader) error {
+func ServeTrial(ctx context.Context, in io.Reader) error {
 	var request trialRequest
 	if err := json.NewDecoder(in).Decode(&request); err != nil || request.Set == nil {
 		return fmt.Errorf("reading what is to be evaluated: %w", errors.Join(err, errors.New("it has to name a set")))
 	}
 	defer func() { _ = recover() }()
 	if request.Template == "" {
-		identity.EvaluationOf(request.Set, request.Older...).Run(request.Members, func() bool { return true })
+		rehearse(ctx, identity.EvaluationOf(request.Set, request.Older...), request.Members)
 		return nil
 	}
 	objects, wrong := identity.OverridesOf(request.Set).Objects()

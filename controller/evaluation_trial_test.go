@@ -68,12 +68,12 @@ func TestWhatIsTriedIsEvaluated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := ServeTrial(strings.NewReader(string(text))); err != nil {
+		if err := ServeTrial(t.Context(), strings.NewReader(string(text))); err != nil {
 			t.Errorf("%s: got error %v, want none", sentence, err)
 		}
 	}
 	for _, text := range []string{"", "{", "{}"} {
-		if err := ServeTrial(strings.NewReader(text)); err == nil {
+		if err := ServeTrial(t.Context(), strings.NewReader(text)); err == nil {
 			t.Errorf("%q: got no error, want one", text)
 		}
 	}

@@ -56,17 +56,17 @@ func EvaluationOf(set *v1.StatefulSet, older ...Source) Evaluation {
 // Any reports whether there are expressions.
 func (e Evaluation) Any() bool { return len(e.Fields) > 0 }
 
-// Run evaluates what is made for the set, and for members, as long as it is to go on. What cannot be
+// Run evaluates what is made for the set, and for members, until the time is over. What cannot be
 // evaluated is reported where it is used.
-func (e Evaluation) Run(ordinals []int, goOn func() bool) {
-	overrides := OverridesOf(e.set)
+func (e Evaluation) Run(within *render.Evaluation, ordinals []int) {
+	overrides := OverridesWithin(within, e.set)
 	objects, wrong := overrides.Objects()
 	if wrong != nil {
 		objects = nil // nothing is made of them
 	}
 	objects = slices.DeleteFunc(objects, func(o Object) bool { return len(o.Template().Transforms) == 0 })
 	for _, object := range objects {
-		if object.ForSet() && goOn() {
+		if object.ForSet() && !within.Ended() {
 			_, _ = object.Make(0)
 		}
 	}
@@ -75,7 +75,7 @@ func (e Evaluation) Run(ordinals []int, goOn func() bool) {
 		renderers = append(renderers, overrides.rendererOf(source))
 	}
 	for _, ordinal := range ordinals {
-		if !goOn() {
+		if within.Ended() {
 			return
 		}
 		for i, renderer := range renderers {

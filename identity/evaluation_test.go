@@ -4,13 +4,16 @@
 package identity
 
 import (
+	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/render"
 )
 
 func evaluating() *v1.StatefulSet {
@@ -113,13 +116,22 @@ func TestASetIsSetAsideAsLongAsItsInputsAreTheSame(t *testing.T) {
 	}
 }
 
-func TestAnEvaluationStopsWhenItIsTold(t *testing.T) {
-	set, asked := evaluating(), 0
-	EvaluationOf(set, Source{Template: &set.Spec.Template, Identity: set.Spec.Identity}).Run([]int{0, 1, 2, 3}, func() bool {
-		asked++
-		return asked < 3
-	})
-	if asked != 3 {
-		t.Errorf("asked %d times whether to go on, want 3: for the set, a member, and one more", asked)
+// countingContext has ended from the beginning, and counts how often it is asked.
+type countingContext struct {
+	context.Context //nolint:containedctx // it is one
+
+	asked atomic.Int64
+}
+
+func (c *countingContext) Err() error {
+	c.asked.Add(1)
+	return context.DeadlineExceeded
+}
+
+func TestAnEvaluationEndsWithItsTime(t *testing.T) {
+	set, over := evaluating(), &countingContext{Context: t.Context()}
+	EvaluationOf(set, Source{Template: &set.Spec.Template, Identity: set.Spec.Identity}).Run(render.Within(over), make([]int, 1000))
+	if asked := over.asked.Load(); asked > 10 {
+		t.Errorf("asked %d times whether the time is over, want 10 at most for 1000 members: it was over from the beginning", asked)
 	}
 }

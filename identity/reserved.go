@@ -5,9 +5,8 @@ package identity
 
 import (
 	"maps"
-	"strings"
 
-	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/render"
 )
 
 // IsReserved reports whether a key of labels or annotations has the prefix of our API group. The
@@ -19,7 +18,7 @@ import (
 // The server refuses these keys in templates. Sets that were stored with one keep it, and the controller
 // puts no annotation of a template with such a key on a pod or a claim. It reads no label of the group
 // from pods and claims, and Services or backups may select by one, so labels are put on them as written.
-func IsReserved(key string) bool { return strings.HasPrefix(key, v1.GroupName+"/") }
+func IsReserved(key string) bool { return render.IsReserved(key) }
 
 // withoutReserved are annotations of a template without those whose keys are reserved; the same map if
 // it has none.

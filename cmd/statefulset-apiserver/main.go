@@ -6,6 +6,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -16,7 +17,7 @@ import (
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == controller.TrialArgument {
-		os.Exit(trial())
+		os.Exit(trial(context.Background()))
 	}
 	command, err := newCommand()
 	if err == nil {

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"syscall"
@@ -16,7 +17,7 @@ import (
 const trialMemory = 512 << 20
 
 // trial evaluates what the controller suspects to end its process, and returns the exit code.
-func trial() int {
+func trial(ctx context.Context) int {
 	limit := syscall.Rlimit{Cur: trialMemory, Max: trialMemory}
 	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &limit); err != nil {
 		fmt.Fprintln(os.Stderr, "limiting the memory of this process:", err)
@@ -24,7 +25,7 @@ func trial() int {
 	}
 	// If the memory of the container runs out all the same, this process is the one to end.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
-	if err := controller.ServeTrial(os.Stdin); err != nil {
+	if err := controller.ServeTrial(ctx, os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return controller.TrialRefused
 	}

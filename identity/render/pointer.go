@@ -9,10 +9,24 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // pointer is a JSON pointer: the keys and indices that lead to a value.
 type pointer []string
+
+// IsReserved reports whether a key of labels or annotations has the prefix of our API group.
+func IsReserved(key string) bool { return strings.HasPrefix(key, v1.GroupName+"/") }
+
+// ReservedKey is the reserved key of labels or annotations that a path leads to, empty if it leads to none.
+func ReservedKey(path string) string {
+	at, err := parsePointer(path)
+	if err != nil || len(at) < 3 || at[0] != "metadata" || at[1] != "labels" && at[1] != "annotations" || !IsReserved(at[2]) {
+		return ""
+	}
+	return at[2]
+}
 
 func parsePointer(text string) (pointer, error) {
 	if !strings.HasPrefix(text, "/") {

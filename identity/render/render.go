@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,8 +57,23 @@ func (r *Renderer) Pod(template *corev1.PodTemplateSpec, m Member) (*corev1.PodT
 	if wrong := decode(in, tree, rendered); wrong != nil {
 		return nil, cmp.Or(r.blame(template, known), wrong)
 	}
+	keepReserved(rendered.Annotations, template.Annotations)
 	giveEnv(rendered, r.source.Identity.Env, known)
 	return rendered, nil
+}
+
+// keepReserved undoes what transforms did to annotations with reserved keys, which the controller would
+// take for records of its own.
+func keepReserved(rendered, written map[string]string) {
+	maps.DeleteFunc(rendered, func(key, _ string) bool {
+		_, has := written[key]
+		return !has && IsReserved(key)
+	})
+	for key, value := range written {
+		if IsReserved(key) && rendered != nil {
+			rendered[key] = value
+		}
+	}
 }
 
 // Claim is what the claim template of that index is for a member. The template is not changed, and

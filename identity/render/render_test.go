@@ -4,6 +4,7 @@
 package render
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -211,5 +212,30 @@ func TestOneExpressionAfterTheOtherCosts(t *testing.T) {
 	errs := New(source(v1.MemberIdentity{Transforms: transforms})).Check()
 	if len(errs) == 0 || len(errs) == len(transforms) {
 		t.Errorf("got %d errors (%v), want that the first expressions are let through, and the last are not", len(errs), errs)
+	}
+}
+
+func TestTransformsSetNoReservedAnnotations(t *testing.T) {
+	of := source(v1.MemberIdentity{Transforms: []v1.Transform{
+		{Path: "/metadata/annotations", Expression: `{"a": "1", "apps.statefulset.dev/in-place": "forged", "apps.statefulset.dev/override": "forged"}`},
+	}})
+	template := read[corev1.PodTemplateSpec](t, "metadata: {annotations: {apps.statefulset.dev/override: hash}}\nspec: {containers: []}")
+	got, wrong := New(of).Pod(template, Member{})
+	if wrong != nil {
+		t.Fatal(wrong)
+	}
+	if want := "map[a:1 apps.statefulset.dev/override:hash]"; fmt.Sprint(got.Annotations) != want {
+		t.Errorf("got annotations %v, want %s", got.Annotations, want)
+	}
+	for path, want := range map[string]string{
+		"/metadata/annotations/apps.statefulset.dev~1in-place": "apps.statefulset.dev/in-place",
+		"/metadata/labels/apps.statefulset.dev~1set":           "apps.statefulset.dev/set",
+		"/metadata/annotations/example.com~1a":                 "",
+		"/spec/nodeSelector/apps.statefulset.dev~1a":           "",
+		"/metadata/annotations":                                "",
+	} {
+		if got := ReservedKey(path); got != want {
+			t.Errorf("%s: got reserved key %q, want %q", path, got, want)
+		}
 	}
 }

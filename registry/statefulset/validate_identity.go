@@ -54,14 +54,27 @@ func validateIdentity(within *render.Evaluation, set *v1.StatefulSet, path *fiel
 	if len(errs) > 0 {
 		return errs
 	}
+	reserved := validateReservedPaths(spec.Identity.Transforms, at.Child("transforms"))
 	overrides := identity.OverridesWithin(within, set)
 	for _, wrong := range overrides.CheckTransforms() {
 		errs = append(errs, unrendered(wrong, wrong.Detail, path))
 	}
 	if len(errs) > 0 {
-		return errs
+		return append(reserved, errs...)
 	}
-	return validateRendered(set, overrides, path)
+	return append(reserved, validateRendered(set, overrides, path)...)
+}
+
+// validateReservedPaths refuses transforms that set reserved keys. Of those that are stored nothing
+// becomes of the annotations.
+func validateReservedPaths(transforms []v1.Transform, path *field.Path) (errs field.ErrorList) {
+	for i, t := range transforms {
+		if key := render.ReservedKey(t.Path); key != "" {
+			errs = append(errs, field.Invalid(path.Index(i).Child("path"), t.Path,
+				fmt.Sprintf("the controller sets key %q; use a key of another domain", key)))
+		}
+	}
+	return errs
 }
 
 // validateParameters wants names of parameters.

@@ -49,6 +49,8 @@ func TestIdentity(t *testing.T) {
 			"spec.identity.transforms[0].path: Forbidden: /spec/hostname belongs to the member's identity"}},
 		"with a transform of a label of the selector": {identity: transforms("/metadata/labels/app", "SET"), want: []string{
 			"spec.identity.transforms[0].path: Forbidden: /metadata/labels/app belongs to the member's identity"}},
+		"with a transform of a reserved key": {identity: transforms("/metadata/annotations/apps.statefulset.dev~1in-place", "SET"), want: []string{
+			`spec.identity.transforms[0].path: Invalid value: "/metadata/annotations/apps.statefulset.dev~1in-place": the controller sets key "apps.statefulset.dev/in-place"; use a key of another domain`}},
 		"with an expression that is none": {identity: transforms("/spec/priority", "1 + foo"), want: []string{
 			`spec.identity.transforms[0].expression: Invalid value: "1 + foo": 1:5: undeclared reference to 'foo'`}},
 		"with an expression that fails for the last member": {identity: transforms("/spec/priority", "[1, 2][ORDINAL]"), want: []string{
