@@ -42,7 +42,7 @@ func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 			kind, object, template.Scope, template.Outputs = "Service", "$(SET)-vip", v1.SetObjectScope, []v1.ObjectOutput{{Name: "VIP", Expression: "object.address"}}
 		case "closed":
 			template.Name, kind, object, template.Scope = "vip", "Service", "$(SET)-vip", v1.SetObjectScope
-			name, template.Outputs = "vip", []v1.ObjectOutput{{Name: "VIP", Expression: "closed.address"}}
+			template.Outputs = []v1.ObjectOutput{{Name: "VIP", Expression: "closed.address"}}
 		case "auth", "sst", "sesame":
 			kind, template.Generate = "Secret", []v1.GeneratedKey{{Key: "password", Bytes: 24}}
 			if name == "sst" {

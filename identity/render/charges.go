@@ -4,7 +4,6 @@
 package render
 
 import (
-	"math/bits"
 	"strings"
 	"sync"
 
@@ -47,7 +46,7 @@ var charges = sync.OnceValue(func() map[string]func(a *account, args []ref.Val) 
 // constants are the functions that cost the same, and give as little, whatever they are given.
 func constants() []string {
 	return []string{
-		operators.LogicalNot, operators.LogicalAnd, operators.LogicalOr, operators.Conditional, operators.NotStrictlyFalse, operators.OldNotStrictlyFalse,
+		operators.LogicalNot, operators.LogicalAnd, operators.LogicalOr, operators.Conditional, operators.NotStrictlyFalse, "__not_strictly_false__",
 		operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo, operators.Negate,
 		operators.Index, operators.OptIndex, operators.OptSelect,
 		"dyn", "type", "first", "last", "hasValue", "value", "or", "orValue", "optional.none", "optional.of", "optional.ofNonZeroValue",
@@ -210,7 +209,8 @@ func sorted(a *account, args []ref.Val) error {
 	if err := a.list(n); err != nil {
 		return err
 	}
-	return a.work(product(whole(args[len(args)-1]), bits.Len(uint(n))))
+	const mostComparisons = 17 // of an entry of the longest list: its binary logarithm, and one
+	return a.work(product(whole(args[len(args)-1]), mostComparisons))
 }
 
 // unique compares every entry with every other one.
@@ -256,8 +256,11 @@ func whole(value ref.Val) int {
 
 // product is a times b, or more than can be asked for.
 func product(a, b int) int {
-	if high, low := bits.Mul64(uint64(a), uint64(b)); high == 0 && low <= mostSteps {
-		return int(low)
+	if a <= 0 || b <= 0 {
+		return 0
 	}
-	return mostSteps + 1
+	if a > mostSteps/b {
+		return mostSteps + 1
+	}
+	return a * b
 }

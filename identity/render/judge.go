@@ -54,18 +54,19 @@ func judgeCalls(checked *ast.AST) (err error) {
 		}
 	}
 	ast.PostOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		switch e.Kind() {
-		case ast.StructKind:
+		if e.Kind() == ast.StructKind {
 			wrong(e, "messages cannot be created; use a map")
-		case ast.CallKind:
-			name := e.AsCall().FunctionName()
-			if isSearch(name) {
-				if bad := judgePattern(e); bad != nil {
-					wrong(e, "%w", bad)
-				}
-			} else if _, is := charges()[name]; !is && !slices.Contains(constants(), name) {
-				wrong(e, "function %s is not allowed", displayed(name))
+		}
+		if e.Kind() != ast.CallKind {
+			return
+		}
+		name := e.AsCall().FunctionName()
+		if isSearch(name) {
+			if bad := judgePattern(e); bad != nil {
+				wrong(e, "%w", bad)
 			}
+		} else if _, is := charges()[name]; !is && !slices.Contains(constants(), name) {
+			wrong(e, "function %s is not allowed", displayed(name))
 		}
 	}))
 	return err
