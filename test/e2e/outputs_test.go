@@ -46,7 +46,8 @@ func TestLifeOfTheExampleWithOutputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expectOutput(t, ns, "db-2", "ENTRY", entry.Spec.ClusterIP+":8000")
+	expectOutput(t, ns, "db-2", "ENTRY", entry.Spec.ClusterIP)
+	expectOutput(t, ns, "db-2", "ENTRY_PORT_NUMBER", "8000")
 
 	mark = pods.mark()
 	balance(t, ns, "db-1", "192.0.2.21")
