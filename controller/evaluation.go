@@ -107,7 +107,7 @@ func (e *evaluation) first(ctx context.Context, of identity.Evaluation, mark *v1
 	}
 	if e.released {
 		e.tell(e.set, event{kind: corev1.EventTypeNormal, reason: v1.ReasonEvaluationReleased,
-			text: "Expressions are evaluated once more, as somebody has asked for"})
+			text: "Evaluating the expressions once more, as a user requested"})
 	}
 	rehearse(ctx, of, left)
 	e.known.keepEvaluated(e.set, of.Inputs, left)
@@ -124,7 +124,7 @@ func rehearse(ctx context.Context, of identity.Evaluation, members []int) {
 
 // tried evaluates the set in a process of its own, and reports whether the set is set aside after that.
 func (e *evaluation) tried(ctx context.Context, mark *v1.StatefulSetEvaluation, next v1.StatefulSetEvaluation, left []int) (stopped bool, err error) {
-	klog.FromContext(ctx).Info("Evaluating a set in a process of its own: one ended while it evaluated it",
+	klog.FromContext(ctx).Info("Evaluating a set in a separate process, because a process ended while it evaluated it",
 		"set", e.known.key, "inputs", next.Inputs, "fields", next.Fields)
 	err = e.try(ctx, e.set, trialRequest{Older: e.older, Members: left})
 	switch {

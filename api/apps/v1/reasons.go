@@ -35,8 +35,8 @@ const (
 	ReasonRolloutRolledBack = "RolloutRolledBack"
 	// ReasonClaimGrown: the claims of a template that had to grow have grown.
 	ReasonClaimGrown = "ClaimGrown"
-	// ReasonEvaluationReleased: somebody has asked for expressions whose evaluation was stopped to be
-	// evaluated once more.
+	// ReasonEvaluationReleased: a user released a set whose evaluation was stopped, and the controller
+	// evaluates its expressions once more.
 	ReasonEvaluationReleased = "EvaluationReleased"
 	// ReasonOtherOverride: members keep an override that they are not to have any more, or lack
 	// one that they are to have, until they are recreated.
