@@ -156,8 +156,11 @@ func TestASetMakesOnlyWhatItsAuthorMay(t *testing.T) {
 					accepted++
 				case err == nil:
 					t.Errorf("%s of %s from %s: got it accepted, want it refused: may make it %t, can be made by sets %t", resource.Kind, version, user, may, possible)
-				case possible && may, !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err):
-					t.Errorf("%s of %s from %s: got %v, want it accepted %t, or refused for a reason", resource.Kind, version, user, err, possible && may)
+				case possible && may && apierrors.IsInvalid(err): // the host wants more of the object than a name
+				case possible && may:
+					t.Errorf("%s of %s from %s: got %v, want it accepted, or refused for its contents", resource.Kind, version, user, err)
+				case !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err):
+					t.Errorf("%s of %s from %s: got %v, want it refused for its kind or its rights", resource.Kind, version, user, err)
 				}
 			}
 		}
