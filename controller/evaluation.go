@@ -51,8 +51,8 @@ type evaluation struct {
 	set *v1.StatefulSet
 	// older are the sources of earlier revisions that are evaluated, too.
 	older []identity.Source
-	// suspected is true if a process ended while it evaluated the same, and released if somebody has
-	// released the set after that.
+	// suspected is true if a process ended while it evaluated the same inputs. released is true if a user
+	// has released the set since then.
 	suspected, released bool
 	// taken is what is to be given back of the room for evaluations.
 	taken int64
@@ -250,8 +250,8 @@ func (e *evaluation) stopOutputs(ctx context.Context) (plan.Plan, error) {
 	return plan.Compute(e.view.world(e.set, e.Clock.Now())), nil
 }
 
-// complete says that all of a sync is evaluated, and returns the set as it is then. For a set that was
-// suspected that is written down at once, so that a process that ends later says nothing about it.
+// complete ends the evaluation of a sync and returns the latest version of the set. It writes at once that
+// a suspected set is evaluated, so that a process that ends later is not blamed on the set.
 func (e *evaluation) complete(ctx context.Context) (*v1.StatefulSet, error) {
 	defer e.end()
 	if mark := e.set.Status.Evaluation; e.suspected && !mark.IsStopped() {

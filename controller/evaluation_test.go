@@ -36,7 +36,7 @@ func evaluatingSet() *v1.StatefulSet {
 	return set
 }
 
-// newMark is a mark of the set as it is, by a holder.
+// newMark is a mark by a holder, for the present inputs of the set.
 func newMark(set *v1.StatefulSet, holder string, deaths int32, age time.Duration) *v1.StatefulSetEvaluation {
 	of := identity.EvaluationOf(set)
 	return &v1.StatefulSetEvaluation{Generation: set.Generation, Inputs: of.Inputs, Fields: of.Fields, Deaths: deaths, Holder: holder,
@@ -108,7 +108,7 @@ func newMarkingTerm(t *testing.T, set *v1.StatefulSet, objects ...metav1.Object)
 	return m
 }
 
-// markWord is what a status tells of the evaluation.
+// markWord is the state of the evaluation that a status has.
 func markWord(set *v1.StatefulSet) string {
 	switch mark := set.Status.Evaluation; {
 	case mark == nil:

@@ -19970,7 +19970,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetEvaluation(ref common.Referenc
 					},
 					"stoppedAt": {
 						SchemaProps: spec.SchemaProps{
-							Description: "stoppedAt is when the controller stopped evaluating these inputs. Until the inputs change, or somebody releases the set with kubectl sts evaluate, the controller leaves the pods, claims and objects of the set as they are. Absent unless the evaluation is stopped.",
+							Description: "stoppedAt is when the controller stopped evaluating these inputs. Until the inputs change, or a user releases the set with kubectl sts evaluate, the controller leaves the pods, claims and objects of the set as they are. Absent unless the evaluation is stopped.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},

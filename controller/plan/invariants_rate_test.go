@@ -13,11 +13,11 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// atATime is how many members may start at a time, and false if nothing is said of it.
+// atATime is how many members may start at a time, and false if the set has no bound.
 func (f evidence) atATime() (int, bool) { return f.partOf(len(f.ordinals)) }
 
-// mayGo is how many members may go at a time: a percentage is of those that exist, or are wanted if
-// these are more.
+// mayGo is how many members may terminate at a time. A percentage is taken of the larger of the existing
+// and the desired members.
 func (f evidence) mayGo() int {
 	exist := 0
 	for _, pod := range f.Pods {

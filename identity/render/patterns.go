@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"sync"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
@@ -114,11 +115,13 @@ func patternOf(node interpreter.InterpretableCall) (*pattern, error) {
 
 // searches are the functions that take a regular expression, with what they do: CEL's own would compile
 // it at every call.
-func searches() map[string]func(a *account, p *pattern, args []ref.Val) ref.Val {
+//
+//nolint:gochecknoglobals // a table
+var searches = sync.OnceValue(func() map[string]func(a *account, p *pattern, args []ref.Val) ref.Val {
 	return map[string]func(a *account, p *pattern, args []ref.Val) ref.Val{
 		"matches": matches, "regex.extract": extract, "regex.extractAll": extractAll, "regex.replace": regexReplace,
 	}
-}
+})
 
 // search is the text of a call, and asks for the time to search it.
 func (p *pattern) search(a *account, args []ref.Val) (string, error) {

@@ -38,7 +38,7 @@ type StatefulSetEvaluation struct {
 	// +k8s:opaqueType
 	StartedAt *metav1.Time `json:"startedAt,omitempty" protobuf:"bytes,6,opt,name=startedAt"`
 	// stoppedAt is when the controller stopped evaluating these inputs. Until the inputs change,
-	// or somebody releases the set with kubectl sts evaluate, the controller leaves the pods, claims
+	// or a user releases the set with kubectl sts evaluate, the controller leaves the pods, claims
 	// and objects of the set as they are. Absent unless the evaluation is stopped.
 	// +optional
 	// +k8s:opaqueType

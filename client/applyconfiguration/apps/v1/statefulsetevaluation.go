@@ -34,7 +34,7 @@ type StatefulSetEvaluationApplyConfiguration struct {
 	// startedAt is when the evaluation began.
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
 	// stoppedAt is when the controller stopped evaluating these inputs. Until the inputs change,
-	// or somebody releases the set with kubectl sts evaluate, the controller leaves the pods, claims
+	// or a user releases the set with kubectl sts evaluate, the controller leaves the pods, claims
 	// and objects of the set as they are. Absent unless the evaluation is stopped.
 	StoppedAt *metav1.Time `json:"stoppedAt,omitempty"`
 }
