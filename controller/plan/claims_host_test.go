@@ -41,6 +41,9 @@ func (s *stage) provision() (acted []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.claims)) {
 		claim := s.claims[name]
+		if s.isStuck(claim) {
+			continue
+		}
 		size, has := claim.Spec.Resources.Requests[corev1.ResourceStorage], claim.Status.Capacity[corev1.ResourceStorage]
 		class := ptr.Deref(claim.Spec.VolumeAttributesClassName, "")
 		if claim.Status.Phase == corev1.ClaimBound && claim.DeletionTimestamp == nil && (has.Cmp(size) < 0 || class != ptr.Deref(claim.Status.CurrentVolumeAttributesClassName, "")) {

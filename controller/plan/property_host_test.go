@@ -134,7 +134,7 @@ func (h *host) replaceSet() {
 // collect plays the garbage collector and the protection of claims in use: what
 // is owned by nothing that exists goes, a claim only when no pod mounts it.
 func (h *host) collect() (acted []string) {
-	alive := map[types.UID]bool{h.set.UID: true, stranger().UID: true}
+	alive := map[types.UID]bool{h.set.UID: !h.outside.gone, stranger().UID: true}
 	for _, pod := range h.pods {
 		alive[pod.UID] = true
 	}

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/outcome"
 )
 
 // trouble carries out the commands that make a run unfair, and "converge", which
@@ -69,7 +70,9 @@ func (s *stage) trouble(name string, args []string) {
 	case "remove":
 		s.remove(s.number(args[0]))
 	default:
-		s.t.Fatalf("unknown command %q", name)
+		if !s.befall(name, args) {
+			s.t.Fatalf("unknown command %q", name)
+		}
 	}
 }
 
@@ -77,10 +80,15 @@ func (s *stage) happened(what []string) (any bool) {
 	for _, line := range what {
 		fmt.Fprintf(&s.log, "> %s\n", line)
 	}
+	if len(what) > 0 {
+		s.noticed(outcome.Cluster)
+	}
 	return len(what) > 0
 }
 
 func (s *stage) lookBack(kind string, ago int) {
+	s.outdated = kind
+	defer func() { s.outdated = "" }()
 	p, done, failed := s.lookAt(s.staleWorld(kind, ago), func(action Action, _ error) {
 		fmt.Fprintf(&s.log, "  OUTDATED %s\n", action)
 	})
@@ -149,6 +157,10 @@ func (s *stage) kubelet() (acted []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
 		pod := s.pods[name]
 		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+		if more, done := s.unkind(name); done {
+			acted = append(acted, more...)
+			continue
+		}
 		switch {
 		case pod.DeletionTimestamp != nil:
 			s.gone(name)

@@ -71,19 +71,25 @@ func TestSequences(t *testing.T) {
 // play carries out a script with a planner and returns what happened, line by line.
 func play(t tester, compute func(World) Plan, script string) string {
 	s := &stage{host: newHost(t, compute)}
+	s.play(script)
+	return s.story()
+}
+
+// play carries out a script, line by line.
+func (s *stage) play(script string) {
 	for line := range strings.SplitSeq(script, "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		if words := strings.Fields(line); len(words) > 0 {
 			s.tell(words)
 		}
 	}
-	return s.story()
 }
 
 // tell carries out one command and logs it.
 func (s *stage) tell(words []string) {
 	fmt.Fprintf(&s.log, "> %s\n", strings.Join(words, " "))
 	s.command(words[0], words[1:])
+	s.noticed(actorOf(words[0]))
 	s.remember()
 }
 

@@ -58,6 +58,9 @@ type host struct {
 	gives outputsHost
 	// healthy is how many members have to stay ready when pods are evicted.
 	healthy int
+	// outdated says of what the controller has an old view, empty if of nothing.
+	outdated string
+	outside
 }
 
 // tester is what the host needs of a test; it is ended by Fatalf.
@@ -198,7 +201,9 @@ func (h *host) look() (p Plan, done []Action, failed []Failure) {
 		h.t.Fatalf("[fresh] the plan of a fresh view fails to %s: %v", action, err)
 	})
 	view.Set = &set
-	h.checkHistory(view, p, failed)
+	if h.judge == nil {
+		h.checkHistory(view, p, failed)
+	}
 	return p, done, failed
 }
 
@@ -215,7 +220,15 @@ func (h *host) lookAt(view World, gotStale func(Action, error)) (p Plan, done []
 	if !c.stale {
 		c.carryOutAll(p.Aside)
 	}
+	defer h.synced(c)
 	if c.crashed {
+		return p, c.done, c.failed
+	}
+	if h.losing {
+		return p, c.done, c.failed
+	}
+	if h.judge != nil {
+		h.set.Status = WithFailures(h.set.Status, p.Status, c.failed, h.now)
 		return p, c.done, c.failed
 	}
 	goesOn := (&judged{evidence: gather(view), plan: p}).goesOn()
@@ -255,6 +268,7 @@ func (c *carrying) carryOut(chain Chain) bool {
 		switch {
 		case err == nil:
 			c.done = append(c.done, action)
+			c.noticed(c.byController())
 			continue
 		case errors.Is(err, errCrash):
 			c.crashed = true

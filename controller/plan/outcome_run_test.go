@@ -1,0 +1,146 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"statefulset.dev/test/outcome"
+)
+
+// TestOutcomes lets random things happen to random sets, and has their outcomes judged by what a user
+// sees. Each part of the sequences is about something; SEQUENCES and SEED are those of
+// TestRandomSequences. ORACLE is the beginning of the only reports that fail the test, as in
+// "disk] claim www"; sequences in which another oracle reports something end there.
+func TestOutcomes(t *testing.T) {
+	names := slices.Sorted(maps.Keys(outcomeThemes))
+	drawing(t, (sequences(t)+len(names)-1)/len(names))
+	inShards(t, len(names), func(part int) string { return names[part] }, func(t *rapid.T, part int) {
+		playOutcome(t, Compute, os.Getenv("ORACLE"), outcomeThemes[names[part]])
+	})
+}
+
+// outcomeThemes are what sequences are about whose outcomes are judged.
+var outcomeThemes = map[string]theme{
+	"disks": {[]string{"claims", "whenScaled", "whenDeleted"}, []string{"whenScaled", "whenDeleted", "replicas", "replicas", "kill", "gone", "unready", "sicken", "gc", "evict", "image", "claims", "replace", "strategy"}},
+}
+
+// theirs are the events that happen to sets whose outcomes are judged, besides those of the theme.
+var theirs = slices.Concat(always, weighted([]kind{
+	{6, "look"}, {3, "rest"}, {2, "wait"}, {1, "kill"}, {1, "evict"}, {1, "fail"}, {1, "sicken"}, {1, "cure"}, {1, "hang"}, {1, "skew"}, {1, "losestatus"}, {1, "refuse"}, {1, "allow"}, {1, "crash"}, {1, "stale"},
+	{2, "replicas"}, {1, "image"}, {1, "strategy"}, {1, "hold"}, {1, "unhold"}, {1, "replace"}, {1, "reserved"}, {1, "whenScaled"}, {1, "whenDeleted"}, {1, "weak"}, {1, "shy"},
+}))
+
+// drawOutcomeEvents draws what happens to a set whose outcomes are judged. A sequence has a few kinds of
+// events of its own.
+func drawOutcomeEvents(about theme) *rapid.Generator[[]event] {
+	return rapid.Custom(func(t *rapid.T) []event {
+		menu := slices.Concat(theirs, about.events, about.events)
+		for range choice([]int{0, 4, 8}, number.Draw(t, "kinds besides")) {
+			kind := choice(slices.Concat(about.events, theirs, kinds), number.Draw(t, "kind of the sequence"))
+			if !slices.Contains(beyondJudgement, kind) {
+				menu = append(menu, kind, "look", kind)
+			}
+		}
+		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) event {
+			return event{choice(menu, number.Draw(t, "kind")), number.Draw(t, "which"), number.Draw(t, "value")}
+		}), fewestEvents, mostEvents).Draw(t, "events")
+	})
+}
+
+// beyondJudgement are events after which no oracle could say what has to come out.
+var beyondJudgement = []string{"converge", "remove", "deleteset", "newset", "steal", "stealclaim", "orphan", "unlabel", "mislabel", "orphanrevisions", "conditions", "resizes", "stranger", "share"}
+
+// playOutcome draws a sequence, plays it with a planner, and has the outcome judged. If an oracle is
+// given, only reports that begin so fail the test.
+func playOutcome(t *rapid.T, compute func(World) Plan, oracle string, about theme) {
+	fields, events := drawSet(about).Draw(t, "set"), drawOutcomeEvents(about).Draw(t, "events")
+	ending := number.Draw(t, "ending")
+	rule := ""
+	if oracle != "" {
+		rule = "outcome " + oracle
+	}
+	w := &witness{T: t, rule: rule}
+	defer func() {
+		if stopped := recover(); stopped != nil && stopped != w {
+			panic(stopped)
+		}
+	}()
+	w.stage = &stage{host: newHost(w, compute)}
+	w.host.compute = compute
+	w.judge = outcome.NewJudge(func(oracle, message string) { w.Fatalf("[outcome %s] %s", oracle, message) })
+	w.liveOutcome(fields, events, ending)
+}
+
+// liveOutcome plays a sequence to its end: what was drawn happens, the host gives up its resistance, and
+// the set comes to rest, is deleted, or both.
+func (s *stage) liveOutcome(fields []string, events []event, ending int) {
+	s.happen("set", fields...)
+	s.happen("rest")
+	for _, e := range events {
+		if words := s.outcomeCommandFor(e); words != nil {
+			s.happen(words[0], words[1:]...)
+		}
+	}
+	s.happen("allow")
+	s.happen("unhold")
+	if ending%3 > 0 {
+		s.happen("rest")
+	} else {
+		for range choice([]int{1, 4, 8}, ending/3) {
+			s.happen("look")
+		}
+	}
+	if ending%2 == 0 {
+		s.happen("setgone")
+	}
+}
+
+// outcomeCommandFor is commandFor, with what happens only to sets whose outcomes are judged.
+func (s *stage) outcomeCommandFor(e event) []string {
+	able := slices.Sorted(maps.Keys(s.pods))
+	switch e.Kind {
+	case "rest":
+		if len(s.refuse) > 0 {
+			return nil
+		}
+		return []string{e.Kind}
+	case "skew":
+		return []string{e.Kind, choice([]string{"0s", "720h", "-720h", "1h", "-1h", "30s", "-30s"}, e.Value)}
+	case "losestatus", "shy":
+		return []string{e.Kind}
+	case "weak":
+		return []string{"set", "image=" + weakImage}
+	case "hang", "sicken", "cure":
+		return on(e, able)
+	case "infeasible":
+		return on(e, slices.Sorted(maps.Keys(s.claims)))
+	}
+	return s.commandFor(e)
+}
+
+// actorOf is who does what a command says.
+func actorOf(command string) outcome.Actor {
+	if slices.Contains([]string{"set", "replace", "kill", "killclaim", "dropclaim", "hold", "unhold", "deleteset", "newset", "setgone", "promote", "promoteall", "abort", "orphan", "steal", "stealclaim", "unlabel", "mislabel", "true", "false"}, command) {
+		return outcome.User
+	}
+	return outcome.Cluster
+}
+
+// playStory plays a script, and has the outcome judged.
+func playStory(t tester, compute func(World) Plan, script string) string {
+	s := &stage{host: newHost(t, compute)}
+	s.host.compute = compute
+	s.judge = outcome.NewJudge(func(oracle, message string) {
+		t.Fatalf("[outcome %s] %s\n%s", oracle, message, fmt.Sprint(lastLines(s.story())))
+	})
+	s.play(script)
+	return s.story()
+}

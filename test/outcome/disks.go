@@ -1,0 +1,257 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outcome
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// disks holds the two tables of docs/claims.md, "Claims of members that were removed": which claims
+// stay and which go when members are removed, replaced or lost, and when the set is deleted.
+type disks struct {
+	claims map[types.UID]*disk
+	// withSet is how many clean syncs the policy for the deletion of the set has stood for.
+	withSet     int
+	whenDeleted v1.PersistentVolumeClaimRetentionPolicyType
+	setGone     bool
+}
+
+// disk is what is known of one claim.
+type disk struct {
+	name string
+	// mayGo is true as long as some row of the tables lets the claim go. why is that row.
+	mayGo bool
+	why   string
+	// mustGo is true if the claim has to be gone when the cluster rests.
+	mustGo bool
+	// stays counts the clean syncs that the controller has had since the claim was to stay.
+	stays int
+	// removed is since when the member has neither been desired nor had a pod, zero if it is or has.
+	removed time.Time
+	// ended is whose hand ended the last pod of the member.
+	ended Actor
+	// foreign is true for a claim that the set cannot answer for.
+	foreign bool
+}
+
+func newDisks() *disks { return &disks{claims: map[types.UID]*disk{}} }
+
+func (*disks) name() string { return "disk" }
+
+func (o *disks) changed(j *Judge, before, after *Scene, by Actor) {
+	o.seeSet(before, after)
+	for _, name := range slices.Sorted(maps.Keys(after.Claims)) {
+		o.seeClaim(after, after.Claims[name])
+	}
+	if before == nil {
+		return
+	}
+	o.seeRemovals(before, after, by)
+	for _, name := range slices.Sorted(maps.Keys(before.Claims)) {
+		was, now := before.Claims[name], after.Claims[name]
+		goes := now == nil || now.UID != was.UID || now.DeletionTimestamp != nil
+		if d := o.claims[was.UID]; was.DeletionTimestamp == nil && goes && d != nil {
+			o.judge(j, before, after, d, was, by)
+		}
+	}
+}
+
+// judge decides whether a claim was allowed to go.
+func (o *disks) judge(j *Judge, before, after *Scene, d *disk, claim *corev1.PersistentVolumeClaim, by Actor) {
+	set := before.Set
+	if set == nil {
+		set = after.Set
+	}
+	switch {
+	case by == User, d.foreign, d.mayGo, set != nil && mentions(set, claim.Name):
+	case by == Controller && o.isDue(after, d):
+	default:
+		j.broken(o, "claim %s went %s: its owners were %v", d.name, d.circumstances(after, by), owners(claim))
+	}
+}
+
+// circumstances say in words why a claim may have gone.
+func (d *disk) circumstances(now *Scene, by Actor) string {
+	switch {
+	case by == Controller || by == Outdated:
+		return "by the hand of the controller"
+	case now.Set == nil && d.removed.IsZero():
+		return "with the set, although whenDeleted is Retain"
+	case now.Set == nil:
+		return "with the set, although whenDeleted is Retain, and its member had been removed"
+	case d.ended == Controller:
+		return "with its pod, which the controller removed"
+	default:
+		return "with its pod, which was lost"
+	}
+}
+
+// seeRemovals notes whose hand ended the pods of members. What the controller knew when it removed a pod
+// that is to come back binds it at once.
+func (o *disks) seeRemovals(before, after *Scene, by Actor) {
+	for _, claim := range before.Claims {
+		d := o.claims[claim.UID]
+		if d == nil || after.Set == nil {
+			continue
+		}
+		n, _ := member(after.Set, claim.Name)
+		was, now := before.podOf(n), after.podOf(n)
+		if was == nil || was.DeletionTimestamp != nil || now != nil && now.UID == was.UID && now.DeletionTimestamp == nil {
+			continue
+		}
+		if d.ended = by; by == Controller && !o.removes(after.Set, n) {
+			d.mayGo, d.why = false, ""
+		}
+	}
+}
+
+// removes reports whether a set lets the claims of a member go as soon as its pod has.
+func (o *disks) removes(set *v1.StatefulSet, n int) bool {
+	policy := policyOf(set)
+	return !isDesired(set, n) && policy.WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType && policy.ScaledAfterSeconds == nil
+}
+
+// isDue reports whether a claim may be deleted because its member was removed long enough ago.
+func (o *disks) isDue(now *Scene, d *disk) bool {
+	policy := policyOf(now.Set)
+	if d.removed.IsZero() || policy.WhenScaled != v1.DeletePersistentVolumeClaimRetentionPolicyType || policy.ScaledAfterSeconds == nil {
+		return false
+	}
+	return now.Now.Sub(d.removed) >= time.Duration(*policy.ScaledAfterSeconds)*time.Second
+}
+
+// seeSet follows what becomes of the set.
+func (o *disks) seeSet(before, after *Scene) {
+	var was *v1.StatefulSet
+	if before != nil {
+		was = before.Set
+	}
+	set := after.Set
+	gone := was != nil && (set == nil || set.UID != was.UID)
+	if gone || set != nil && set.DeletionTimestamp != nil {
+		o.setGone = true
+		if o.whenDeleted == v1.DeletePersistentVolumeClaimRetentionPolicyType || o.withSet < enoughSyncs {
+			for _, d := range o.claims {
+				d.mayGo, d.why = true, "the set is deleted"
+			}
+		}
+	}
+	if set == nil || set.DeletionTimestamp != nil {
+		return
+	}
+	if policy := policyOf(set).WhenDeleted; gone || was == nil || policy != o.whenDeleted {
+		o.whenDeleted, o.withSet, o.setGone = policy, 0, false
+	}
+}
+
+// seeClaim follows what a claim may expect.
+func (o *disks) seeClaim(now *Scene, claim *corev1.PersistentVolumeClaim) {
+	if now.Set == nil || now.Set.DeletionTimestamp != nil {
+		return
+	}
+	n, is := member(now.Set, claim.Name)
+	if !is {
+		return
+	}
+	d := o.claims[claim.UID]
+	if d == nil {
+		d = &disk{name: claim.Name}
+		o.claims[claim.UID] = d
+	}
+	d.foreign = d.foreign || isForeign(now.Set, claim)
+	pod, wanted := now.podOf(n), isDesired(now.Set, n)
+	switch {
+	case wanted || pod != nil:
+		d.removed = time.Time{}
+	case d.removed.IsZero():
+		d.removed = now.Now
+	}
+	if o.removes(now.Set, n) {
+		d.mayGo, d.why, d.stays = true, "its member is removed", 0
+		d.mustGo = pod == nil && hasTemplate(now.Set, claimTemplate(now.Set, claim.Name))
+		return
+	}
+	d.mustGo = false
+}
+
+// synced counts the opportunities that the controller has had to see to it that a claim stays.
+func (o *disks) synced(_ *Judge, now *Scene, sync Sync) {
+	if !sync.Clean || !works(now.Set) {
+		return
+	}
+	o.withSet++
+	for _, claim := range now.Claims {
+		d := o.claims[claim.UID]
+		if d == nil || claim.DeletionTimestamp != nil {
+			continue
+		}
+		n, _ := member(now.Set, claim.Name)
+		if pod := now.podOf(n); o.removes(now.Set, n) || pod == nil || pod.DeletionTimestamp != nil {
+			continue
+		}
+		if d.stays++; d.stays >= enoughSyncs {
+			d.mayGo, d.why = false, ""
+		}
+	}
+}
+
+// rested judges which claims are still there.
+func (o *disks) rested(j *Judge, now *Scene) {
+	for _, name := range slices.Sorted(maps.Keys(now.Claims)) {
+		claim := now.Claims[name]
+		d := o.claims[claim.UID]
+		if d == nil || d.foreign || claim.DeletionTimestamp != nil {
+			continue
+		}
+		switch {
+		case works(now.Set) && d.mustGo && !mentions(now.Set, claim.Name):
+			j.broken(o, "claim %s stays, although its member is removed and whenScaled is Delete: its owners are %v", name, owners(claim))
+		case now.Set == nil && o.goesWithSet():
+			j.broken(o, "claim %s stays, although the set is deleted and whenDeleted is Delete: its owners are %v", name, owners(claim))
+		}
+	}
+}
+
+// goesWithSet reports whether all claims have to go with the set.
+func (o *disks) goesWithSet() bool {
+	return o.setGone && o.whenDeleted == v1.DeletePersistentVolumeClaimRetentionPolicyType && o.withSet >= enoughSyncs
+}
+
+// isForeign reports whether something else than the set or a pod of it owns a claim.
+func isForeign(set *v1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool {
+	return slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool {
+		_, pod := ordinal(set, ref.Name)
+		return !(ref.Kind == "StatefulSet" && ref.Name == set.Name) && !(ref.Kind == "Pod" && pod)
+	})
+}
+
+func owners(claim *corev1.PersistentVolumeClaim) (names []string) {
+	for _, ref := range claim.OwnerReferences {
+		names = append(names, ref.Kind+"/"+ref.Name)
+	}
+	return names
+}
+
+// policyOf is the retention policy of a set, Retain where it has none.
+func policyOf(set *v1.StatefulSet) v1.StatefulSetPersistentVolumeClaimRetentionPolicy {
+	policy := v1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
+	if set != nil && set.Spec.PersistentVolumeClaimRetentionPolicy != nil {
+		policy = *set.Spec.PersistentVolumeClaimRetentionPolicy
+	}
+	if policy.WhenDeleted == "" {
+		policy.WhenDeleted = v1.RetainPersistentVolumeClaimRetentionPolicyType
+	}
+	if policy.WhenScaled == "" {
+		policy.WhenScaled = v1.RetainPersistentVolumeClaimRetentionPolicyType
+	}
+	return policy
+}

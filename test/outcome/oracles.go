@@ -1,0 +1,11 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outcome
+
+// oracles are all oracles, in the order in which they judge.
+func oracles() []oracle {
+	return []oracle{
+		newDisks(),
+	}
+}
