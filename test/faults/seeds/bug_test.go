@@ -18,6 +18,9 @@ const root = "../../.."
 type bug struct {
 	name, what, file, old, new string
 	harmless                   bool
+	// theme is that of the random sequences whose outcomes show the bug, empty if the simulator has to
+	// find it.
+	theme string
 }
 
 func readBugs(t *testing.T) []bug {
@@ -44,10 +47,17 @@ func readBugs(t *testing.T) []bug {
 func parseBug(name, content string) (bug, error) {
 	parts := strings.Split(strings.TrimSuffix(content, "\n"), "\n----\n")
 	head := strings.Split(parts[0], "\n")
-	if len(parts) != 3 || len(head) != 2 {
-		return bug{}, fmt.Errorf("want a sentence, the name of a file, ----, the text to replace, ----, and the new text")
+	if len(parts) != 3 || len(head) < 2 || len(head) > 3 {
+		return bug{}, fmt.Errorf("want a sentence, the name of a file, perhaps a theme, ----, the text to replace, ----, and the new text")
 	}
 	b := bug{name: name, what: head[0], file: head[1], old: parts[1], new: parts[2]}
+	if len(head) == 3 {
+		theme, is := strings.CutPrefix(head[2], "outcomes: ")
+		if !is {
+			return bug{}, fmt.Errorf("the third line is %q: want \"outcomes: \" and a theme of TestOutcomes", head[2])
+		}
+		b.theme = theme
+	}
 	b.what, b.harmless = strings.CutPrefix(b.what, "harmless: ")
 	return b, nil
 }
