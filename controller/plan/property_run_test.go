@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -155,6 +156,8 @@ type witness struct {
 	*rapid.T
 	*stage
 	rule string
+	// only is what a failure has to say to fail the test, nil for anything.
+	only *regexp.Regexp
 }
 
 func (w *witness) Helper() { w.T.Helper() }
@@ -162,7 +165,7 @@ func (w *witness) Helper() { w.T.Helper() }
 func (w *witness) Fatalf(format string, args ...any) {
 	w.T.Helper()
 	what := fmt.Sprintf(format, args...)
-	if !strings.Contains(what, "["+w.rule) {
+	if !strings.Contains(what, "["+w.rule) || w.only != nil && !w.only.MatchString(what) {
 		panic(w)
 	}
 	w.T.Fatalf("%s\n\nscript:\n%s\n%s\nwhat happened last:\n%s", what, strings.Join(w.script, "\n"), separator, lastLines(w.story()))
