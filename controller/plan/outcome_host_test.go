@@ -80,7 +80,8 @@ func (h *host) synced(c *carrying) {
 // no such command: "hang web-1" keeps a pod from ending, "sicken web-1" its containers from being
 // ready, until "cure web-1"; "shy" has containers cease to be ready while their pods hand over;
 // "skew 24h" sets the clock of the controller; "losestatus" has the next status lost; "setgone" deletes
-// the set and all that goes with it, and "rest" lets the host do all that it can.
+// the set and all that goes with it, and "rest" lets the host do all that it can. "looks" are four
+// syncs, and "takeback 1" is a scale-in that the user takes back after one sync.
 func (s *stage) befall(name string, args []string) bool {
 	mark := func(marks *map[types.UID]bool) {
 		if *marks == nil {
@@ -118,6 +119,17 @@ func (s *stage) befall(name string, args []string) bool {
 		s.judge.Rested()
 	case "rest":
 		s.rest()
+	case "looks":
+		for range 4 {
+			s.lookAndTell()
+		}
+	case "takeback":
+		before := *s.set.Spec.Replicas
+		s.configure([]string{"replicas=" + args[0]})
+		s.noticed(outcome.User)
+		s.lookAndTell()
+		s.configure([]string{fmt.Sprintf("replicas=%d", before)})
+		s.noticed(outcome.User)
 	default:
 		return false
 	}

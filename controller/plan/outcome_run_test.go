@@ -30,12 +30,12 @@ func TestOutcomes(t *testing.T) {
 
 // outcomeThemes are what sequences are about whose outcomes are judged.
 var outcomeThemes = map[string]theme{
-	"disks": {[]string{"claims", "whenScaled", "whenDeleted"}, []string{"whenScaled", "whenDeleted", "replicas", "replicas", "kill", "gone", "unready", "sicken", "gc", "evict", "image", "claims", "replace", "strategy"}},
+	"disks": {[]string{"claims", "whenScaled", "whenDeleted"}, []string{"whenScaled", "whenDeleted", "replicas", "replicas", "takeback", "takeback", "scaledAfterSeconds", "kill", "gone", "unready", "sicken", "gc", "evict", "image", "claims", "replace", "strategy"}},
 }
 
 // theirs are the events that happen to sets whose outcomes are judged, besides those of the theme.
 var theirs = slices.Concat(always, weighted([]kind{
-	{6, "look"}, {3, "rest"}, {2, "wait"}, {1, "kill"}, {1, "evict"}, {1, "fail"}, {1, "sicken"}, {1, "cure"}, {1, "hang"}, {1, "skew"}, {1, "losestatus"}, {1, "refuse"}, {1, "allow"}, {1, "crash"}, {1, "stale"},
+	{6, "look"}, {2, "looks"}, {3, "rest"}, {1, "takeback"}, {2, "wait"}, {1, "kill"}, {1, "evict"}, {1, "fail"}, {1, "sicken"}, {1, "cure"}, {1, "hang"}, {1, "skew"}, {1, "losestatus"}, {1, "refuse"}, {1, "allow"}, {1, "crash"}, {1, "stale"},
 	{2, "replicas"}, {1, "image"}, {1, "strategy"}, {1, "hold"}, {1, "unhold"}, {1, "replace"}, {1, "reserved"}, {1, "whenScaled"}, {1, "whenDeleted"}, {1, "weak"}, {1, "shy"},
 }))
 
@@ -111,8 +111,10 @@ func (s *stage) outcomeCommandFor(e event) []string {
 		return []string{e.Kind}
 	case "skew":
 		return []string{e.Kind, choice([]string{"0s", "720h", "-720h", "1h", "-1h", "30s", "-30s"}, e.Value)}
-	case "losestatus", "shy":
+	case "losestatus", "shy", "looks":
 		return []string{e.Kind}
+	case "takeback":
+		return []string{e.Kind, fmt.Sprint(e.Value % (int(*s.set.Spec.Replicas) + 1))}
 	case "weak":
 		return []string{"set", "image=" + weakImage}
 	case "hang", "sicken", "cure":

@@ -27,7 +27,10 @@ type disks struct {
 
 // disk is what is known of one claim.
 type disk struct {
-	name string
+	name   string
+	member int
+	// set is the set as it was when the claim was seen last.
+	set *v1.StatefulSet
 	// mayGo is true as long as some row of the tables lets the claim go. why is that row.
 	mayGo bool
 	why   string
@@ -84,14 +87,18 @@ func (d *disk) circumstances(now *Scene, by Actor) string {
 	switch {
 	case by == Controller || by == Outdated:
 		return "by the hand of the controller"
-	case now.Set == nil && d.removed.IsZero():
-		return "with the set, although whenDeleted is Retain"
-	case now.Set == nil:
+	case now.Set == nil && !hasTemplate(d.set, claimTemplate(d.set, d.name)):
+		return "with the set, although whenDeleted is Retain, and its template had been removed"
+	case now.Set == nil && !d.removed.IsZero():
 		return "with the set, although whenDeleted is Retain, and its member had been removed"
+	case now.Set == nil:
+		return "with the set, although whenDeleted is Retain, and its member was desired"
+	case !isDesired(now.Set, d.member):
+		return "with its pod, which was removed, although whenScaled is Retain"
 	case d.ended == Controller:
-		return "with its pod, which the controller removed"
+		return "with its pod, which the controller removed, although the member stays"
 	default:
-		return "with its pod, which was lost"
+		return "with its pod, which was lost, although the member stays"
 	}
 }
 
@@ -164,9 +171,10 @@ func (o *disks) seeClaim(now *Scene, claim *corev1.PersistentVolumeClaim) {
 	}
 	d := o.claims[claim.UID]
 	if d == nil {
-		d = &disk{name: claim.Name}
+		d = &disk{name: claim.Name, member: n}
 		o.claims[claim.UID] = d
 	}
+	d.set = now.Set
 	d.foreign = d.foreign || isForeign(now.Set, claim)
 	pod, wanted := now.podOf(n), isDesired(now.Set, n)
 	switch {
