@@ -18,8 +18,8 @@ import (
 
 // TestOutcomes lets random things happen to random sets, and has their outcomes judged by what a user
 // sees. Each part of the sequences is about something; SEQUENCES and SEED are those of
-// TestRandomSequences. ORACLE is a regular expression: then only reports that it matches fail the test, and
-// sequences in which an oracle reports something else end there.
+// TestRandomSequences. ORACLE is a regular expression: then only a report that it matches, together
+// with its script, fails the test, and sequences in which an oracle reports something else end there.
 func TestOutcomes(t *testing.T) {
 	names, only := slices.Sorted(maps.Keys(outcomeThemes)), regexp.MustCompile(os.Getenv("ORACLE"))
 	drawing(t, (sequences(t)+len(names)-1)/len(names))

@@ -156,7 +156,7 @@ type witness struct {
 	*rapid.T
 	*stage
 	rule string
-	// only is what a failure has to say to fail the test, nil for anything.
+	// only is what a failure or its script has to say to fail the test, nil for anything.
 	only *regexp.Regexp
 }
 
@@ -165,7 +165,7 @@ func (w *witness) Helper() { w.T.Helper() }
 func (w *witness) Fatalf(format string, args ...any) {
 	w.T.Helper()
 	what := fmt.Sprintf(format, args...)
-	if !strings.Contains(what, "["+w.rule) || w.only != nil && !w.only.MatchString(what) {
+	if !strings.Contains(what, "["+w.rule) || w.only != nil && !w.only.MatchString(what+"\n"+strings.Join(w.script, "\n")) {
 		panic(w)
 	}
 	w.T.Fatalf("%s\n\nscript:\n%s\n%s\nwhat happened last:\n%s", what, strings.Join(w.script, "\n"), separator, lastLines(w.story()))
