@@ -30,6 +30,8 @@ func TestOutcomes(t *testing.T) {
 
 // outcomeThemes are what sequences are about whose outcomes are judged.
 var outcomeThemes = map[string]theme{
+	"clocks":   {[]string{"claims", "scaledAfterSeconds"}, []string{"skew", "skew", "behind", "behind", "replicas", "replicas", "gone", "wait", "scaledAfterSeconds"}},
+	"refusals": {[]string{"claims", "whenScaled", "policy"}, []string{"takeback", "takeback", "whenScaled", "refuse owners", "refuse owners", "allow", "image", "image", "looks"}},
 	"disks": {[]string{"claims", "whenScaled", "whenDeleted"}, []string{"whenScaled", "whenDeleted", "replicas", "replicas", "takeback", "takeback", "scaledAfterSeconds", "kill", "gone", "unready", "sicken", "gc", "evict", "image", "claims", "replace", "strategy"}},
 }
 
@@ -111,6 +113,10 @@ func (s *stage) outcomeCommandFor(e event) []string {
 		return []string{e.Kind}
 	case "skew":
 		return []string{e.Kind, choice([]string{"0s", "720h", "-720h", "1h", "-1h", "30s", "-30s"}, e.Value)}
+	case "behind": // another leader, whose clock was right
+		return []string{"skew", choice([]string{"-720h", "0s"}, e.Value)}
+	case "refuse owners":
+		return []string{"refuse", "set owners of claim: no"}
 	case "losestatus", "shy", "looks":
 		return []string{e.Kind}
 	case "takeback":
