@@ -32,7 +32,7 @@ func TestOutcomes(t *testing.T) {
 var outcomeThemes = map[string]theme{
 	"clocks":   {[]string{"claims", "scaledAfterSeconds"}, []string{"skew", "skew", "behind", "behind", "replicas", "replicas", "gone", "wait", "scaledAfterSeconds"}},
 	"refusals": {[]string{"claims", "whenScaled", "policy"}, []string{"takeback", "takeback", "whenScaled", "refuse owners", "refuse owners", "allow", "image", "image", "looks"}},
-	"disks": {[]string{"claims", "whenScaled", "whenDeleted"}, []string{"whenScaled", "whenDeleted", "replicas", "replicas", "takeback", "takeback", "scaledAfterSeconds", "kill", "gone", "unready", "sicken", "gc", "evict", "image", "claims", "replace", "strategy"}},
+	"disks":    {[]string{"claims", "whenScaled", "whenDeleted"}, []string{"whenScaled", "whenDeleted", "replicas", "replicas", "takeback", "takeback", "scaledAfterSeconds", "kill", "gone", "unready", "sicken", "gc", "evict", "image", "claims", "replace", "strategy"}},
 }
 
 // theirs are the events that happen to sets whose outcomes are judged, besides those of the theme.
