@@ -34,8 +34,11 @@ type disk struct {
 	// mayGo is true as long as some row of the tables lets the claim go. why is that row.
 	mayGo bool
 	why   string
-	// mustGo is true if the claim has to be gone when the cluster rests.
-	mustGo bool
+	// surplus is true if the controller has seen the member with a pod and not desired, so that the claim
+	// goes with the pod, and mustGo if it has to be gone when the cluster rests.
+	surplus, mustGo bool
+	// withSet counts the clean syncs in which the member had a pod, and the claim was to go with the set.
+	withSet int
 	// stays counts the clean syncs that the controller has had since the claim was to stay.
 	stays int
 	// removed is since when the member has neither been desired nor had a pod, zero if it is or has.
@@ -185,10 +188,10 @@ func (o *disks) seeClaim(now *Scene, claim *corev1.PersistentVolumeClaim) {
 	}
 	if o.removes(now.Set, n) {
 		d.mayGo, d.why, d.stays = true, "its member is removed", 0
-		d.mustGo = pod == nil && hasTemplate(now.Set, claimTemplate(now.Set, claim.Name))
+		d.mustGo = d.surplus && pod == nil && hasTemplate(now.Set, claimTemplate(now.Set, claim.Name))
 		return
 	}
-	d.mustGo = false
+	d.surplus, d.mustGo = false, false
 }
 
 // synced counts the opportunities that the controller has had to see to it that a claim stays.
@@ -203,7 +206,15 @@ func (o *disks) synced(_ *Judge, now *Scene, sync Sync) {
 			continue
 		}
 		n, _ := member(now.Set, claim.Name)
-		if pod := now.podOf(n); o.removes(now.Set, n) || pod == nil || pod.DeletionTimestamp != nil {
+		pod, removes := now.podOf(n), o.removes(now.Set, n)
+		d.surplus = d.surplus || removes && pod != nil
+		switch {
+		case policyOf(now.Set).WhenDeleted != v1.DeletePersistentVolumeClaimRetentionPolicyType:
+			d.withSet = 0
+		case pod != nil && hasTemplate(now.Set, claimTemplate(now.Set, claim.Name)):
+			d.withSet++
+		}
+		if removes || pod == nil || pod.DeletionTimestamp != nil {
 			continue
 		}
 		if d.stays++; d.stays >= enoughSyncs {
@@ -223,7 +234,7 @@ func (o *disks) rested(j *Judge, now *Scene) {
 		switch {
 		case works(now.Set) && d.mustGo && !mentions(now.Set, claim.Name):
 			j.broken(o, "claim %s stays, although its member is removed and whenScaled is Delete: its owners are %v", name, owners(claim))
-		case now.Set == nil && o.goesWithSet():
+		case now.Set == nil && d.withSet >= enoughSyncs && o.goesWithSet():
 			j.broken(o, "claim %s stays, although the set is deleted and whenDeleted is Delete: its owners are %v", name, owners(claim))
 		}
 	}
