@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -51,8 +52,9 @@ func onUnready(change func(*corev1.Pod)) func(World, Plan) Plan {
 	}
 }
 
-// brokenBefore makes the question of a pod say that it was broken before.
+// brokenBefore makes the question of a pod say that it was broken before, as its containers say that it is.
 func brokenBefore(pod *corev1.Pod) {
+	pod.Status.Conditions = slices.Insert(pod.Status.Conditions, 0, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse})
 	text := pod.Annotations[v1.DisruptionAnnotation]
 	if text != "" && !strings.Contains(text, `"broken"`) {
 		pod.Annotations[v1.DisruptionAnnotation] = strings.Replace(text, "{", `{"broken":true,`, 1)
