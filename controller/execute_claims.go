@@ -74,6 +74,9 @@ func (e *execution) deleteClaim(ctx context.Context, action plan.DeleteClaim) er
 	return err
 }
 
+// errPodExists is why what a removed member had is not deleted.
+var errPodExists = errors.New("still exists")
+
 // confirmRemoved makes sure, past the caches, that the set is as it was planned for and that a
 // member of it has no pod.
 func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
@@ -86,7 +89,10 @@ func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
 	case err != nil:
 		return fmt.Errorf("reading pod %s before deleting what its member had: %w", identity.PodName(e.set.Name, ordinal), err)
 	case pod != nil:
-		return &staleRead{fmt.Errorf("pod %s exists", pod.Name)}
+		if !isWatched(pod) {
+			e.memory.of(e.key).addUnlabeledPod(pod.Name)
+		}
+		return &staleRead{fmt.Errorf("pod %s of the removed member %w", pod.Name, errPodExists)}
 	}
 	return nil
 }

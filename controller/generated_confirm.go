@@ -41,13 +41,19 @@ func (e *execution) confirmUngiven(ctx context.Context, action plan.CreateObject
 	return e.confirmNoneGiven(ctx, "pod", action, pods, e.podPage)
 }
 
-// claimsOf select the claims of a member, or all claims if it is below 0.
+// claimsOf select the claims of a member, those of claim templates that the set has no more among them, or
+// all claims if it is below 0.
 func (e *execution) claimsOf(ordinal int) (all []metav1.ListOptions) {
 	if ordinal < 0 {
 		return []metav1.ListOptions{{}}
 	}
 	for i := range e.set.Spec.VolumeClaimTemplates {
 		all = append(all, named(identity.ClaimName(e.set.Spec.VolumeClaimTemplates[i].Name, e.set.Name, ordinal)))
+	}
+	for _, claim := range e.view.knowingOf(e.set) {
+		if _, of, _ := identity.ParsePodName(claim.Name); of == ordinal {
+			all = append(all, named(claim.Name))
+		}
 	}
 	return all
 }

@@ -37,7 +37,9 @@ func (t *term) handlerOf(kind *kind) cache.ResourceEventHandler {
 			if unseen, ok := object.(cache.DeletedFinalStateUnknown); ok {
 				object = unseen.Obj
 			}
-			t.enqueue(kind.setsOf(t.view, object))
+			keys := kind.setsOf(t.view, object)
+			t.podLeft(object, keys)
+			t.enqueue(keys)
 		},
 	}
 }

@@ -21,6 +21,9 @@ const (
 	// byClaimBase finds the claims of the name "<base>-<ordinal>", and the sets that
 	// name their claims so.
 	byClaimBase = "claimBase"
+	// byKnowing finds the claims that record generated Secrets, by the names of the sets that they may
+	// be of: "<any template>-<set>-<ordinal>".
+	byKnowing = "knowing"
 	// byRevisionBase finds the revisions of the name "<base>-<hash>", and the sets
 	// that name their revisions so.
 	byRevisionBase = "revisionBase"

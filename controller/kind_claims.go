@@ -4,6 +4,8 @@
 package controller
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,7 +39,8 @@ func claimsKind(host kubernetes.Interface) kind {
 				}
 				return nil
 			}),
-			byBucket: indexStubs[*unread](baseOfClaim),
+			byKnowing: indexBy(func(claim *corev1.PersistentVolumeClaim) []string { return setsKnown(claim, claim.Annotations) }),
+			byBucket:  indexStubs[*unread](baseOfClaim),
 		},
 		concerns: setsOfClaim,
 		changed:  differing(claimChanged),
@@ -45,14 +48,37 @@ func claimsKind(host kubernetes.Interface) kind {
 	}
 }
 
-// setsOfClaim are those that have a claim of this name: more than one if the names
-// of templates and sets can be split in more ways than one.
+// setsOfClaim are those that have a claim of this name, or may have had: more than one if the
+// names of templates and sets can be split in more ways than one.
 func setsOfClaim(v view, claim metav1.Object) []*v1.StatefulSet {
 	base, ok := baseOfClaim(claim)
 	if !ok {
 		return nil
 	}
-	return find[*v1.StatefulSet](v, setsResource, byClaimBase, in(claim, base))
+	sets := find[*v1.StatefulSet](v, setsResource, byClaimBase, in(claim, base))
+	for _, key := range setsKnown(claim, claim.GetAnnotations()) {
+		namespace, name, _ := strings.Cut(key, "/")
+		if set, known := get[*v1.StatefulSet](v, setsResource, namespace, name); known {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// setsKnown are the sets that a claim may be of which records generated Secrets, as
+// "<namespace>/<name>": a template that a set has no more is not known, so the name can be split
+// at each dash.
+func setsKnown(claim metav1.Object, annotations map[string]string) (keys []string) {
+	base, named := baseOfClaim(claim)
+	if !named || annotations[v1.GeneratedAnnotation] == "" {
+		return nil
+	}
+	for at, letter := range base {
+		if letter == '-' && at > 0 && at+1 < len(base) {
+			keys = append(keys, in(claim, base[at+1:]))
+		}
+	}
+	return keys
 }
 
 // baseOfClaim takes the ordinal off the name of a claim. Such a name ends like that of
@@ -67,13 +93,14 @@ func claimChanged(before, after *corev1.PersistentVolumeClaim) bool {
 		metaChanged(before.ObjectMeta, after.ObjectMeta)
 }
 
-// trimClaim keeps stubs of claims that are no member's of the sets that there are.
+// trimClaim keeps stubs of claims that are no member's of the sets that there are, unless they record
+// generated Secrets.
 func trimClaim(v view, claim *corev1.PersistentVolumeClaim) any {
 	base, named := baseOfClaim(claim)
 	switch {
 	case !named:
 		return newStub(claim)
-	case !v.has(setsResource, byClaimBase, in(claim, base)):
+	case !v.has(setsResource, byClaimBase, in(claim, base)) && claim.Annotations[v1.GeneratedAnnotation] == "":
 		return newUnread(claim)
 	}
 	kept := &corev1.PersistentVolumeClaim{

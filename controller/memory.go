@@ -34,6 +34,8 @@ type memo struct {
 	failures failures
 	// unlabeled are the pods in its way that cannot be watched (unlabeled_pods.go).
 	unlabeled map[string]sighting
+	// searched is true when such pods have been searched for (unlabeled_pods.go).
+	searched bool
 	// durable is what surely does not get lost (write.go).
 	durable incarnation
 	// statusAt is when the status was last written, zero if it was not (status.go).

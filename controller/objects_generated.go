@@ -49,7 +49,7 @@ func unreadKeys(of *v1.ObjectTemplate, why string, all map[string]render.Output)
 // drawn. It looks at what pods and claims name, however many members the set wants, and ends with ctx.
 func assumeGiven(ctx context.Context, world *plan.World) error {
 	given := map[string]bool{}
-	for _, claim := range world.Claims {
+	for _, claim := range slices.Concat(world.Claims, world.Knowing) {
 		for _, name := range identity.GeneratedOf(claim) {
 			given[name] = true
 		}

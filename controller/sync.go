@@ -136,6 +136,9 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 		return t.view.world(set, t.Clock.Now()), nil
 	}
 	known := t.memory.of(cache.MetaObjectToName(set))
+	if err := t.searchUnlabeledPods(ctx, set, known); err != nil {
+		return plan.World{}, err
+	}
 	unlabeled, err := t.readUnlabeledPods(ctx, known)
 	if err != nil {
 		return plan.World{}, err
@@ -185,12 +188,13 @@ func (t *term) decide(ctx context.Context, known *memo, evaluation *evaluation, 
 }
 
 // inVain is the action at which the plans of a set were given up time and again because the
-// host answered that the object is not as it was seen. Once is nothing to tell: the next look
-// sees it as it is. A host that goes on answering so, or shows what it has no more, is in
-// trouble.
+// host answered that the object is not as it was seen, or because the pod of a removed member exists.
+// Once is nothing to report: the next sync sees it. A host that goes on answering so, or shows what it
+// has no more, is in trouble.
 func (t *term) inVain(key cache.ObjectName, done report) []plan.Failure {
 	var answer apierrors.APIStatus
-	if t.queue.NumRequeues(key) < looksInVain || !saysLookAgain(done.stopped) || !errors.As(done.stopped, &answer) {
+	reports := errors.As(done.stopped, &answer) || errors.Is(done.stopped, errPodExists)
+	if t.queue.NumRequeues(key) < looksInVain || !saysLookAgain(done.stopped) || !reports {
 		return nil
 	}
 	return []plan.Failure{{Action: done.stoppedAt, Err: done.stopped}}

@@ -14,6 +14,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 const (
@@ -27,11 +34,11 @@ const (
 )
 
 // sighting is a pod as it was seen last; before the first look it has no time. The name
-// of such a pod was taken when a pod of the set was to be created. If the cache has no
-// pod of that name, the pod lacks the label that we watch by: somebody took the label
-// off, or the pod was never a member. The planner has to know it all the same, to repair
-// it or to say what is in the way, so it is read from the host, now and then, until it is
-// gone or in the cache.
+// of such a pod was taken when a pod of the set was to be created or to have left, or the
+// watch has lost the pod. If the cache has no pod of that name, the pod lacks the label that
+// we watch by: somebody took the label off, or the pod was never a member. The planner has to
+// know it all the same, to repair or remove it or to say what is in the way, so it is read from
+// the host, now and then, until it is gone or in the cache.
 type sighting struct {
 	pod *corev1.Pod
 	at  time.Time
@@ -45,6 +52,68 @@ func (m *memo) addUnlabeledPod(name string) {
 		m.unlabeled = map[string]sighting{}
 	}
 	m.unlabeled[name] = sighting{}
+}
+
+// podLeft notes a pod that the watch does not show any more and of which nothing says that it is being
+// deleted: somebody may have taken its label off. A pod that is no desired member keeps nobody's name, so
+// nothing else would find it.
+func (t *term) podLeft(object any, keys []cache.ObjectName) {
+	pod, is := object.(*corev1.Pod)
+	if !is || pod.DeletionTimestamp != nil {
+		return
+	}
+	for _, key := range keys {
+		if set, _, named := identity.ParsePodName(pod.Name); named && set == key.Name {
+			t.memory.of(key).addUnlabeledPod(pod.Name)
+		}
+	}
+}
+
+// isSearched reports whether unlabeled pods of the set have been searched for in this term.
+func (m *memo) isSearched() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.searched
+}
+
+func (m *memo) noteSearch() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.searched = true
+}
+
+// searchUnlabeledPods looks, once in a term, for pods that have lost their label while no controller
+// watched them: the status counts more pods than the view shows.
+func (t *term) searchUnlabeledPods(ctx context.Context, set *v1.StatefulSet, m *memo) error {
+	if m.isSearched() {
+		return nil
+	}
+	if len(find[*corev1.Pod](t.view, podsResource, byController, string(set.UID))) >= int(set.Status.Replicas) {
+		m.noteSearch()
+		return nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
+	if err != nil {
+		return nil //nolint:nilerr // the planner reports it
+	}
+	unlabeled, err := labels.NewRequirement(appsv1.StatefulSetPodNameLabel, selection.DoesNotExist, nil)
+	if err != nil {
+		return fmt.Errorf("selecting pods without label: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	pods, err := t.Host.CoreV1().Pods(set.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.Add(*unlabeled).String(), ResourceVersion: "0"})
+	if err != nil {
+		return fmt.Errorf("listing pods without label %s: %w", appsv1.StatefulSetPodNameLabel, err)
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if name, _, named := identity.ParsePodName(pod.Name); named && name == set.Name && metav1.IsControlledBy(pod, set) {
+			m.addUnlabeledPod(pod.Name)
+		}
+	}
+	m.noteSearch()
+	return nil
 }
 
 // unlabeledPodChanged makes a pod be looked at again that is not as it was seen. Of

@@ -90,7 +90,7 @@ func (v view) values(kind resource, index string) []string { return v[kind].List
 
 // world is what the planner may see of a set, as far as the view shows it.
 func (v view) world(set *v1.StatefulSet, now time.Time) plan.World {
-	return plan.World{Set: set, Revisions: v.revisionsOf(set), Pods: v.podsOf(set), Claims: v.claimsOf(set), Rivals: v.rivalsOf(set), Now: now}
+	return plan.World{Set: set, Revisions: v.revisionsOf(set), Pods: v.podsOf(set), Claims: v.claimsOf(set), Knowing: v.knowingOf(set), Rivals: v.rivalsOf(set), Now: now}
 }
 
 func (v view) podsOf(set *v1.StatefulSet) []*corev1.Pod {
@@ -126,6 +126,12 @@ func (v view) claimsOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
 		claims = append(claims, find[*corev1.PersistentVolumeClaim](v, claimsResource, byClaimBase, in(set, base))...)
 	}
 	return claims
+}
+
+// knowingOf finds the claims that record generated Secrets and may be of claim templates that the set has
+// had.
+func (v view) knowingOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
+	return find[*corev1.PersistentVolumeClaim](v, claimsResource, byKnowing, in(set, set.Name))
 }
 
 // rivalsOf finds older sets of the namespace whose claims have the names of the set's.

@@ -33,8 +33,11 @@ type claimState struct {
 	// attributes of a class. restart is true if only the node's part lacks.
 	grows, restart bool
 	attributes     string
-	// infeasible is why it cannot become so, empty if it can.
+	// infeasible is why it cannot become so, empty if it can. spends is true if the volume is being
+	// changed, and may be changed for the worse: a volume whose change the driver has refused is as
+	// it was.
 	infeasible string
+	spends     bool
 	// differs is how it differs in what cannot be changed, empty if it does not.
 	differs string
 }
@@ -66,6 +69,7 @@ func (s *claimState) compareSize() {
 	s.restart = status == corev1.PersistentVolumeClaimNodeResizePending || slices.ContainsFunc(s.claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
 		return c.Type == corev1.PersistentVolumeClaimFileSystemResizePending && c.Status == corev1.ConditionTrue
 	})
+	s.spends = !s.restart && status != corev1.PersistentVolumeClaimControllerResizeInfeasible
 }
 
 // IsInfeasible reports whether the host has given up making a claim larger.
@@ -95,7 +99,10 @@ func (s *claimState) compareAttributes(class string) {
 		return
 	}
 	s.attributes = class
-	if modify := s.claim.Status.ModifyVolumeStatus; modify != nil && modify.Status == corev1.PersistentVolumeClaimModifyVolumeInfeasible && s.infeasible == "" {
+	modify := s.claim.Status.ModifyVolumeStatus
+	refused := modify != nil && modify.Status == corev1.PersistentVolumeClaimModifyVolumeInfeasible
+	s.spends = s.spends || !refused
+	if refused && s.infeasible == "" {
 		s.infeasible = "attributes of class " + foreignWord(class) + " are infeasible"
 	}
 }
@@ -148,10 +155,6 @@ func immutableDifference(template, claim *corev1.PersistentVolumeClaimSpec) stri
 	}
 	return ""
 }
-
-// underWay reports whether the volume is being changed. What is left for the node to do holds
-// up no other member.
-func (s claimState) underWay() bool { return s.grows && !s.restart || s.attributes != "" }
 
 // lacksWork reports whether the claim has to be told something for which the volume changes,
 // lacks whether it has to be told anything.

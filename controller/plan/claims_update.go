@@ -6,6 +6,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -20,7 +21,8 @@ const mostChanged = mostMissing
 // done in place. A claim that is full may be what keeps its member from becoming ready, so
 // nobody's health is waited for. No more members than may be unavailable have their claims
 // grown at a time, those of the highest ordinals first, or in the order that the set asks
-// for: what goes wrong with one volume may go wrong with all.
+// for: what goes wrong with one volume may go wrong with all. A change that the driver refuses
+// leaves the volume as it was, so it does not keep the claims of other members from their turn.
 func updateClaims(f *facts, d *draft) verdict {
 	if !f.updatesClaims() {
 		return proceed
@@ -30,25 +32,36 @@ func updateClaims(f *facts, d *draft) verdict {
 	}
 	budget := f.maxUnavailable()
 	for _, m := range f.members {
-		if slices.ContainsFunc(f.claimStates[m.ordinal], claimState.underWay) {
-			budget--
-		}
+		budget -= one(f.spendsOnClaims(m))
 	}
+	var held []string
 	for m := range f.inUpdateOrder() {
 		states := f.claimStates[m.ordinal]
-		begun := slices.ContainsFunc(states, claimState.underWay)
-		if !begun && slices.ContainsFunc(states, claimState.lacksWork) {
+		lacks := slices.ContainsFunc(states, claimState.lacksWork)
+		if lacks && !f.spendsOnClaims(m) {
 			budget--
 		}
+		if lacks && budget < 0 {
+			held = append(held, f.podName(m))
+		}
 		for _, s := range states {
-			tellInfeasible(d, s)
 			if change, any := s.due(budget >= 0); any && len(d.changed) < mostChanged {
 				change.Ordinal = m.ordinal
 				d.change(change)
 			}
 		}
 	}
+	for m := range f.inUpdateOrder() {
+		for _, s := range f.claimStates[m.ordinal] {
+			tellInfeasible(d, s, held)
+		}
+	}
 	return proceed
+}
+
+// spendsOnClaims reports whether a volume of a member is being changed, which other members wait for.
+func (f *facts) spendsOnClaims(m member) bool {
+	return slices.ContainsFunc(f.claimStates[m.ordinal], func(s claimState) bool { return s.spends })
 }
 
 // change plans the change of a claim. Nothing else is planned for that claim then: it
@@ -61,13 +74,26 @@ func (d *draft) change(action UpdateClaim) {
 	d.each(action)
 }
 
-// tellInfeasible says that a claim cannot become as its template describes, and how to give
-// that up: as long as the template asks for it, so does the controller.
-func tellInfeasible(d *draft, s claimState) {
-	if s.infeasible != "" {
-		d.blocked(v1.ReasonClaimGrowthRefused, "claim %s cannot become as its template describes: %s; to give that up, change the template back, and then the claim: kubectl -n %s patch pvc %s -p '%s'",
-			s.claim.Name, s.infeasible, s.claim.Namespace, s.claim.Name, s.undo())
+// tellInfeasible reports that a claim cannot become as its template describes, the members that it
+// holds back, and how to give that up: as long as the template asks for it, so does the controller.
+func tellInfeasible(d *draft, s claimState, held []string) {
+	if s.infeasible == "" {
+		return
 	}
+	back := ""
+	if s.spends && len(held) > 0 {
+		back = "; the claims of " + fewOf(held) + " wait for it, and so does the update of these pods while they serve"
+	}
+	d.blocked(v1.ReasonClaimGrowthRefused, "claim %s cannot become as its template describes: %s%s; to give that up, change the template back, and then the claim: kubectl -n %s patch pvc %s -p '%s'",
+		s.claim.Name, s.infeasible, back, s.claim.Namespace, s.claim.Name, s.undo())
+}
+
+// fewOf lists the first of several names.
+func fewOf(names []string) string {
+	if len(names) <= fewNames {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:fewNames], ", "), len(names)-fewNames)
 }
 
 // growing says how far the first claim has come that is not yet as it is to be; empty if all
@@ -116,8 +142,12 @@ func (f *facts) mayChange(claim *corev1.PersistentVolumeClaim, m member, templat
 }
 
 // awaitsClaims reports whether a member is not updated yet, because its claims have not been
-// told to change: the pod that it has may be the only one that runs on them as they are.
+// told to change: the pod that it has may be the only one that runs on them as they are. That is
+// not so of a pod that serves nobody.
 func awaitsClaims(f *facts, d *draft, m member) bool {
+	if servesNobody(m.pod) {
+		return false
+	}
 	for _, s := range f.claimStates[m.ordinal] {
 		if s.lacks() {
 			d.wait("pod %s is not replaced before claim %s has been told to become as its template describes", m.pod.Name, s.claim.Name)
@@ -176,7 +206,7 @@ func (f *facts) countClaim(status *v1.VolumeClaimStatus, s claimState, mayChange
 	case differs != "":
 		say(&status.Differing, differs)
 	case s.lacks():
-	case s.underWay() || s.grows:
+	case s.grows || s.attributes != "":
 		status.Growing++
 	default:
 		status.UpToDate++

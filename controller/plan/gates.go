@@ -25,6 +25,9 @@ type request struct {
 	// Revision is the one at which the member is to return, empty if it is not to.
 	Revision string      `json:"revision,omitempty"`
 	Since    metav1.Time `json:"since"`
+	// Broken is true if the pod was not ready before, for a reason of its own. Otherwise nobody can
+	// tell later whether that is a consequence of the question.
+	Broken bool `json:"broken,omitempty"`
 }
 
 // isRequested reports whether the gates are asked about a pod.
@@ -89,8 +92,8 @@ func (f *facts) gatesFor(operation v1.DisruptionOperationType) (gates []*v1.Disr
 	return gates
 }
 
-// gated is what a pod is to be removed for, and the gates that have to agree before that. One that is broken is
-// updated without asking: that may be what mends it.
+// gated is what a pod is to be removed for, and the gates that have to agree before that. A pod that
+// was broken before anybody was asked is updated without asking: the update may be what fixes it.
 func (f *facts) gated(m member) (wanted request, gates []*v1.DisruptionGate) {
 	wanted = f.wants(m)
 	if wanted.Operation == v1.UpdateDisruptionOperationType && isBroken(m.pod) {
@@ -155,7 +158,7 @@ func askGates(f *facts, d *draft, m member) (first []Action, agree bool) {
 	asked, open := requestOf(m.pod)
 	if !open || !asked.isFor(wanted) {
 		next := wanted
-		next.ID, next.Since = f.nextID(m.pod), metav1.NewTime(f.Now.Truncate(time.Second))
+		next.ID, next.Since, next.Broken = f.nextID(m.pod), metav1.NewTime(f.Now.Truncate(time.Second)), isBroken(m.pod)
 		f.tellAsked(d, m, next, typesOf(gates), time.Time{})
 		return []Action{ask(m, next)}, false
 	}

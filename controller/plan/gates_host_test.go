@@ -175,6 +175,7 @@ type question struct {
 	ID                  int64
 	Operation, Revision string
 	Since               metav1.Time
+	Broken              bool
 }
 
 func askedOf(pod *corev1.Pod) (asked question, open bool) {

@@ -43,14 +43,14 @@ func (f *facts) findGiven() {
 }
 
 // findKnowing finds, by the names of generated Secrets, the first claim of the set that has been given
-// each.
+// each, whether or not the set still has its claim template.
 func (f *facts) findKnowing() {
 	if !slices.ContainsFunc(f.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return len(t.Generate) > 0 }) &&
 		len(identity.RemovedTemplates(&f.Set.Status)) == 0 {
 		return
 	}
 	f.knowing = map[string]string{}
-	for _, claim := range f.Claims {
+	for _, claim := range slices.Concat(f.Claims, f.Knowing) {
 		for _, secret := range identity.GeneratedOf(claim) {
 			if first := f.knowing[secret]; first == "" || claim.Name < first {
 				f.knowing[secret] = claim.Name

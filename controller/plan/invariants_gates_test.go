@@ -24,7 +24,13 @@ func excused(pod *corev1.Pod) bool {
 	for _, c := range pod.Status.Conditions {
 		conditions[c.Type] = c
 	}
-	if !asked && !ever && !hasServiceGate(pod) || pod.Status.Phase != corev1.PodRunning || conditions[corev1.ContainersReady].Status == corev1.ConditionFalse {
+	if !asked && !ever && !hasServiceGate(pod) || pod.Status.Phase != corev1.PodRunning {
+		return false
+	}
+	if leaves(pod) {
+		return true
+	}
+	if conditions[corev1.ContainersReady].Status == corev1.ConditionFalse {
 		return false
 	}
 	strange, recent := 0, false
@@ -42,6 +48,16 @@ func excused(pod *corev1.Pod) bool {
 		}
 	}
 	return strange == 0 && recent
+}
+
+// leaves reports whether a pod is asked about, and was not broken before, or is drained.
+func leaves(pod *corev1.Pod) bool {
+	if restarted, _ := noted(pod); len(restarted) > 0 {
+		return false
+	}
+	asked, open := askedOf(pod)
+	_, drained := drainedSince(pod)
+	return open && asked.Operation != "" && !asked.Broken || drained
 }
 
 // isLeaving reports whether a member is asked about, or drained, and not broken.

@@ -110,7 +110,7 @@ func (f evidence) eachClaim(visit func(ordinal int, template, claim *corev1.Pers
 
 // growth: claims are changed only where the set asks for it, and only towards their
 // templates; none is made smaller; and no more members than may be unavailable have claims
-// that are being grown because of us.
+// that are being grown because of us, where a volume that the driver does not grow does not count.
 func (j *judged) growth() {
 	changes := map[string]UpdateClaim{}
 	for _, action := range planned[UpdateClaim](j) {
@@ -125,7 +125,7 @@ func (j *judged) growth() {
 		untold, works := lag(template, claim)
 		action, changed := changes[claim.Name]
 		delete(changes, claim.Name)
-		if works && j.free(claim) {
+		if works && j.free(claim) && claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage] != corev1.PersistentVolumeClaimControllerResizeInfeasible {
 			under[ordinal] = true
 		}
 		if !changed {
@@ -165,7 +165,7 @@ func (j *judged) growth() {
 
 // shape: a pod says with which templates it was made if the set follows them, has a volume
 // for all that it mounts, and is taken away for its shape only if that is another one; and
-// nobody is updated whose claims have yet to be told to change.
+// nobody who serves is updated whose claims have yet to be told to change.
 func (j *judged) shape() {
 	for _, action := range planned[CreateMember](j) {
 		names := []string{}
@@ -184,6 +184,9 @@ func (j *judged) shape() {
 	}
 	for _, action := range planned[DeletePod](j) {
 		if !forUpdate(action) || !j.growsInPlace() || j.strategy() == v1.RecreateStatefulSetStrategyType {
+			continue
+		}
+		if _, broken := unreadySince(j.pods[action.Pod.Name]); broken {
 			continue
 		}
 		if late := j.untold(action.Ordinal); late != "" {

@@ -81,7 +81,7 @@ func (j *judged) rate() {
 	}
 	going, removals := 0, 0
 	for _, ordinal := range j.surplus() {
-		if j.pods[j.podName(ordinal)].DeletionTimestamp != nil {
+		if end := j.pods[j.podName(ordinal)].DeletionTimestamp; end != nil && j.Now.Before(end.Add(j.updateDeadline())) {
 			going++
 		}
 	}
@@ -134,10 +134,40 @@ func (j *judged) preparing(creates []CreateMember) int {
 	return len(turns)
 }
 
-// rateLooks are the times at which members cease to count as starting, if others wait for them.
+// rateLooks are the times at which members cease to count as starting, if others wait for them, and
+// those at which surplus members need not wait for others any more.
 func (j *judged) rateLooks() []time.Duration {
-	if _, bounded := j.atATime(); !bounded || j.undecided() || j.Set.DeletionTimestamp != nil || len(j.lacking()) == 0 {
+	if j.undecided() || j.Set.DeletionTimestamp != nil {
 		return nil
 	}
-	return j.starters()
+	looks := j.surplusLooks()
+	if _, bounded := j.atATime(); bounded && len(j.lacking()) > 0 {
+		looks = append(looks, j.starters()...)
+	}
+	return looks
+}
+
+// surplusLooks are those of surplus members: of a Parallel set with a bound, when pods that terminate
+// do not count any more; of an ordered set, when those that are not ready are given up.
+func (j *judged) surplusLooks() (all []time.Duration) {
+	_, bounded := j.atATime()
+	waits := false
+	for _, ordinal := range j.surplus() {
+		pod := j.pods[j.podName(ordinal)]
+		_, is := ready(pod)
+		switch {
+		case pod.DeletionTimestamp != nil && bounded:
+			all = append(all, pod.DeletionTimestamp.Add(j.updateDeadline()).Sub(j.Now))
+		case pod.DeletionTimestamp != nil:
+		default:
+			waits = true
+			if j.ordered() && !is {
+				all = append(all, failingSince(pod).Add(j.updateDeadline()).Sub(j.Now))
+			}
+		}
+	}
+	if !waits {
+		return nil
+	}
+	return all
 }

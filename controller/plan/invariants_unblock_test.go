@@ -27,6 +27,11 @@ func unreadySince(pod *corev1.Pod) (time.Time, bool) {
 	if _, ok := ready(pod); ok || excused(pod) || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
 		return time.Time{}, false
 	}
+	return failingSince(pod), true
+}
+
+// failingSince is since when a pod that is not ready was to be so.
+func failingSince(pod *corev1.Pod) time.Time {
 	since := pod.CreationTimestamp.Time
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodReady {
@@ -38,7 +43,7 @@ func unreadySince(pod *corev1.Pod) (time.Time, bool) {
 			since = condition.LastTransitionTime.Time
 		}
 	}
-	return since, true
+	return since
 }
 
 // goal is the revision that a member is to have.

@@ -30,6 +30,9 @@ type World struct {
 	// Claims are the claims of the namespace that have the name of a claim of any
 	// member, wanted or not.
 	Claims []*corev1.PersistentVolumeClaim
+	// Knowing are claims of templates that the set may have had and that record which generated Secrets
+	// they were given. Their data was written with these.
+	Knowing []*corev1.PersistentVolumeClaim
 	// Rivals names, by claim template, an older set whose members' claims have the
 	// same names as those made from that template.
 	Rivals map[string]string

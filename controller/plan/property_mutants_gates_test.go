@@ -6,7 +6,6 @@ package plan
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -74,9 +73,15 @@ func onPods(change func(*corev1.Pod)) func(World, Plan) Plan {
 	}
 }
 
-// breaks lets the containers of a pod not be ready.
+// breaks makes a pod look as if it was not ready before anything was done with it.
 func breaks(pod *corev1.Pod) {
-	pod.Status.Conditions = slices.Insert(pod.Status.Conditions, 0, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse})
+	brokenBefore(pod)
+	inServiceAgain(pod)
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
+			c.Status = corev1.ConditionFalse
+		}
+	}
 }
 
 // rename makes conditions with a status answers to what is asked.

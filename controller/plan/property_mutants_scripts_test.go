@@ -31,6 +31,7 @@ func TestMutantsAreFoundByScripts(t *testing.T) {
 	maps.Copy(all, outputMutants())
 	maps.Copy(all, generatedMutants())
 	maps.Copy(all, budgetMutants())
+	maps.Copy(all, livenessMutants())
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
 			content, err := os.ReadFile("testdata/sequences/" + m.script + ".txt")
@@ -107,7 +108,7 @@ func scriptedMutants() map[string]scripted {
 		"counts while it waits for a gate":        {"gate-blip", mutant{"rollback", countsWaiting}},
 		"creates members of a pause as they were": {"paused-midway", mutant{"tracked creation", onTracked(createsAsBefore)}},
 		"forgets who is superseded":               {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
-		"removes what a gate made unready":        {"gate-readiness", mutant{"gate", onPods(breaks)}},
+		"removes what a gate made unready":        {"gate-readiness", mutant{"gate", onUnready(brokenBefore)}},
 		"creates by a partition of ordinals":      {"reserved-partition-lost", mutant{"revision of member", createsByOrdinals}},
 		"takes percentages of ordinals":           {"reserved-percent", mutant{"budget", budgetsOrdinals}},
 		"lets conditions of before judge an update": {"inplace-conditions", mutant{"old conditions", func(w World, p Plan) Plan {

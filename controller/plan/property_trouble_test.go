@@ -45,7 +45,7 @@ func (s *stage) trouble(name string, args []string) {
 				claim.Status.CurrentVolumeAttributesClassName = claim.Spec.VolumeAttributesClassName
 			})
 		})
-	case "grown", "nodepending", "infeasible":
+	case "grown", "nodepending", "infeasible", "nodeinfeasible":
 		s.each(args, func(claim string) { s.resize(claim, name) })
 	case "rival":
 		s.rivals = map[string]string{args[0]: args[1]}

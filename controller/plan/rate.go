@@ -4,8 +4,11 @@
 package plan
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -55,25 +58,59 @@ func createInTurn(f *facts, d *draft, m member) {
 }
 
 // removeInTurn removes members that are not wanted, the highest ordinals first, as long as
-// fewer are terminating than may be.
+// fewer are terminating than may be. A pod that terminates for longer than the set's deadline does
+// not count, or one on a dead node would keep all others.
 func removeInTurn(f *facts, d *draft, ready []member) {
 	limit, bounded := f.removalRate()
-	for _, m := range f.condemned {
-		if isTerminating(m.pod) {
-			limit--
-		}
-	}
+	ending, late := f.terminating()
+	limit -= ending
 	for _, m := range ready {
 		switch {
 		case isTerminating(m.pod):
 		case bounded && limit <= 0:
-			d.wait("pod %s is removed when others that are not wanted are gone", m.pod.Name)
+			d.wait("%s", f.turnText(m, late))
 			return
 		default:
 			condemn(f, d, m)
 			limit--
 		}
 	}
+	if len(late) > 0 {
+		d.wait("%s", lateEnd(late[0]))
+	}
+}
+
+// terminating is the number of surplus pods that terminate and for which others wait, and those that
+// should be gone by now.
+func (f *facts) terminating() (ending int, late []*corev1.Pod) {
+	for _, m := range f.condemned {
+		if !isTerminating(m.pod) {
+			continue
+		}
+		ending += one(f.Now.Before(f.awaitedUntil(m.pod)))
+		if !f.Now.Before(suspicious(m.pod)) {
+			late = append(late, m.pod)
+		}
+	}
+	return ending, late
+}
+
+// awaitedUntil is until when others wait for the end of a terminating pod.
+func (f *facts) awaitedUntil(pod *corev1.Pod) time.Time {
+	return pod.DeletionTimestamp.Add(f.progressDeadline())
+}
+
+// turnText says for which pods the removal of a member waits, and until when. A pod that should be gone
+// is named, whether or not others still wait for it.
+func (f *facts) turnText(m member, late []*corev1.Pod) string {
+	text := fmt.Sprintf("pod %s is removed when others that are not wanted are gone", m.pod.Name)
+	if len(late) == 0 {
+		return text
+	}
+	if until := f.awaitedUntil(late[0]); f.Now.Before(until) {
+		text = fmt.Sprintf("pod %s is removed when pod %s is gone, or at %s", m.pod.Name, late[0].Name, clock(until))
+	}
+	return text + ": " + lateEnd(late[0])
 }
 
 // countStarting counts the members that are on their way to become available. One that takes
@@ -93,13 +130,36 @@ func (f *facts) countStarting() {
 	}
 }
 
-// nextRate is how long it takes until one of the members that are starting does not count any
-// more, if others wait for it; zero if none do.
+// nextRate is how long it takes until a member need not wait for others any more that are starting or
+// on their way out; zero if none waits.
 func (f *facts) nextRate() time.Duration {
-	if f.frozen() || f.Set.DeletionTimestamp != nil || f.existing() >= f.roster.Len() {
+	switch {
+	case f.frozen() || f.Set.DeletionTimestamp != nil:
+		return 0
+	case f.existing() >= f.roster.Len():
+		return f.nextRemoval()
+	default:
+		return soonest(f.nextRemoval(), f.startingFor)
+	}
+}
+
+// nextRemoval is that of surplus members.
+func (f *facts) nextRemoval() (next time.Duration) {
+	if !slices.ContainsFunc(f.condemned, func(m member) bool { return !isTerminating(m.pod) }) {
 		return 0
 	}
-	return f.startingFor
+	_, bounded := f.rate()
+	for _, m := range f.condemned {
+		at, broken := f.hopelessAt(m)
+		switch {
+		case bounded && isTerminating(m.pod):
+			at = f.awaitedUntil(m.pod)
+		case !f.ordered || !broken || isTerminating(m.pod):
+			continue
+		}
+		next = soonest(next, max(at.Sub(f.Now), 0))
+	}
+	return next
 }
 
 // progressDeadline is for how long the set may take for a step.

@@ -101,8 +101,8 @@ func servesNobody(pod *corev1.Pod) bool {
 	return isBroken(pod) || isTerminating(pod) || isFinished(pod)
 }
 
-// isHeld reports whether an outdated pod is kept, because the next one could not be made, or
-// not as it is to be.
+// isHeld reports whether an outdated pod is kept, because the next one could not be created, or
+// because its claims have not been changed yet and it serves.
 func isHeld(f *facts, d *draft, m member) bool {
 	return !isTerminating(m.pod) && (!returnable(f, d, m) || awaitsClaims(f, d, m))
 }

@@ -6,6 +6,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -15,8 +16,8 @@ import (
 // scaleDown removes the condemned pods, the highest ordinal first. The claims of
 // a member that go with it must say so before its pod is removed. An ordered set
 // removes one pod at a time, and does not remove an unhealthy one while a lower one
-// is unhealthy too: both might be on their way to health, and the lower one counts
-// more.
+// is unhealthy too and may recover: both might be on their way to health, and the lower one
+// counts more.
 func scaleDown(f *facts, d *draft) verdict {
 	ready := claimsOfCondemned(f, d)
 	if !f.ordered {
@@ -33,7 +34,7 @@ func scaleDown(f *facts, d *draft) verdict {
 	case isTerminating(highest.pod):
 		waitForEnd(f, d, highest.pod, "")
 	case f.unavailable(highest) && !f.drained(highest) && !f.isHopeless(highest) && lower.ordinal != highest.ordinal:
-		d.wait("pod %s is removed when pod %s is available", highest.pod.Name, lower.pod.Name)
+		d.wait("%s", f.lowerText(highest, lower))
 	default:
 		condemn(f, d, highest)
 		d.wait("pod %s is being removed%s", highest.pod.Name, f.whyCondemned(highest))
@@ -87,10 +88,29 @@ func (f *facts) lowestUnavailable() member {
 	return f.condemned[0]
 }
 
-// isHopeless reports whether a surplus pod will never be available: it has ended, or
-// it waits for a claim or a resize, which surplus members do not get any more, or for a restart
-// that does not come.
+// lowerText says for which surplus pod, and until when at most, the removal of a higher one waits.
+func (f *facts) lowerText(highest, lower member) string {
+	end := ""
+	if at, broken := f.hopelessAt(highest); broken {
+		end = ", or at " + clock(at)
+	}
+	return fmt.Sprintf("pod %s is removed when pod %s is available%s", highest.pod.Name, lower.pod.Name, end)
+}
+
+// hopelessAt is from when on a surplus pod that is not ready is not expected to recover, and false if
+// it is ready. It has as long for that as anything of the set may take. Nothing but the order rests on
+// it: the pod is removed in any case, and all desired members are available.
+func (f *facts) hopelessAt(m member) (at time.Time, broken bool) {
+	return brokenSince(m.pod).Add(f.progressDeadline()), !isReady(m.pod)
+}
+
+// isHopeless reports whether a surplus pod will not be available: it has ended, it has not been ready
+// for too long, or it waits for a claim or a resize, which surplus members do not get any more, or for
+// a restart that does not come.
 func (f *facts) isHopeless(m member) bool {
+	if at, broken := f.hopelessAt(m); broken && !f.Now.Before(at) {
+		return true
+	}
 	if overdue, _ := f.isOverdue(m.pod); overdue || isRestarting(m.pod) && noteOf(m.pod).awaitsHost(m.pod) {
 		return true
 	}

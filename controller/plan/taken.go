@@ -18,11 +18,15 @@ func (f *facts) taken(m member) bool {
 	return m.pod != nil && !isTerminating(m.pod) && !isFinished(m.pod) && (isRequested(m.pod) || isDraining(m.pod))
 }
 
-// notReadyByUs reports whether a pod that runs and is not ready is not broken: it is not ready
-// only because a condition that we set is False, or was until just now.
+// notReadyByUs reports whether a pod that runs and is not ready is not broken: it is on its way out
+// of service by our hand, or it is not ready only because a condition that we set was False until
+// just now.
 func notReadyByUs(pod *corev1.Pod) bool {
 	if pod.Status.Phase != corev1.PodRunning || !isOursToTake(pod) {
 		return false
+	}
+	if isLeaving(pod) {
+		return true
 	}
 	if c := conditionOf(pod, corev1.ContainersReady); c != nil && c.Status == corev1.ConditionFalse {
 		return false
@@ -49,6 +53,18 @@ func notReadyByUs(pod *corev1.Pod) bool {
 		}
 	}
 	return just && !others
+}
+
+// isLeaving reports whether a pod is on its way out of service by our hand, and was not broken when
+// that began. What its containers report does not matter any more: to hand over is often what stops
+// them from being ready. A drain ends after its time, and a question after the timeout of its gate;
+// without one the pod waits for the answer. A pod whose phase is not Running does not get here.
+func isLeaving(pod *corev1.Pod) bool {
+	if isRestarting(pod) && len(noteOf(pod).Containers) > 0 {
+		return false // its containers are judged by what they are to run
+	}
+	asked, open := requestOf(pod)
+	return open && asked.Operation != "" && !asked.Broken || isDraining(pod)
 }
 
 // isOursToTake reports whether we set conditions of a pod on which its readiness depends, or have.

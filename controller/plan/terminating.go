@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -19,21 +20,28 @@ const nodePatience = 10 * time.Second
 func suspicious(pod *corev1.Pod) time.Time { return pod.DeletionTimestamp.Add(nodePatience) }
 
 // waitForEnd notes that the set waits for a terminating pod to be gone, in the words of
-// the caller. When that takes longer than a node takes that is well, it says what is to be
-// done: only people know whether a node that does not answer is off. Until then the pod
-// may still run there, so nothing is done about it.
+// the caller, and when that takes too long, what keeps it.
 func waitForEnd(f *facts, d *draft, pod *corev1.Pod, usual string) {
-	deadline := pod.DeletionTimestamp.Time
-	switch {
-	case f.Now.Before(suspicious(pod)):
+	if f.Now.Before(suspicious(pod)) {
 		d.wait("pod %s is terminating%s", pod.Name, usual)
+		return
+	}
+	d.wait("%s", lateEnd(pod))
+}
+
+// lateEnd says why a pod is still there that should be gone, and what to do about it: only people know
+// whether a node that does not answer is off. Until then the pod may still run there, so the
+// controller does nothing about it.
+func lateEnd(pod *corev1.Pod) string {
+	deadline := clock(pod.DeletionTimestamp.Time)
+	switch {
 	case len(pod.Finalizers) > 0:
-		d.wait("pod %s should have been gone by %s; its finalizers keep it: %s", pod.Name, clock(deadline), strings.Join(pod.Finalizers, ", "))
+		return fmt.Sprintf("pod %s should have been gone by %s; its finalizers keep it: %s", pod.Name, deadline, strings.Join(pod.Finalizers, ", "))
 	case pod.Spec.NodeName != "":
-		d.wait("pod %s should have ended by %s, and node %s has not confirmed that it has, so it may still run there; if the node is off for good: kubectl taint node %s node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
-			pod.Name, clock(deadline), pod.Spec.NodeName, pod.Spec.NodeName)
+		return fmt.Sprintf("pod %s should have ended by %s, and node %s has not confirmed that it has, so it may still run there; if the node is off for good: kubectl taint node %s node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
+			pod.Name, deadline, pod.Spec.NodeName, pod.Spec.NodeName)
 	default:
-		d.wait("pod %s should have been gone by %s", pod.Name, clock(deadline))
+		return fmt.Sprintf("pod %s should have been gone by %s", pod.Name, deadline)
 	}
 }
 

@@ -25,6 +25,8 @@ type host struct {
 	*plan.Simulated
 
 	rivals map[string]string
+	// knowing are claims of other templates that record generated Secrets.
+	knowing []*corev1.PersistentVolumeClaim
 	// resizes is true if the host changes the resources of pods.
 	resizes bool
 	// setsConditions is true if the controller may set conditions of pods.
@@ -43,7 +45,7 @@ type host struct {
 }
 
 func newHost(world plan.World) *host {
-	h := &host{rivals: world.Rivals, kinds: world.Kinds, resizes: world.Resizes, setsConditions: world.SetsConditions, broken: map[types.UID]bool{}, stuck: map[string]bool{}}
+	h := &host{rivals: world.Rivals, knowing: world.Knowing, kinds: world.Kinds, resizes: world.Resizes, setsConditions: world.SetsConditions, broken: map[types.UID]bool{}, stuck: map[string]bool{}}
 	h.Simulated = &plan.Simulated{Set: world.Set.DeepCopy(), Now: world.Now, Write: h.write, Trim: pending,
 		Pods: byName(world.Pods), Claims: byName(world.Claims), Revisions: byName(world.Revisions), Objects: maps.Clone(world.Objects)}
 	if h.Objects == nil {
@@ -99,7 +101,7 @@ func byName[T metav1.Object](objects []T) map[string]T {
 }
 
 func (h *host) world() plan.World {
-	return plan.World{Set: h.Set, Rivals: h.rivals, Resizes: h.resizes, SetsConditions: h.setsConditions, Now: h.Now, Pods: values(h.Pods), Claims: values(h.Claims), Revisions: values(h.Revisions), Objects: h.Objects, Kinds: h.kinds, Records: h.records}
+	return plan.World{Set: h.Set, Rivals: h.rivals, Knowing: h.knowing, Resizes: h.resizes, SetsConditions: h.setsConditions, Now: h.Now, Pods: values(h.Pods), Claims: values(h.Claims), Revisions: values(h.Revisions), Objects: h.Objects, Kinds: h.kinds, Records: h.records}
 }
 
 // values are in the order of names, so that the same world always gives the same plan.

@@ -18,8 +18,8 @@ type StatefulSetVolumeClaimUpdateApplyConfiguration struct {
 	// claims that the templates describe, because one was added or removed, is recreated
 	// as for an update of the template: by the update strategy, from the partition on.
 	// With InPlace, no more than updateStrategy.rollingUpdate.maxUnavailable members have
-	// their claims grown at a time, those of the highest ordinals first. No claim is made
-	// smaller, and none is deleted.
+	// their claims grown at a time, those of the highest ordinals first. The partition does
+	// not hold back the growth of claims. No claim is made smaller, and none is deleted.
 	Policy *appsv1.VolumeClaimUpdatePolicyType `json:"policy,omitempty"`
 }
 
