@@ -79,7 +79,7 @@ func livingAt(term *term, ahead time.Duration, timeless bool) time.Time {
 	term.HostTime = NewHostTime(term.Clock)
 	now := time.Now().Add(ahead)
 	if !timeless {
-		term.HostTime.answered(term.Clock.Now(), term.Clock.Now(), now.UTC().Format(http.TimeFormat))
+		term.HostTime.answered(term.HostTime.elapsed(), term.HostTime.elapsed(), now.UTC().Format(http.TimeFormat))
 	}
 	return now
 }

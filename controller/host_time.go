@@ -20,12 +20,11 @@ import (
 // of zero, and is not touched.
 type HostTime struct {
 	clock clock.PassiveClock
-	// base is a reading of the clock. Times since then are measured by it, so that they do not change
-	// when somebody sets the clock.
-	base time.Time
+	// elapsed is how long ago this began. It does not change when somebody sets the clock.
+	elapsed func() time.Duration
 
 	mu sync.Mutex
-	// least and most are what the host's time was at base, at least and at most. They count if known is true.
+	// least and most are what the host's time was then, at least and at most. They count if known is true.
 	least, most time.Time
 	known       bool
 }
@@ -33,16 +32,17 @@ type HostTime struct {
 // NewHostTime returns a time that is not known yet, and until then that of the clock. Its Observe has to wrap
 // the transport to the host.
 func NewHostTime(by clock.PassiveClock) *HostTime {
-	return &HostTime{clock: by, base: by.Now()}
+	began := time.Now()
+	return &HostTime{clock: by, elapsed: func() time.Duration { return time.Since(began) }}
 }
 
 // Observe reads the time in all answers of the host.
 func (h *HostTime) Observe(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(request *http.Request) (*http.Response, error) {
-		sent := h.clock.Now()
+		sent := h.elapsed()
 		response, err := next.RoundTrip(request)
 		if err == nil && response.StatusCode < http.StatusInternalServerError { // which may be that of a proxy
-			h.answered(sent, h.clock.Now(), response.Header.Get("Date"))
+			h.answered(sent, h.elapsed(), response.Header.Get("Date"))
 		}
 		return response, err
 	})
@@ -53,14 +53,14 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (r roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
 
-// answered notes the time in an answer to a request. If that contradicts earlier ones, a clock was set or
-// stood still, and the answer alone counts.
-func (h *HostTime) answered(sent, received time.Time, date string) {
+// answered notes the time in an answer to a request. If that contradicts earlier ones, the clock of the host
+// was set, or this process stood still, and the answer alone counts.
+func (h *HostTime) answered(sent, received time.Duration, date string) {
 	at, err := http.ParseTime(date)
 	if err != nil {
 		return
 	}
-	least, most := at.Add(-received.Sub(h.base)), at.Add(time.Second-sent.Sub(h.base))
+	least, most := at.Add(-received), at.Add(time.Second-sent)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.known && !h.most.Before(least) && !most.Before(h.least) {
@@ -94,7 +94,7 @@ func (h *HostTime) now() (time.Time, bool) {
 	if !h.known {
 		return now, false
 	}
-	since, wall := now.Sub(h.base), now.Round(0) // without the monotonic reading
+	since, wall := h.elapsed(), now.Round(0) // without the monotonic reading
 	switch least, most := h.least.Add(since), h.most.Add(since); {
 	case wall.Before(least):
 		return least, true

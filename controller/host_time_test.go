@@ -27,6 +27,8 @@ func TestTheTimeOfTheHostIsReadFromItsAnswers(t *testing.T) {
 		// least and most are between what the time is, as compared with the host's.
 		least, most time.Duration
 		unknown     bool
+		// jump is how the own clock is set after the last answer.
+		jump time.Duration
 	}{
 		"before the first answer the time is not known":         {unknown: true},
 		"an answer that has no date says nothing":               {answers: []answer{{silent: true}}, unknown: true},
@@ -39,11 +41,16 @@ func TestTheTimeOfTheHostIsReadFromItsAnswers(t *testing.T) {
 		"a fast answer after a slow one draws it closer":        {answers: []answer{{ahead: -month, took: 9 * second}, {ahead: -month}}, most: second},
 		"a slow answer after a fast one does not":               {answers: []answer{{ahead: -month}, {ahead: -month, took: 9 * second}}, most: second},
 		"of answers that contradict each other the last counts": {answers: []answer{{}, {ahead: month}}, least: -second},
+		"a clock that is set ahead is not believed":             {answers: []answer{{}}, jump: month, most: second},
+		"a clock that is set back is not believed":              {answers: []answer{{}}, jump: -month, least: -second},
 		"answers within a second draw it closer":                {answers: []answer{{ahead: half}, {ahead: half, took: 200 * time.Millisecond}}, least: -half},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			own := testingclock.NewFakePassiveClock(begin)
 			there := NewHostTime(own)
+			var elapsed time.Duration
+			there.elapsed = func() time.Duration { return elapsed }
+			pass := func(d time.Duration) { elapsed += d; own.SetTime(own.Now().Add(d)) }
 			host := begin
 			for _, a := range test.answers {
 				host = own.Now().Add(a.ahead)
@@ -55,12 +62,13 @@ func TestTheTimeOfTheHostIsReadFromItsAnswers(t *testing.T) {
 					if a.silent {
 						response.Header = http.Header{}
 					}
-					own.SetTime(own.Now().Add(a.took))
+					pass(a.took)
 					host = host.Add(a.took)
 					return response, nil
 				})).RoundTrip(nil) //nolint:bodyclose // there is none
 			}
-			own.SetTime(own.Now().Add(time.Hour))
+			pass(time.Hour)
+			own.SetTime(own.Now().Add(test.jump))
 			got, known := there.now()
 			if known == test.unknown {
 				t.Fatalf("got a time that is known: %t, want %t", known, !test.unknown)

@@ -6,6 +6,7 @@ package plan
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -16,6 +17,17 @@ func (h *host) setSkew(text string) {
 		h.t.Fatalf("reading %q as a duration: %v", text, err)
 	}
 	h.skew = skew
+}
+
+// forget takes off an object, as in "forget www-web-1", who has written which of its fields.
+func (h *host) forget(names []string) {
+	for _, name := range names {
+		if h.claims[name] != nil {
+			h.changeClaim(name, func(claim *corev1.PersistentVolumeClaim) { claim.ManagedFields = nil })
+			continue
+		}
+		h.changeObject(name, func(o *Object) { o.ManagedFields = nil })
+	}
 }
 
 // skews are the clocks of controllers that are drawn: two of three are right.
