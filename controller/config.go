@@ -49,6 +49,9 @@ type Config struct {
 	Events record.EventSink
 	// Clock tells the time; nil stands for the real one.
 	Clock clock.WithTicker
+	// HostTime is the time of the host. It has to observe the answers to Host. Nil stands for a host
+	// that shares Clock.
+	HostTime *HostTime
 	// RegisterMetric makes a metric known to whoever serves it; nil stands for nobody.
 	RegisterMetric func(metrics.Registerable) error
 	// Tracer makes one span for each sync; nil stands for none.

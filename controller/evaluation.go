@@ -160,7 +160,7 @@ func isObserved(set *v1.StatefulSet) bool {
 
 // nextMark is the mark for an evaluation that follows one with the same inputs, nil if there was none.
 func (t *term) nextMark(set *v1.StatefulSet, of identity.Evaluation, before *v1.StatefulSetEvaluation) v1.StatefulSetEvaluation {
-	now := metav1.NewTime(t.Clock.Now().Truncate(time.Second))
+	now := metav1.NewTime(t.hostNow().Truncate(time.Second))
 	next := v1.StatefulSetEvaluation{Generation: set.Generation, Inputs: of.Inputs, Fields: of.Fields, Holder: t.Identity, StartedAt: &now}
 	if before == nil {
 		return next
@@ -200,7 +200,7 @@ func (e *evaluation) stop(ctx context.Context, last v1.StatefulSetEvaluation) er
 	aside := *e.set
 	aside.Status = *e.set.Status.DeepCopy()
 	aside.Status.Evaluation = &last
-	status := plan.Compute(e.view.world(&aside, e.Clock.Now())).Status
+	status := plan.Compute(e.view.world(&aside, e.hostNow())).Status
 	if err := e.write(ctx, status); err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (e *evaluation) stopOutputs(ctx context.Context) (plan.Plan, error) {
 	if err := e.stop(ctx, last); err != nil {
 		return plan.Plan{}, err
 	}
-	return plan.Compute(e.view.world(e.set, e.Clock.Now())), nil
+	return plan.Compute(e.view.world(e.set, e.hostNow())), nil
 }
 
 // complete ends the evaluation of a sync and returns the latest version of the set. It writes at once that

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -61,10 +62,13 @@ func (e *execution) markClaim(ctx context.Context, action plan.MarkClaim) error 
 
 // deleteClaim deletes a claim that the set asks to have deleted, and its data. Nothing brings
 // that back, so neither the caches nor the preconditions suffice: the set has to want it still,
-// and the member to have no pod, as our store and the host say now.
+// the member to have no pod, and the claim to be due, as our store and the host say now.
 func (e *execution) deleteClaim(ctx context.Context, action plan.DeleteClaim) error {
 	what := subject{kind: "claim", name: action.Claim.Name}
 	if err := e.confirmRemoved(ctx, action.Ordinal); err != nil {
+		return err
+	}
+	if err := e.confirmDue(action.Due); err != nil {
 		return err
 	}
 	err := e.remove(ctx, claimsResource, what, action.Claim)
@@ -93,6 +97,17 @@ func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
 			e.memory.of(e.key).addUnlabeledPod(pod.Name)
 		}
 		return &staleRead{fmt.Errorf("pod %s of the removed member %w", pod.Name, errPodExists)}
+	}
+	return nil
+}
+
+// confirmDue makes sure that something is due by the clock of the host, which has just answered.
+func (e *execution) confirmDue(due time.Time) error {
+	switch now, known := e.hostTime(); {
+	case !known:
+		return errors.New("the answers of the host cluster do not say what time it is there: they lack the header Date")
+	case now.Before(due):
+		return &staleRead{fmt.Errorf("it is due at %s, and it is %s in the host cluster", due.Format(time.RFC3339), now.Format(time.RFC3339))}
 	}
 	return nil
 }

@@ -5,7 +5,9 @@ package controller
 
 import (
 	"errors"
+	"net/http"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,7 +26,10 @@ func TestAClaimIsDeletedOnlyAfterALiveLook(t *testing.T) {
 		pod  bool
 		live func(*v1.StatefulSet)
 		fail string
-		want int
+		// due is when the claim is, compared with the host's time, which is ahead of the controller's or not known.
+		due, ahead time.Duration
+		timeless   bool
+		want       int
 	}{
 		"the set wants it, and the member has no pod": {want: 1},
 		"the member has a pod":                        {pod: true},
@@ -33,6 +38,9 @@ func TestAClaimIsDeletedOnlyAfterALiveLook(t *testing.T) {
 		"the set is being deleted":                    {live: func(set *v1.StatefulSet) { set.DeletionTimestamp = new(metav1.Now()) }},
 		"the set is held":                             {live: func(set *v1.StatefulSet) { set.Annotations = map[string]string{v1.HoldAnnotation: ""} }},
 		"the host does not answer":                    {fail: pod.Name},
+		"it is due by the host's clock alone":         {due: -time.Minute, ahead: 720 * time.Hour, want: 1},
+		"it is due by the controller's clock alone":   {due: time.Minute, ahead: -720 * time.Hour},
+		"the host does not say what time it is":       {timeless: true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			set := newSet("web", "www")
@@ -51,14 +59,27 @@ func TestAClaimIsDeletedOnlyAfterALiveLook(t *testing.T) {
 			if test.fail != "" {
 				refuse(host, "get", test.fail, apierrors.NewInternalError(errors.New("no")))
 			}
-			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{plan.DeleteClaim{Ordinal: ordinal, Claim: targetOf(claim)}}}})
+			due := livingAt(term, test.ahead, test.timeless).Add(test.due)
+			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{plan.DeleteClaim{Ordinal: ordinal, Claim: targetOf(claim), Due: due}}}})
 			if got := len(writesTo(host)); got != test.want {
 				t.Errorf("got %d writes, want %d: %v", got, test.want, writesTo(host))
 			}
 			failed, again := len(done.failures) > 0, saysLookAgain(done.stopped)
-			if failed != (test.fail != "") || again != (test.want == 0 && test.fail == "") {
+			fails := test.fail != "" || test.timeless
+			if failed != fails || again != (test.want == 0 && !fails) {
 				t.Errorf("got failures %v and error %v", done.failures, done.stopped)
 			}
 		})
 	}
+}
+
+// livingAt gives a controller a host whose clock is ahead of its own, or that does not say what time it is,
+// and returns the time there.
+func livingAt(term *term, ahead time.Duration, timeless bool) time.Time {
+	term.HostTime = NewHostTime(term.Clock)
+	now := time.Now().Add(ahead)
+	if !timeless {
+		term.HostTime.answered(term.HostTime.elapsed(), term.HostTime.elapsed(), now.UTC().Format(http.TimeFormat))
+	}
+	return now
 }

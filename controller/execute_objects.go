@@ -130,7 +130,7 @@ func (e *execution) takeOver(ctx context.Context, kind *objectKind, action plan.
 // noteApplied remembers what came of an apply. One that has changed nothing settles the matter,
 // whatever the object is like.
 func (e *execution) noteApplied(action plan.ApplyObject, applied *unstructured.Unstructured, version string) {
-	known, now := e.memory.of(e.key), e.Clock.Now()
+	known, now := e.memory.of(e.key), e.hostNow()
 	was := known.written(action.At.UID)
 	next := writtenObject{}
 	if applied.GetResourceVersion() == version {

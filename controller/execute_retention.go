@@ -63,6 +63,9 @@ func (e *execution) deleteObject(ctx context.Context, action plan.DeleteObject) 
 	if err := e.confirmUnused(ctx, action); err != nil {
 		return err
 	}
+	if err := e.confirmDue(action.Due); err != nil {
+		return err
+	}
 	err = e.do(ctx, deletion, what, func(ctx context.Context) error {
 		exactly := metav1.Preconditions{UID: &action.At.UID, ResourceVersion: &action.At.ResourceVersion}
 		err := objects.Delete(ctx, action.At.Name, metav1.DeleteOptions{Preconditions: &exactly, PropagationPolicy: new(metav1.DeletePropagationBackground)})

@@ -113,7 +113,10 @@ func TestAnObjectIsDeletedOnlyAfterALiveLook(t *testing.T) {
 		pod  bool
 		live func(*v1.StatefulSet)
 		fail bool
-		want int
+		// due and ahead are as of claims.
+		due, ahead time.Duration
+		timeless   bool
+		want       int
 	}{
 		"the set wants it, and the member has no pod": {want: 1},
 		"the member has a pod":                        {pod: true},
@@ -122,6 +125,9 @@ func TestAnObjectIsDeletedOnlyAfterALiveLook(t *testing.T) {
 		"the set is being deleted":                    {live: func(set *v1.StatefulSet) { set.DeletionTimestamp = new(metav1.Now()) }},
 		"the set is held":                             {live: func(set *v1.StatefulSet) { set.Annotations = map[string]string{v1.HoldAnnotation: ""} }},
 		"the host does not answer":                    {fail: true},
+		"it is due by the host's clock alone":         {due: -time.Minute, ahead: 720 * time.Hour, want: 1},
+		"it is due by the controller's clock alone":   {due: time.Minute, ahead: -720 * time.Hour},
+		"the host does not say what time it is":       {timeless: true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host, set := newObjectTerm(t)
@@ -142,14 +148,16 @@ func TestAnObjectIsDeletedOnlyAfterALiveLook(t *testing.T) {
 			term.eventually(t, "the kind is known", isKnown)
 			made := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web-3-conf", "uid": "u", "resourceVersion": "9"}}}
 			host.do(func() { host.objects["web-3-conf"] = made })
-			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{plan.DeleteObject{Ordinal: ordinal, Template: "conf", Kind: configMapKind.WithVersion("v1"), At: targetOf(made)}}}})
+			due := livingAt(term, test.ahead, test.timeless).Add(test.due)
+			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{plan.DeleteObject{Ordinal: ordinal, Template: "conf", Kind: configMapKind.WithVersion("v1"), At: targetOf(made), Due: due}}}})
 			host.do(func() {
 				if got := len(host.asked); got != test.want {
 					t.Errorf("got %d writes, want %d: %v", got, test.want, host.asked)
 				}
 			})
 			failed, again := len(done.failures) > 0, saysLookAgain(done.stopped)
-			if failed != test.fail || again != (test.want == 0 && !test.fail) {
+			fails := test.fail || test.timeless
+			if failed != fails || again != (test.want == 0 && !fails) {
 				t.Errorf("got failures %v and error %v", done.failures, done.stopped)
 			}
 		})

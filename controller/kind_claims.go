@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
 
@@ -120,7 +121,7 @@ func trimClaim(v view, claim *corev1.PersistentVolumeClaim) any {
 			ModifyVolumeStatus:               claim.Status.ModifyVolumeStatus,
 		},
 	}
-	kept.Annotations = claim.Annotations
+	kept.Annotations, kept.ManagedFields = claim.Annotations, plan.TrimManagedFields(claim)
 	for _, condition := range claim.Status.Conditions {
 		condition.LastProbeTime, condition.LastTransitionTime = metav1.Time{}, metav1.Time{}
 		kept.Status.Conditions = append(kept.Status.Conditions, condition)

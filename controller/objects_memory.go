@@ -55,6 +55,7 @@ func track(object any) any {
 			kept.Annotations[key] = value
 		}
 	}
+	kept.ManagedFields = plan.TrimManagedFields(about)
 	kept.ours, kept.by, kept.later = managed(about.ManagedFields)
 	return kept
 }

@@ -34,11 +34,15 @@ type Preview struct {
 // NewPreview returns a preview that reads from the host, one page after the other. That
 // is all that limits it: who calls it decides how many plans are made at the same time.
 func NewPreview(host *rest.Config) (*Preview, error) {
+	host, there := rest.CopyConfig(host), NewHostTime(clock.RealClock{})
+	host.Wrap(there.Observe)
 	client, err := NewHostClient(host)
 	if err != nil {
 		return nil, err
 	}
-	return newPreview(client), nil
+	preview := newPreview(client)
+	preview.clock = there
+	return preview, nil
 }
 
 func newPreview(host kubernetes.Interface) *Preview {

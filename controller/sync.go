@@ -133,7 +133,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 // observe gathers what the planner may see of a set.
 func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, error) {
 	if identity.IsSetAside(set) {
-		return t.view.world(set, t.Clock.Now()), nil
+		return t.view.world(set, t.hostNow()), nil
 	}
 	known := t.memory.of(cache.MetaObjectToName(set))
 	if err := t.searchUnlabeledPods(ctx, set, known); err != nil {
@@ -143,7 +143,7 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 	if err != nil {
 		return plan.World{}, err
 	}
-	world := t.view.world(set, t.Clock.Now())
+	world := t.view.world(set, t.hostNow())
 	world.Records = known.lastReads()
 	world.Pods = append(world.Pods, unlabeled...)
 	if err := t.readUnread(ctx, known, &world); err != nil {

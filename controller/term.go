@@ -55,7 +55,8 @@ func newTerm(config Config, all kinds, gauges *gauges, holds func() error) *term
 		view:      view,
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](shortestBackoff, longestBackoff),
-			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "statefulset", Clock: config.Clock}),
+			// A delay passes whatever a clock is set to meanwhile.
+			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "statefulset"}),
 		slots:      newSlots(writesAtOnce, window.New(leastWindow, firstWindow, writesAtOnce)),
 		unattended: make(chan struct{}, writesAtOnce),
 		memory:     newMemory(),

@@ -126,6 +126,17 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 			w.Pods[1].Annotations = map[string]string{v1.ReplicasAnnotation: "9"}
 			w.Pods[1].Labels[identity.RevisionLabel] = plan.Compute(*w).Status.UpdateRevision
 		},
+		"the claim of a removed member was dated": func(w *plan.World) {
+			w.Set.Spec.Replicas, w.Pods = new(int32(2)), w.Pods[:2]
+			w.Set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenDeleted: v1.RetainPersistentVolumeClaimRetentionPolicyType,
+				WhenScaled: v1.DeletePersistentVolumeClaimRetentionPolicyType, ScaledAfterSeconds: new(int32(600))}
+			claim := w.Claims[2]
+			claim.Annotations = map[string]string{v1.OwnerAnnotation: identity.OwnerMark(w.Set), v1.RetiredAtAnnotation: "2026-01-01T00:00:00Z"}
+			claim.ManagedFields = []metav1.ManagedFieldsEntry{
+				{Manager: "others", Time: new(metav1.NewTime(now)), FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{"f:a":{}}}}`)},
+				{Manager: "ours", Time: new(metav1.NewTime(now.Add(-time.Minute))), FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:note":{},"f:apps.statefulset.dev/retired-at":{}}}}`)},
+			}
+		},
 		"pods become available later": func(w *plan.World) {
 			w.Set.Spec.MinReadySeconds = 60
 			w.Pods[2].Status.Conditions[1].LastTransitionTime = metav1.Time{Time: now.Add(-20 * time.Second)}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/metrics/legacyregistry"
+	"k8s.io/utils/clock"
 
 	"statefulset.dev/apiserver"
 	"statefulset.dev/controller"
@@ -70,8 +71,10 @@ func (c *colocated) config(access apiserver.Access) (controller.Config, error) {
 		WaitDurable:    access.Covered,
 		Trial:          controller.NewTrial(program),
 		Tracer:         access.Tracing.Tracer("statefulset.dev/controller"),
+		HostTime:       controller.NewHostTime(clock.RealClock{}),
 	}
 	access.Host.Wrap(controller.TraceRequests(access.Tracing))
+	access.Host.Wrap(config.HostTime.Observe)
 	if config.Host, err = controller.NewHostClient(access.Host); err != nil {
 		return controller.Config{}, err
 	}

@@ -82,10 +82,11 @@ func (a MarkObject) Note() *string {
 // markObject notes something on an object.
 func (s *Simulated) markObject(a MarkObject) error {
 	return s.changeObject(a.Kind, a.At, func(object *Object) {
-		object.Annotations = maps.Clone(object.Annotations)
+		object.Annotations, object.ManagedFields = maps.Clone(object.Annotations), nil
 		delete(object.Annotations, v1.RetiredAtAnnotation)
 		if note := a.Note(); note != nil {
 			object.Annotations = merged(object.Annotations, map[string]string{v1.RetiredAtAnnotation: *note})
+			object.ManagedFields = retiredFields(s.Now)
 		}
 	})
 }
@@ -108,14 +109,17 @@ func (s *Simulated) changeObject(kind schema.GroupVersionKind, at Target, do fun
 	return nil
 }
 
-// deleteObject deletes an object unless there is a pod that may use it, whoever controls that: the
-// executor asks the host before.
+// deleteObject deletes an object unless it is not due by the host's clock, or there is a pod that may use
+// it, whoever controls that: the executor asks the host before.
 func (s *Simulated) deleteObject(a DeleteObject) error {
 	key := identity.ObjectKey{Group: a.Kind.Group, Kind: a.Kind.Kind, Name: a.At.Name}
 	for name, pod := range s.Pods {
 		if (a.Ordinal == setOrdinal || name == identity.PodName(s.Set.Name, a.Ordinal)) && a.MayBeUsedBy(pod) {
 			return apierrors.NewConflict(schema.GroupResource{}, a.At.Name, fmt.Errorf("pod %s exists", name))
 		}
+	}
+	if s.Now.Before(a.Due) {
+		return apierrors.NewConflict(schema.GroupResource{}, a.At.Name, errNotDue)
 	}
 	if _, err := s.exactObject(key, a.At); err != nil {
 		return err

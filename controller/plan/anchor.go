@@ -103,7 +103,9 @@ func (f *facts) disowned(key identity.ObjectKey, object *Object) (a SetObjectOwn
 // isDealtWith reports whether something is noted on an object now, or it is deleted.
 func (f *facts) isDealtWith(object *Object) bool {
 	return slices.ContainsFunc(f.returningObjects, func(r retiredObject) bool { return r.found == object }) ||
-		slices.ContainsFunc(f.retired, func(r retiredObject) bool { return r.found == object && (r.since.IsZero() || !f.Now.Before(r.due)) })
+		slices.ContainsFunc(f.retired, func(r retiredObject) bool {
+			return r.found == object && (r.since.IsZero() || r.proven && !f.Now.Before(r.due))
+		})
 }
 
 // ownersBeside are the owners of an object that are no anchor of a set of the name.

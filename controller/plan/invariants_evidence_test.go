@@ -119,7 +119,8 @@ func (f evidence) readyLongEnough(pod *corev1.Pod) bool {
 	if _, restarts := noted(pod); restarts {
 		return false
 	}
-	return ok && f.Now.Sub(since) >= time.Duration(f.Set.Spec.MinReadySeconds)*time.Second
+	least := time.Duration(f.Set.Spec.MinReadySeconds) * time.Second
+	return ok && (least == 0 || f.Now.Sub(since) >= least)
 }
 
 // serves reports whether the member of an ordinal serves somebody and is to stay.

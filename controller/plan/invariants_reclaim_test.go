@@ -35,6 +35,8 @@ const (
 	waits
 	// goes: it is to be deleted.
 	goes
+	// doubted: it would be deleted if the host said when it was dated.
+	doubted
 )
 
 // afterSeconds is after how long claims of removed members are deleted, and whether they are.
@@ -71,10 +73,13 @@ func (f evidence) fate(claim *corev1.PersistentVolumeClaim) (fate fateOf, due ti
 	case others || f.Rivals[template] != "" || claim.Annotations[ownerNote] != "web/"+string(f.Set.UID):
 		return noFate, due
 	}
-	since, err := time.Parse(time.RFC3339, note)
+	noteTime, err := time.Parse(time.RFC3339, note)
+	since, shown := begun(noteTime, claim)
 	switch due = since.Add(after); {
 	case err != nil:
 		return retires, time.Time{}
+	case !shown:
+		return doubted, due
 	case f.Now.Before(due):
 		return waits, due
 	default:
@@ -192,7 +197,7 @@ func (j *judged) ownedFirst() {
 func (j *judged) toldReclaims() {
 	want := map[int]time.Time{}
 	for _, claim := range j.claims {
-		if fate, due := j.fate(claim); fate == waits || fate == goes {
+		if fate, due := j.fate(claim); fate == waits || fate == goes || fate == doubted {
 			_, ordinal, _ := strings.Cut(claim.Name, "-"+j.Set.Name+"-")
 			if n, _ := strconv.Atoi(ordinal); want[n].Before(due) {
 				want[n] = due

@@ -47,7 +47,8 @@ func (j *judged) becomes(key identity.ObjectKey, object *Object) (fateOf, time.T
 		return j.objectFate(key, object)
 	}
 	note, dated := object.Annotations[retiredNote]
-	since, err := time.Parse(time.RFC3339, note)
+	noteTime, err := time.Parse(time.RFC3339, note)
+	since, shown := begun(noteTime, object)
 	var after time.Duration
 	if seconds := removed.Retention.ScaledAfterSeconds; seconds != nil {
 		after = time.Duration(*seconds) * time.Second
@@ -59,6 +60,8 @@ func (j *judged) becomes(key identity.ObjectKey, object *Object) (fateOf, time.T
 		return noFate, time.Time{}
 	case err != nil, since.Before(removed.RemovedAt.Time):
 		return retires, time.Time{}
+	case !shown:
+		return doubted, due
 	case j.Now.Before(due):
 		return waits, due
 	default:

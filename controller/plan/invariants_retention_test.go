@@ -39,7 +39,8 @@ func (f evidence) objectFate(key identity.ObjectKey, object *Object) (fate fateO
 		if retention.ScaledAfterSeconds != nil {
 			after = time.Duration(*retention.ScaledAfterSeconds) * time.Second
 		}
-		since, err := time.Parse(time.RFC3339, note)
+		noteTime, err := time.Parse(time.RFC3339, note)
+		since, shown := begun(noteTime, object)
 		switch due = since.Add(after); {
 		case dated && !f.tellsOf(template):
 			return returns, time.Time{}
@@ -47,6 +48,8 @@ func (f evidence) objectFate(key identity.ObjectKey, object *Object) (fate fateO
 			return begins, time.Time{}
 		case err != nil:
 			return retires, time.Time{}
+		case !shown:
+			return doubted, due
 		case f.Now.Before(due):
 			return waits, due
 		default:
@@ -135,7 +138,7 @@ func (j *judged) toldRetired() {
 	want, first := map[string]int{}, map[string]time.Time{}
 	for key, object := range j.Objects {
 		fate, due := j.becomes(key, object)
-		if name := toldAs(object.Labels[v1.ObjectTemplateLabel], j.leftOf(key, object) != nil); fate == begins || fate == retires || fate == waits || fate == goes {
+		if name := toldAs(object.Labels[v1.ObjectTemplateLabel], j.leftOf(key, object) != nil); fate == begins || fate == retires || fate == waits || fate == goes || fate == doubted {
 			want[name]++
 			if fate != begins && fate != retires && (first[name].IsZero() || due.Before(first[name])) {
 				first[name] = due
@@ -185,7 +188,7 @@ func (j *judged) retiredLooks() (all []time.Duration) {
 			all = append(all, due.Sub(j.Now))
 		case begins:
 			all = append(all, time.Second)
-		case noFate, returns, retires, goes:
+		case noFate, returns, retires, goes, doubted:
 		}
 	}
 	return all

@@ -67,7 +67,8 @@ func (j *judged) stays(ordinal int) bool {
 	}
 	since, ok := ready(pod)
 	if waited, waits := j.vainFor(pod); waits && waited >= j.vainPatience(pod) || j.awaitsResize(pod) {
-		return ok && j.Now.Sub(since) >= time.Duration(j.Set.Spec.MinReadySeconds)*time.Second
+		least := time.Duration(j.Set.Spec.MinReadySeconds) * time.Second
+		return ok && (least == 0 || j.Now.Sub(since) >= least)
 	}
 	return j.serves(ordinal)
 }

@@ -26,7 +26,7 @@ type event struct {
 // kinds are all kinds of events, each as often as it should be drawn. The first is
 // what a failing sequence is reduced to.
 var kinds = weighted([]kind{
-	{1, "nothing"}, {10, "look"}, {6, "ready"}, {5, "gone"}, {2, "gc"}, {2, "unready"}, {2, "kill"}, {2, "wait"}, {1, "converge"},
+	{1, "nothing"}, {10, "look"}, {6, "ready"}, {5, "gone"}, {2, "gc"}, {2, "unready"}, {2, "kill"}, {2, "wait"}, {2, "skew"}, {1, "converge"},
 	{3, "stale"}, {1, "crash"}, {1, "refuse"}, {1, "allow"},
 	{1, "fail"}, {1, "succeed"}, {1, "evict"}, {1, "orphan"}, {1, "orphanrevisions"}, {1, "steal"}, {1, "unlabel"}, {1, "mislabel"},
 	{2, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
@@ -73,7 +73,7 @@ func (s *stage) commandFor(e event) []string {
 	case "look", "gc", "allow", "orphanrevisions", "hold", "unhold":
 		return []string{e.Kind}
 	case "converge":
-		if !s.isFair() {
+		if !s.isFair() || s.skew != 0 {
 			return nil
 		}
 		return append([]string{e.Kind}, pace(e.Value)...)
@@ -102,6 +102,8 @@ func (s *stage) commandFor(e event) []string {
 		return nil
 	case "wait":
 		return []string{e.Kind, choice([]string{"10s", "3s", "30s", "11m"}, e.Value)}
+	case "skew":
+		return []string{e.Kind, choice(skews, e.Value)}
 	case "stale":
 		return []string{e.Kind, choice([]string{"pods", "claims", "revisions", "all"}, e.Which), fmt.Sprint(1 + e.Value%mostPast)}
 	case "crash":
@@ -217,6 +219,7 @@ func (s *stage) live(fields []string, inPeace bool, events []event) {
 		}
 	}
 	s.happen("allow")
+	s.happen("skew", "0s")
 	s.happen("unhold")
 	if gather(s.world()).isPaused() {
 		s.happen("set", "paused=false")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -34,6 +35,15 @@ func reclaimMutants() map[string]scripted {
 			w.Now = w.Now.Add(15 * time.Second)
 			return deleting(p, Compute(w))
 		}}},
+		"believes the dates of other controllers": {"clock-behind-claims", mutant{"reclaim", seen(func(_ World, claim *corev1.PersistentVolumeClaim) {
+			for i := range claim.ManagedFields {
+				claim.ManagedFields[i].Time = new(metav1.Unix(0, 0))
+			}
+			claim.CreationTimestamp = metav1.Time{}
+		})}},
+		"believes dates of which the host says nothing": {"clock-unproven-claims", mutant{"reclaim", seen(func(_ World, claim *corev1.PersistentVolumeClaim) {
+			claim.ManagedFields = retiredFields(claim.CreationTimestamp.Time)
+		})}},
 		"deletes claims that no pod of the set has mounted": {"reclaim-unmarked", mutant{"reclaim", seen(func(w World, claim *corev1.PersistentVolumeClaim) {
 			if claim.Annotations[retiredNote] == "" {
 				claim.Annotations = map[string]string{ownerNote: "web/" + string(w.Set.UID), retiredNote: "2025-01-01T00:00:00Z"}

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -23,8 +24,8 @@ const mostReclaimed = 16
 type leftover struct {
 	claim   *corev1.PersistentVolumeClaim
 	ordinal int
-	// retired is when the member was found to be removed, zero if that is yet to be noted.
-	retired time.Time
+	// retired is since when the member is removed, as the claim says.
+	retired retirement
 }
 
 // reclaimDelay is how long the claims of removed members are kept, and whether they are deleted
@@ -46,7 +47,7 @@ func (f *facts) findLeftovers() {
 	}
 	for _, claim := range f.Claims {
 		template, ordinal, ours := identity.ParseClaimName(claim.Name, f.Set.Name, f.Set.Spec.VolumeClaimTemplates)
-		switch left := (leftover{claim, ordinal, retiredAt(claim)}); {
+		switch left := (leftover{claim, ordinal, retirementOf(claim)}); {
 		case !ours, claim.DeletionTimestamp != nil:
 		case !reclaims, f.roster.Contains(ordinal), f.podNamed(identity.PodName(f.Set.Name, ordinal)) != nil: // whoever controls it
 			if isRetired(claim) {
@@ -76,16 +77,6 @@ func isRetired(claim *corev1.PersistentVolumeClaim) bool {
 	return is
 }
 
-// retiredAt is when the member of a claim was found to be removed, zero if the claim does not
-// tell.
-func retiredAt(claim *corev1.PersistentVolumeClaim) time.Time {
-	at, err := time.Parse(time.RFC3339, claim.Annotations[v1.RetiredAtAnnotation])
-	if err != nil {
-		return time.Time{}
-	}
-	return at
-}
-
 // lacksMark reports whether a claim is yet to name the set: a pod of its member mounts it, and
 // it is to be deleted some time after the member is removed.
 func (f *facts) lacksMark(claim *corev1.PersistentVolumeClaim, m member) bool {
@@ -111,17 +102,17 @@ func reclaim(f *facts, d *draft) verdict {
 	delay, _ := f.reclaimDelay()
 	deleted := 0
 	for _, left := range f.leftovers {
-		due := left.retired.Add(delay)
+		due := left.retired.since.Add(delay)
 		switch {
-		case left.retired.IsZero():
+		case left.retired.since.IsZero():
 			// Up to the next second: rather a claim stays for longer than the set says.
 			since := f.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
 			d.mark(left, ClaimRetired, map[string]*string{v1.RetiredAtAnnotation: new(since.Format(time.RFC3339))})
 		case f.Now.Before(due):
 			d.again(due.Sub(f.Now))
-		case deleted < mostReclaimed:
+		case left.retired.proven && deleted < mostReclaimed:
 			deleted++
-			d.aside = append(d.aside, Chain{DeleteClaim{Ordinal: left.ordinal, Claim: exact(left.claim), Retired: left.retired, Due: due}})
+			d.aside = append(d.aside, Chain{DeleteClaim{Ordinal: left.ordinal, Claim: exact(left.claim), Retired: left.retired.since, Due: due}})
 		}
 	}
 	return proceed
@@ -143,14 +134,19 @@ func (d *draft) mark(left leftover, as ClaimMark, annotations map[string]*string
 func reclaims(f *facts) (all []v1.Reclaim) {
 	delay, _ := f.reclaimDelay()
 	for _, left := range slices.Backward(f.leftovers) {
-		due, ordinal, last := metav1.NewTime(left.retired.Add(delay).UTC()), int32(left.ordinal), len(all)-1 //nolint:gosec // a name has no larger one
+		ordinal, last := int32(left.ordinal), len(all)-1 //nolint:gosec // a name has no larger one
+		next := v1.Reclaim{First: ordinal, DueTime: metav1.NewTime(left.retired.since.Add(delay).UTC())}
+		if !left.retired.proven {
+			next.Message = fmt.Sprintf("claim %s is kept: %s", left.claim.Name, unproven)
+		}
+		joins := last >= 0 && all[last].DueTime.Equal(&next.DueTime) && all[last].Message == next.Message
 		switch {
-		case left.retired.IsZero():
-		case last >= 0 && all[last].DueTime.Equal(&due) && all[last].End() == left.ordinal-1:
+		case left.retired.since.IsZero():
+		case joins && all[last].End() == left.ordinal-1:
 			all[last].Last = &ordinal
-		case last >= 0 && all[last].DueTime.Equal(&due) && all[last].End() == left.ordinal:
+		case joins && all[last].End() == left.ordinal:
 		default:
-			all = append(all, v1.Reclaim{First: ordinal, DueTime: due})
+			all = append(all, next)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b v1.Reclaim) int { return a.DueTime.Compare(b.DueTime.Time) })

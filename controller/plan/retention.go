@@ -29,9 +29,11 @@ type retiredObject struct {
 	kind     schema.GroupVersionKind
 	ordinal  int
 	found    *Object
-	// since is when the object was found not to be needed, zero if that is yet to be noted, and due
-	// when it may be deleted for that.
-	since, due time.Time
+	// since is when the object was found not to be needed, as it says, zero if that is yet to be noted.
+	// due is when it may be deleted for that.
+	since  time.Time
+	due    time.Time
+	proven bool
 	// unlisted is true if the status does not tell of the template yet, so that no date counts.
 	unlisted bool
 }
@@ -102,7 +104,8 @@ func (f *facts) retiring(key identity.ObjectKey, object *Object) (r retiredObjec
 	if !deletes || f.roster.Contains(ordinal) || f.podNamed(identity.PodName(f.Set.Name, ordinal)) != nil || f.needsObject(key) {
 		return r, false
 	}
-	r = retiredObject{template: of.Template().Name, kind: of.Kind(), ordinal: ordinal, found: object, since: datedSince(object), unlisted: !f.listed(*of)}
+	retired := retirementOf(object)
+	r = retiredObject{template: of.Template().Name, kind: of.Kind(), ordinal: ordinal, found: object, since: retired.since, proven: retired.proven, unlisted: !f.listed(*of)}
 	r.due = r.since.Add(delay)
 	return r, true
 }
@@ -198,15 +201,6 @@ func isDated(object *Object) bool {
 	return is
 }
 
-// datedSince is when the member of an object was found to be removed, zero if the object does not tell.
-func datedSince(object *Object) time.Time {
-	at, err := time.Parse(time.RFC3339, object.Annotations[v1.RetiredAtAnnotation])
-	if err != nil {
-		return time.Time{}
-	}
-	return at
-}
-
 // retireObjects deletes the objects of members, and of templates, that were removed long enough ago, where
 // the template asks for it. As of claims, since when they are stands on the objects themselves, also if
 // nothing is waited for, and one is deleted only as it was read with that: whoever brings the member, or
@@ -230,7 +224,7 @@ func retireObjects(f *facts, d *draft) verdict {
 			d.forObject(MarkObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: exact(r.found), As: ObjectRetired, Retired: since})
 		case f.Now.Before(r.due):
 			d.again(r.due.Sub(f.Now))
-		case deleted < mostReclaimed:
+		case r.proven && deleted < mostReclaimed:
 			deleted++
 			d.aside = append(d.aside, Chain{DeleteObject{Ordinal: r.ordinal, Template: r.template, Unused: r.revision, Kind: r.kind, At: exact(r.found), Retired: r.since, Due: r.due}})
 		}

@@ -25,6 +25,9 @@ func (f *facts) countRetired(status *v1.ObjectTemplateStatus) {
 		if due := metav1.NewTime(r.due.UTC()); !r.since.IsZero() && (status.DueTime == nil || due.Before(status.DueTime)) {
 			status.DueTime = &due
 		}
+		if !r.since.IsZero() && !r.proven && status.Message == "" {
+			status.Message = fmt.Sprintf("%s %s is kept: %s", r.kind.Kind, r.found.Name, unproven)
+		}
 	}
 }
 

@@ -49,7 +49,8 @@ func (f *facts) retiringWithTemplate(key identity.ObjectKey, object *Object, rem
 	if !deletes || !f.isOwn(object) || f.keptFor(object, removed) != "" {
 		return r, false
 	}
-	r = retiredObject{template: removed.Name, removed: removed.RemovedAt.Time, revision: f.update.name, kind: f.versionOf(key), ordinal: ordinalOf(object), found: object, since: datedSince(object)}
+	retired := retirementOf(object)
+	r = retiredObject{template: removed.Name, removed: removed.RemovedAt.Time, revision: f.update.name, kind: f.versionOf(key), ordinal: ordinalOf(object), found: object, since: retired.since, proven: retired.proven}
 	if r.since.Before(r.removed) {
 		r.since = time.Time{}
 	}

@@ -36,7 +36,7 @@ const separator = "----------\n"
 // Commands: "set key=value..." changes the set; "look" computes and carries out one
 // plan; "settle" lets a willing kubelet work until nothing is left to do; "ready",
 // "unready", "fail", "succeed", "kill" and "gone" happen to the pods named; "wait
-// 10s" lets time pass; "refuse TEXT: ERROR" makes actions fail; "allow" ends that;
+// 10s" lets time pass; "skew 720h" sets the clock of the controller ahead of that of the host; "forget" removes managed fields; "refuse TEXT: ERROR" makes actions fail; "allow" ends that;
 // "replace" asks for the pods named to be replaced, as a forced request does;
 // "hold" and "unhold" set and remove the annotation; "show" prints what is there; move has the
 // commands about sets that come from another group, ail those about pods that do not
@@ -164,6 +164,10 @@ func (s *stage) command(name string, args []string) {
 			s.t.Fatalf("reading %q as a duration: %v", args[0], err)
 		}
 		s.now = s.now.Add(duration)
+	case "skew":
+		s.setSkew(args[0])
+	case "forget":
+		s.forget(args)
 	case "show":
 		s.show()
 	default:
@@ -221,6 +225,9 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 	}
 	for _, failure := range failed {
 		fmt.Fprintf(&s.log, "  FAILED %s\n", failure.Action)
+	}
+	for _, action := range s.early {
+		fmt.Fprintf(&s.log, "  NOT DUE %s\n", action)
 	}
 	for _, warning := range p.Warnings {
 		fmt.Fprintf(&s.log, "  warning %s: %s\n", warning.Reason, warning.Message)

@@ -33,7 +33,11 @@ type host struct {
 	// unknown says why objects are not known, nil if they are.
 	unknown *Kind
 	now     time.Time
-	writes  int
+	// skew is by how much the controller's clock is ahead of that.
+	skew   time.Duration
+	writes int
+	// early are what the last look was to delete before it was due.
+	early []Action
 	// refuse makes actions whose text contains a key fail with its value.
 	refuse map[string]error
 	// writesLeft is how many writes the controller carries out before it crashes,
@@ -198,6 +202,10 @@ func (h *host) configure(settings []string) {
 func (h *host) look() (p Plan, done []Action, failed []Failure) {
 	set, view := *h.set, h.world()
 	p, done, failed = h.lookAt(view, func(action Action, err error) {
+		if h.isEarly(action) {
+			h.early = append(h.early, action)
+			return
+		}
 		h.t.Fatalf("[fresh] the plan of a fresh view fails to %s: %v", action, err)
 	})
 	view.Set = &set
@@ -212,7 +220,7 @@ func (h *host) look() (p Plan, done []Action, failed []Failure) {
 // An action that names an object that is not so any more is told to gotStale.
 func (h *host) lookAt(view World, gotStale func(Action, error)) (p Plan, done []Action, failed []Failure) {
 	p = h.computeAndRead(view)
-	h.records = p.Records
+	h.records, h.early = p.Records, nil
 	c := &carrying{host: h, gotStale: gotStale}
 	if c.carryOut(p.First) {
 		c.carryOutAll(p.Chains)
@@ -232,7 +240,7 @@ func (h *host) lookAt(view World, gotStale func(Action, error)) (p Plan, done []
 		return p, c.done, c.failed
 	}
 	goesOn := (&judged{evidence: gather(view), plan: p}).goesOn()
-	h.set.Status = WithFailures(h.set.Status, p.Status, c.failed, h.now)
+	h.set.Status = WithFailures(h.set.Status, p.Status, c.failed, view.Now)
 	h.checkWord(view, c.failed, goesOn)
 	return p, c.done, c.failed
 }

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -59,7 +60,7 @@ func (s *Simulated) Do(action Action) error { //nolint:gocyclo // a case for eac
 	case UpdateClaim:
 		return hit(s, s.Claims, a.Claim, a.apply)
 	case MarkClaim:
-		return hit(s, s.Claims, a.Claim, a.apply)
+		return s.markClaim(a)
 	case DeleteClaim:
 		return s.deleteClaim(a)
 	case CreateObject:
@@ -144,9 +145,28 @@ func (s *Simulated) createClaims(claims []*corev1.PersistentVolumeClaim) error {
 	return nil
 }
 
-// deleteClaim deletes a claim unless its member has a pod, whoever controls that: the executor
-// asks the host before.
+// errNotDue is why the executor does not delete what is not due by the host's clock.
+var errNotDue = errors.New("the host's clock says that it is not due")
+
+// markClaim notes something on a claim, and when a date was put on it.
+func (s *Simulated) markClaim(a MarkClaim) error {
+	return hit(s, s.Claims, a.Claim, func(claim *corev1.PersistentVolumeClaim) {
+		a.apply(claim)
+		if at, dates := a.Annotations[v1.RetiredAtAnnotation]; dates {
+			claim.ManagedFields = nil
+			if at != nil {
+				claim.ManagedFields = retiredFields(s.Now)
+			}
+		}
+	})
+}
+
+// deleteClaim deletes a claim unless it is not due by the host's clock, or its member has a pod, whoever
+// controls that: the executor asks the host before.
 func (s *Simulated) deleteClaim(a DeleteClaim) error {
+	if s.Now.Before(a.Due) {
+		return apierrors.NewConflict(schema.GroupResource{}, a.Claim.Name, errNotDue)
+	}
 	if pod := identity.PodName(s.Set.Name, a.Ordinal); s.Pods[pod] != nil {
 		return apierrors.NewConflict(schema.GroupResource{}, a.Claim.Name, fmt.Errorf("pod %s exists", pod))
 	}

@@ -116,10 +116,11 @@ func jumping(jump time.Duration, at int) func() fault {
 			if !jumped && w.writes == at {
 				jumped = true
 				w.trace("now: clock jumps by %s", jump)
-				c.by.clock.off = jump
+				by := c.by
+				by.clock.off += jump
 				w.after(time.Minute, func() {
 					w.trace("now: clock is right again")
-					c.by.clock.off = 0
+					by.clock.off -= jump
 				})
 			}
 			return false

@@ -6,10 +6,12 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,6 +40,8 @@ type judge struct {
 	// stray are claims that nobody wanted any more when they were created: the request
 	// was under way for a while. Empty as they are, nobody removes them.
 	stray map[string]bool
+	// dated is when the date at which a claim or an object is retired was last set, by UID.
+	dated map[types.UID]time.Time
 	// drawn are the texts of Secrets, by name, since they were created.
 	drawn map[string]map[string][]byte
 	// deposed are replicas that must not begin a write any more.
@@ -47,7 +51,7 @@ type judge struct {
 }
 
 func newJudge(w *world) *judge {
-	return &judge{world: w, events: map[string]int{}, given: map[string]bool{}, stray: map[string]bool{}, drawn: map[string]map[string][]byte{}, down: map[int]int64{}, deposed: map[*replica]bool{}, born: map[*replica]map[schema.GroupVersionResource]int64{}}
+	return &judge{world: w, events: map[string]int{}, given: map[string]bool{}, stray: map[string]bool{}, dated: map[types.UID]time.Time{}, drawn: map[string]map[string][]byte{}, down: map[int]int64{}, deposed: map[*replica]bool{}, born: map[*replica]map[schema.GroupVersionResource]int64{}}
 }
 
 // broke notes that a rule was broken.
@@ -173,7 +177,7 @@ func (j *judge) settled() {
 		}
 		if !slices.ContainsFunc(j.world.calls, func(c *call) bool { return c.by == r && c.decides() }) && !r.pausing() {
 			r.view.settled()
-			r.rested = r.clock.Now()
+			r.rested = r.hostTime.Now()
 		}
 	}
 }
@@ -182,6 +186,7 @@ func (j *judge) killed(r *replica) { delete(j.deposed, r) }
 
 // changed judges a change, whoever made it.
 func (j *judge) changed(change model.Change) {
+	j.noteDate(change)
 	switch object := change.Object.(type) {
 	case *v1.StatefulSet:
 		if change.Type == watch.Deleted {
@@ -203,6 +208,27 @@ func (j *judge) changed(change model.Change) {
 			j.claimGoes(object)
 		}
 	}
+}
+
+// noteDate notes when somebody sets, or changes, since when an object is retired. It goes by the time in
+// the cluster, whatever the date is.
+func (j *judge) noteDate(change model.Change) {
+	date, before := change.Object.GetAnnotations()[v1.RetiredAtAnnotation], ""
+	if change.Before != nil {
+		before = change.Before.GetAnnotations()[v1.RetiredAtAnnotation]
+	}
+	if date != before {
+		j.dated[change.Object.GetUID()] = time.Now()
+	}
+}
+
+// staysFor says what is wrong with deleting an object that is to stay for a time after it was retired:
+// the cluster's time counts, to a second, which is as exact as it is written.
+func (j *judge) staysFor(after time.Duration, object model.Object) string {
+	if since := j.dated[object.GetUID()]; time.Since(since) < after-time.Second {
+		return fmt.Sprintf("it is to stay for %s after %s, and it is %s", after, since, time.Now())
+	}
+	return ""
 }
 
 // ended judges where the run has come to.

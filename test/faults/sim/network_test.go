@@ -198,6 +198,8 @@ func (w *world) forget(c *call) {
 
 func (w *world) response(c *call) *http.Response {
 	response := &http.Response{StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}}
+	date := time.Now().UTC().Format(http.TimeFormat)
+	response.Header.Set("Date", date)
 	result := c.result
 	switch {
 	case c.err != nil:
@@ -208,6 +210,7 @@ func (w *world) response(c *call) *http.Response {
 		}
 	case c.stream != nil:
 		response.Header, response.Body = c.server.StreamHeader(c.Request), c.stream
+		response.Header.Set("Date", date)
 		return response
 	case c.Verb == "create":
 		response.StatusCode = http.StatusCreated

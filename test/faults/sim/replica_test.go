@@ -29,6 +29,8 @@ type replica struct {
 	world *world
 	name  string
 	clock *jumpingClock
+	// hostTime is what it knows of the time in the cluster.
+	hostTime *controller.HostTime
 	// dead is closed when the process is killed, done when nothing of it runs.
 	dead chan struct{}
 	done chan struct{}
@@ -36,7 +38,7 @@ type replica struct {
 	view *view
 	// writes counts those that were about to be carried out.
 	writes int
-	// rested is the latest that its clock has shown since it last waited for nothing.
+	// rested is the latest that it took to be the time since it last waited for nothing.
 	rested time.Time
 	// retrying are requests that are sent again by themselves, after a while, and until when that is at
 	// the latest.
@@ -59,7 +61,7 @@ func (r *replica) gone() bool {
 // now is the latest time that a decision under way may have gone by. The clock may
 // have been set back since it was made.
 func (r *replica) now() time.Time {
-	if now := r.clock.Now(); now.After(r.rested) {
+	if now := r.hostTime.Now(); now.After(r.rested) {
 		return now
 	}
 	return r.rested
@@ -78,11 +80,15 @@ func (w *world) start() {
 		world: w, name: fmt.Sprintf("controller-%d", w.started), clock: &jumpingClock{}, dead: make(chan struct{}), done: make(chan struct{}),
 	}
 	r.view, r.retrying = newView(), map[string]time.Time{}
-	config := controller.Config{Options: controller.NewOptions(), Identity: r.name, Clock: r.clock}
+	r.clock.off = w.skew()
+	r.hostTime = controller.NewHostTime(r.clock)
+	config := controller.Config{Options: controller.NewOptions(), Identity: r.name, Clock: r.clock, HostTime: r.hostTime}
 	config.LeaderElect = w.leaderElect
 	config.ConcurrentSyncs = 2
 	var err error
-	if config.Host, err = controller.NewHostClient(r.restConfig(w.host)); err == nil {
+	hostConfig := r.restConfig(w.host)
+	hostConfig.Wrap(r.hostTime.Observe)
+	if config.Host, err = controller.NewHostClient(hostConfig); err == nil {
 		config.Sets, err = controller.NewSetsClient(r.restConfig(w.sets))
 	}
 	if err == nil {
@@ -104,7 +110,7 @@ func (w *world) start() {
 		}
 	}()
 	w.replicas, w.everyone = append(w.replicas, r), append(w.everyone, r)
-	w.trace("%s starts", r.name)
+	w.trace("%s starts, and its clock is ahead by %s", r.name, r.clock.off)
 }
 
 // logger keeps what the process logs of a panic, and nothing else. It goes on after one, so that
@@ -145,6 +151,18 @@ func (w *world) kill(r *replica) {
 func (w *world) restart(r *replica) {
 	w.kill(r)
 	w.start()
+}
+
+// mostSkew is by how much the clock of a replica may be wrong.
+const mostSkew = 30 * 24 * time.Hour
+
+// skew is by how much the clock of the next replica is ahead: one of three is right, the others by up to
+// mostSkew ahead or behind. Without faults all are right.
+func (w *world) skew() time.Duration {
+	if w.clocks == nil || w.clocks.IntN(3) == 0 {
+		return 0
+	}
+	return time.Duration(w.clocks.Int64N(int64(2*mostSkew))) - mostSkew
 }
 
 // jumpingClock is the time of the world, and what the machine's clock is off by.

@@ -54,13 +54,13 @@ func mounts(pod *corev1.Pod, volume, claim string) bool {
 }
 
 // deletesDueClaims: the set asks for it, does not want the member, which has no pod, and the
-// claim tells that all this has been so for long enough.
-func deletesDueClaims(_ *judge, i *intent, s scene) string {
+// claim tells since when all this is so, which was long enough ago by the time in the cluster.
+func deletesDueClaims(j *judge, i *intent, s scene) string {
 	if i.Resource != model.Claims || i.Verb != "delete" || i.target == nil {
 		return ""
 	}
 	ordinal := ordinalOf(i.Name)
-	since, err := time.Parse(time.RFC3339, i.target.GetAnnotations()[v1.RetiredAtAnnotation])
+	_, err := time.Parse(time.RFC3339, i.target.GetAnnotations()[v1.RetiredAtAnnotation])
 	switch {
 	case s.set == nil || !isDelayed(s.set):
 		return "the set does not ask for it"
@@ -70,10 +70,8 @@ func deletesDueClaims(_ *judge, i *intent, s scene) string {
 		return fmt.Sprintf("member %d has a pod", ordinal)
 	case err != nil || i.target.GetAnnotations()[v1.OwnerAnnotation] != scenarios.Name+"/"+string(s.set.UID):
 		return fmt.Sprintf("its annotations are %v", i.target.GetAnnotations())
-	case i.by.now().Sub(since) < time.Duration(*s.set.Spec.PersistentVolumeClaimRetentionPolicy.ScaledAfterSeconds)*time.Second:
-		return fmt.Sprintf("it is to stay for longer than from %s to %s", since, i.by.now())
 	}
-	return ""
+	return j.staysFor(time.Duration(*s.set.Spec.PersistentVolumeClaimRetentionPolicy.ScaledAfterSeconds)*time.Second, i.target)
 }
 
 // isDelayed reports whether claims of removed members are deleted some time later.

@@ -124,7 +124,7 @@ func (i *intent) member() string {
 
 // deletesDueObjects: the set asks for it, does not want the member, which has no pod, or has no template
 // for it, and nothing needs it; and the object tells that all this has been so for long enough.
-func deletesDueObjects(_ *judge, i *intent, s scene) string {
+func deletesDueObjects(j *judge, i *intent, s scene) string {
 	if i.Resource != model.ConfigMaps || i.Verb != "delete" || i.target == nil || s.set == nil {
 		return ""
 	}
@@ -145,13 +145,10 @@ func deletesDueObjects(_ *judge, i *intent, s scene) string {
 	case s.pods[i.member()] != nil:
 		return fmt.Sprintf("there is a pod %s", i.member())
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Sprintf("its annotations are %v", i.target.GetAnnotations())
-	case i.by.now().Sub(since) < after:
-		return fmt.Sprintf("it is to stay for longer than from %s to %s", since, i.by.now())
 	}
-	return ""
+	return j.staysFor(after, i.target)
 }
 
 // wentWithSet reports whether an object is gone because what it belongs to is, and some state of its set has

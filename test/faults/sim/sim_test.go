@@ -76,6 +76,9 @@ type verdict struct {
 func (tr trial) play(t *testing.T) (v verdict) {
 	synctest.Test(t, func(*testing.T) {
 		w := newWorld(tr.scenario, tr.seed)
+		if tr.name != peace {
+			w.clocks = newRand(tr.seed + 1)
+		}
 		w.random, w.leaderElect, w.noWatchLists, w.user.hasty = tr.random, tr.leaderElect, tr.noWatchLists, tr.hasty
 		if !tr.free {
 			w.judge.reference = references.of(tr.scenario.Name)
@@ -97,6 +100,9 @@ func (tr trial) play(t *testing.T) (v verdict) {
 	})
 	return v
 }
+
+// peace is the name of runs without faults.
+const peace = "peace"
 
 // references are where the scenarios end without faults.
 var references = reference{outcomes: map[string]string{}}
@@ -121,7 +127,7 @@ func (r *reference) set(scenario, outcome string) {
 // peaceful plays a scenario without faults, and remembers where it ends.
 func peaceful(t *testing.T, scenario scenarios.Scenario) verdict {
 	t.Helper()
-	v := trial{name: "peace", scenario: scenario}.play(t)
+	v := trial{name: peace, scenario: scenario}.play(t)
 	if len(v.broken) > 0 {
 		t.Fatalf("%s, without faults: %s\n%s", scenario.Name, strings.Join(v.broken, "\n"), tail(v.story))
 	}

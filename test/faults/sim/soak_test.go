@@ -100,10 +100,11 @@ func (s *soak) trouble(w *world, c *call) bool {
 		w.after(time.Duration(s.rng.IntN(25))*time.Second, func() { former.cut = false })
 		return true
 	case n < 5:
-		c.by.clock.off = time.Duration(s.rng.IntN(120)-60) * time.Second
+		was := c.by.clock.off
+		c.by.clock.off = was + time.Duration(s.rng.IntN(120)-60)*time.Second
 		by := c.by
 		w.trace("now: clock is off by %s", by.clock.off)
-		w.after(time.Minute, func() { by.clock.off = 0 })
+		w.after(time.Minute, func() { by.clock.off = was })
 		return false
 	default:
 		kind := s.choose(sortedKeys(refusals))

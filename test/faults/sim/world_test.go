@@ -37,6 +37,8 @@ type world struct {
 	// rng decides what is left to chance; random makes the order of things one of it.
 	rng    *rand.Rand
 	random bool
+	// clocks decides how wrong the clocks of replicas are, nil if none is.
+	clocks *rand.Rand
 	// leaderElect makes the replicas agree on one of them.
 	leaderElect bool
 	// noWatchLists is true for a server that only lists in the old way.

@@ -69,6 +69,7 @@ func hostKinds() map[schema.GroupVersionResource]kind {
 			empty:   func() Object { return &corev1.PersistentVolumeClaim{} },
 			newList: func() runtime.Object { return &corev1.PersistentVolumeClaimList{} },
 			create:  createClaim, update: updateClaim,
+			fields: fieldManager(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")),
 		},
 		ConfigMaps: {
 			gvk:     corev1.SchemeGroupVersion.WithKind("ConfigMap"),
