@@ -25,8 +25,6 @@ type outside struct {
 	set *v1.StatefulSet
 	// gone is true after the deletion of the set has ended.
 	gone bool
-	// skew is how far the clock of the controller is ahead of that of the host.
-	skew time.Duration
 	// hung are pods that do not end, sick are pods whose containers do not become ready again.
 	hung, sick map[types.UID]bool
 	// shy is true if containers are not ready while their pod hands over.
@@ -79,7 +77,7 @@ func (h *host) synced(c *carrying) {
 // befall carries out the commands by which a host is unkind for good, and reports false if it knows
 // no such command: "hang web-1" keeps a pod from ending, "sicken web-1" its containers from being
 // ready, until "cure web-1"; "shy" has containers cease to be ready while their pods hand over;
-// "skew 24h" sets the clock of the controller; "losestatus" has the next status lost; "setgone" deletes
+// "losestatus" has the next status lost; "setgone" deletes
 // the set and all that goes with it, and "rest" lets the host do all that it can. "looks" are four
 // syncs, and "takeback 1" is a scale-in that the user takes back after one sync.
 func (s *stage) befall(name string, args []string) bool {
@@ -104,12 +102,6 @@ func (s *stage) befall(name string, args []string) bool {
 		}
 	case "shy":
 		s.shy = true
-	case "skew":
-		skew, err := time.ParseDuration(args[0])
-		if err != nil {
-			s.t.Fatalf("reading %q as a duration: %v", args[0], err)
-		}
-		s.skew = skew
 	case "losestatus":
 		s.losing = true
 	case "setgone":
