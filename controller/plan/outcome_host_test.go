@@ -130,6 +130,10 @@ func (s *stage) befall(name string, args []string) bool {
 		s.lookAndTell()
 		s.configure([]string{fmt.Sprintf("replicas=%d", before)})
 		s.noticed(outcome.User)
+	case "work":
+		s.work(mostWork)
+	case "toil":
+		s.work(1)
 	default:
 		return false
 	}

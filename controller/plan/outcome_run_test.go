@@ -31,6 +31,8 @@ func TestOutcomes(t *testing.T) {
 // outcomeThemes are what sequences are about whose outcomes are judged.
 var outcomeThemes = map[string]theme{
 	"disks": {[]string{"claims", "whenScaled", "whenDeleted"}, []string{"whenScaled", "whenDeleted", "replicas", "replicas", "takeback", "takeback", "scaledAfterSeconds", "kill", "gone", "unready", "sicken", "gc", "evict", "image", "claims", "replace", "strategy"}},
+
+	"paused": pausedUpdates, "failing": failingUpdates, "undone": undoneUpdates, "stepped": steppedUpdates, "divided": dividedUpdates, "gated": gatedUpdates, "annotated": annotatedClaims,
 }
 
 // theirs are the events that happen to sets whose outcomes are judged, besides those of the theme.
@@ -102,6 +104,9 @@ func (s *stage) liveOutcome(fields []string, events []event, ending int) {
 
 // outcomeCommandFor is commandFor, with what happens only to sets whose outcomes are judged.
 func (s *stage) outcomeCommandFor(e event) []string {
+	if words, is := s.rolloutCommandFor(e); is {
+		return words
+	}
 	able := slices.Sorted(maps.Keys(s.pods))
 	switch e.Kind {
 	case "rest":

@@ -7,5 +7,11 @@ package outcome
 func oracles() []oracle {
 	return []oracle{
 		newDisks(),
+		newPaused(),
+		newFailed(),
+		newUndone(),
+		newApprovals(),
+		newPartition(),
+		newGates(),
 	}
 }
