@@ -4,22 +4,25 @@
 package plan
 
 import (
+	"maps"
+	"slices"
+
 	v1 "statefulset.dev/api/apps/v1"
 )
 
 // The themes of rollouts: sequences about what a set does with another template.
 var (
-	pausedUpdates   = theme{[]string{"direction"}, []string{"replicas", "emptied", "again", "halt", "halt", "resume", "image", "image", "work", "work"}}
-	failingUpdates  = theme{[]string{"failurePolicy", "minReadySeconds"}, []string{"weak", "image", "image", "emptied", "again", "work", "work", "rest", "kill"}}
-	undoneUpdates   = theme{[]string{"failurePolicy"}, []string{"abort", "abort", "strategy", "strategy", "image", "work", "work", "kill", "rest"}}
-	steppedUpdates  = theme{[]string{"steps"}, []string{"restep", "restep", "image", "image", "work", "work", "replicas", "promote"}}
-	dividedUpdates  = theme{[]string{"partition"}, []string{"reserved", "reserved", "image", "work", "work", "kill", "rest"}}
-	gatedUpdates    = theme{[]string{"gates", "policy", "inPlace"}, []string{"shy", "gates", "image", "image", "look", "toil", "toil", "answer"}}
+	pausedUpdates   = theme{[]string{"direction"}, []string{"emptied", "fewer", "more", "more", "halt", "halt", "resume", "second", "second", "work", "work", "toil", "toil"}}
+	failingUpdates  = theme{[]string{"failurePolicy", "minReadySeconds"}, []string{"weak", "image", "image", "emptied", "more", "work", "work", "rest", "kill"}}
+	undoneUpdates   = theme{[]string{"failurePolicy"}, []string{"abort", "abort", "calm", "calm", "roll", "roll", "strategy", "second", "second", "work", "work", "kill", "rest"}}
+	steppedUpdates  = theme{[]string{"steps"}, []string{"restep", "restep", "second", "second", "work", "work", "replicas", "promote"}}
+	dividedUpdates  = theme{[]string{"partition"}, []string{"reserved", "reserved", "second", "second", "work", "work", "outage", "rest", "more"}}
+	gatedUpdates    = theme{[]string{"gates", "policy", "inPlace"}, []string{"shy", "gates", "second", "image", "look", "toil", "toil", "answer"}}
 	annotatedClaims = theme{[]string{"claims", "volumeClaimUpdate"}, []string{"ours", "claims", "volumeClaimUpdate", "rest", "work"}}
 )
 
 // restepped are lists of steps each of which comes from another by a small change.
-var restepped = []string{"1/2:manual", "2:manual", "1/2:manual/4", "1/50%:manual", "50%:manual", "1/2/3:manual", "1:manual/3", "1:manual", "2/3:manual", "none"}
+var restepped = []string{"1/2:manual", "2:manual", "1/2:manual/3", "1:manual"}
 
 // rolloutCommandFor is the command for an event of the themes of rollouts, and false for other events.
 func (s *stage) rolloutCommandFor(e event) ([]string, bool) {
@@ -35,8 +38,18 @@ func (s *stage) rolloutCommandFor(e event) ([]string, bool) {
 		return []string{e.Kind}, true
 	case "emptied":
 		return change(true, "replicas=0")
-	case "again":
-		return change(true, "replicas=3")
+	case "fewer":
+		return change(true, "replicas=1")
+	case "more":
+		return change(true, "replicas=4")
+	case "second":
+		return change(true, "image=nginx:2")
+	case "calm":
+		return change(true, "strategy=OnDelete")
+	case "roll":
+		return change(true, "strategy=RollingUpdate")
+	case "outage":
+		return append([]string{"kill"}, slices.Sorted(maps.Keys(s.pods))...), true
 	case "halt":
 		return change(rolls, "paused=true")
 	case "resume":

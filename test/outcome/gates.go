@@ -23,6 +23,8 @@ import (
 type gates struct {
 	// asked are the pods that were ready when they were asked, by what they were asked.
 	asked map[types.UID]question
+	// gates are those that the set had when a pod was asked.
+	gates map[types.UID][]v1.DisruptionGate
 }
 
 // question is the annotation of a pod that is asked.
@@ -32,7 +34,9 @@ type question struct {
 	Since     metav1.Time
 }
 
-func newGates() *gates { return &gates{asked: map[types.UID]question{}} }
+func newGates() *gates {
+	return &gates{asked: map[types.UID]question{}, gates: map[types.UID][]v1.DisruptionGate{}}
+}
 
 func (*gates) name() string { return "gate" }
 
@@ -44,9 +48,6 @@ func (o *gates) changed(j *Judge, before, after *Scene, by Actor) {
 		was, now := before.Pods[name], after.Pods[name]
 		asked, open := askedOf(was)
 		if known, is := o.asked[was.UID]; !open || !is || known.ID != asked.ID {
-			if open && isReady(was) {
-				o.asked[was.UID] = asked
-			}
 			continue
 		}
 		if by == Controller && was.DeletionTimestamp == nil && works(after.Set) {
@@ -54,10 +55,17 @@ func (o *gates) changed(j *Judge, before, after *Scene, by Actor) {
 		}
 	}
 	for _, pod := range after.Pods {
-		if asked, open := askedOf(pod); open && isReady(pod) {
-			o.asked[pod.UID] = asked
+		if asked, open := askedOf(pod); open && isReady(pod) && o.asked[pod.UID].ID != asked.ID {
+			o.asked[pod.UID], o.gates[pod.UID] = asked, gatesOf(after.Set)
 		}
 	}
+}
+
+func gatesOf(set *v1.StatefulSet) []v1.DisruptionGate {
+	if set.Spec.Disruption == nil {
+		return nil
+	}
+	return set.Spec.Disruption.Gates
 }
 
 // judge judges what the controller has done to a pod that is asked.
@@ -66,6 +74,10 @@ func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.P
 	restarted := !gone && !reflect.DeepEqual(was.Spec.Containers, now.Spec.Containers)
 	if !gone && !restarted || hasEnded(was) || o.agreed(after, asked, was) {
 		return
+	}
+	n, is := ordinal(after.Set, was.Name)
+	if !is || isDesired(after.Set, n) == (asked.Operation == v1.ScaleDownDisruptionOperationType) || !reflect.DeepEqual(o.gates[was.UID], gatesOf(after.Set)) {
+		return // something else is done than was asked, or others have to agree
 	}
 	if rolling := rollingOf(after.Set); rolling != nil && rolling.ReplaceUnreadyAfterSeconds != nil {
 		return // a pod that keeps an update from going on is not asked
@@ -83,11 +95,9 @@ func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.P
 
 // agreed reports whether all gates have agreed, or may not be waited for any longer.
 func (o *gates) agreed(now *Scene, asked question, pod *corev1.Pod) bool {
-	if now.Set.Spec.Disruption == nil {
-		return true
-	}
-	for i := range now.Set.Spec.Disruption.Gates {
-		gate := &now.Set.Spec.Disruption.Gates[i]
+	gates := gatesOf(now.Set)
+	for i := range gates {
+		gate := &gates[i]
 		if !gate.ConcernedBy(asked.Operation) {
 			continue
 		}

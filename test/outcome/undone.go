@@ -11,6 +11,8 @@ type undone struct {
 	versions
 	// undone is the version that was aborted or rolled back, empty if none was. word is which of them.
 	undone, word string
+	// syncs counts the syncs since.
+	syncs int
 	// otherwise are the strategies that the set has had since.
 	otherwise string
 }
@@ -26,7 +28,7 @@ func (o *undone) changed(j *Judge, before, after *Scene, by Actor) {
 	o.judge(j, before, after, by)
 	o.see(after)
 	if o.undone != o.template || o.mixed {
-		o.undone, o.otherwise = "", ""
+		o.undone, o.otherwise, o.syncs = "", "", 0
 	}
 	set, record := after.Set, decided(after.Set)
 	if kind := set.Spec.UpdateStrategy.Type; o.undone != "" && kind != v1.RollingUpdateStatefulSetStrategyType {
@@ -56,8 +58,16 @@ func (o *undone) judge(j *Judge, before, after *Scene, by Actor) {
 			j.broken(o, "tried again by Recreate: member %d gets %s, which was %s", c.n, c.to, o.word)
 		case o.otherwise != "":
 			j.broken(o, "tried again after %s: member %d gets %s, which was %s", o.otherwise, c.n, c.to, o.word)
+		case o.syncs == 0:
+			j.broken(o, "tried at once: member %d gets %s, which was %s", c.n, c.to, o.word)
 		default:
 			j.broken(o, "tried again: member %d gets %s, which was %s", c.n, c.to, o.word)
 		}
+	}
+}
+
+func (o *undone) synced(_ *Judge, _ *Scene, _ Sync) {
+	if o.undone != "" {
+		o.syncs++
 	}
 }
