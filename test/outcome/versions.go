@@ -98,7 +98,7 @@ func (v *versions) seeWhole(now *Scene) {
 	}
 	paused := isPaused(set)
 	status := &set.Status
-	if claimed := int(status.UpdatedReplicas) == len(members); claimed && len(members) > 0 && !paused {
+	if claimed := observed(set) && int(status.UpdatedReplicas) == len(members); claimed && len(members) > 0 && !paused {
 		ready = ready || int(status.ReadyReplicas) == len(members)
 		v.mayBe = v.mayBe || int(status.AvailableReplicas) == len(members)
 	}
