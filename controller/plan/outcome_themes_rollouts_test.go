@@ -12,14 +12,19 @@ import (
 
 // The themes of rollouts: sequences about what a set does with another template.
 var (
-	pausedUpdates   = theme{[]string{"direction"}, []string{"emptied", "fewer", "more", "more", "halt", "halt", "resume", "second", "second", "work", "work", "toil", "toil"}}
-	failingUpdates  = theme{[]string{"failurePolicy", "minReadySeconds"}, []string{"weak", "image", "image", "emptied", "more", "work", "work", "rest", "kill"}}
-	undoneUpdates   = theme{[]string{"failurePolicy"}, []string{"abort", "abort", "calm", "calm", "roll", "roll", "strategy", "second", "second", "work", "work", "kill", "rest"}}
-	steppedUpdates  = theme{[]string{"steps"}, []string{"restep", "restep", "second", "second", "work", "work", "replicas", "promote"}}
-	dividedUpdates  = theme{[]string{"partition"}, []string{"reserved", "reserved", "second", "second", "work", "work", "outage", "rest", "more"}}
-	gatedUpdates    = theme{[]string{"gates", "policy", "inPlace"}, []string{"shy", "gates", "second", "image", "look", "toil", "toil", "answer"}}
-	annotatedClaims = theme{[]string{"claims", "volumeClaimUpdate"}, []string{"ours", "claims", "volumeClaimUpdate", "rest", "work"}}
+	pausedUpdates   = aboutRollouts([]string{"direction"}, "emptied", "fewer", "more", "more", "halt", "halt", "resume", "second", "second", "work", "work", "toil", "toil")
+	failingUpdates  = aboutRollouts([]string{"failurePolicy", "minReadySeconds"}, "weak", "image", "image", "emptied", "more", "work", "work", "rest", "kill")
+	undoneUpdates   = aboutRollouts([]string{"failurePolicy"}, "abort", "abort", "calm", "calm", "roll", "roll", "strategy", "second", "second", "work", "work", "kill", "rest")
+	steppedUpdates  = aboutRollouts([]string{"steps"}, "restep", "restep", "restep", "second", "second", "work", "work", "replicas", "promote")
+	dividedUpdates  = aboutRollouts([]string{"partition"}, "reserved", "reserved", "second", "second", "work", "work", "outage", "rest", "more")
+	gatedUpdates    = aboutRollouts([]string{"gates", "policy", "inPlace"}, "shy", "gates", "second", "image", "look", "toil", "toil", "answer")
+	annotatedClaims = aboutRollouts([]string{"claims", "volumeClaimUpdate"}, "ours", "claims", "volumeClaimUpdate", "rest", "work")
 )
+
+// aboutRollouts is a theme whose events make up half of its sequences.
+func aboutRollouts(fields []string, events ...string) theme {
+	return theme{fields, slices.Repeat(events, 4)}
+}
 
 // restepped are lists of steps each of which comes from another by a small change.
 var restepped = []string{"1/2:manual", "2:manual", "1/2:manual/3", "1:manual"}
