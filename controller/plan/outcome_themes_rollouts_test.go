@@ -12,10 +12,10 @@ import (
 
 // The themes of rollouts: sequences about what a set does with another template.
 var (
-	pausedUpdates   = aboutRollouts([]string{"direction"}, "emptied", "fewer", "more", "more", "halt", "halt", "resume", "second", "second", "work", "work", "toil", "toil")
+	pausedUpdates   = aboutRollouts([]string{"direction"}, "emptied", "retreat", "retreat", "more", "more", "halt", "halt", "resume", "second", "second", "work", "work", "toil", "toil")
 	failingUpdates  = aboutRollouts([]string{"failurePolicy", "minReadySeconds"}, "weak", "image", "image", "emptied", "more", "work", "work", "rest", "kill")
 	undoneUpdates   = aboutRollouts([]string{"failurePolicy"}, "abort", "abort", "calm", "calm", "roll", "roll", "strategy", "second", "second", "work", "work", "kill", "rest")
-	steppedUpdates  = aboutRollouts([]string{"steps"}, "restep", "restep", "restep", "second", "second", "work", "work", "replicas", "promote")
+	steppedUpdates  = aboutRollouts([]string{"steps"}, "canary", "restep", "work", "work", "second", "replicas", "promote")
 	dividedUpdates  = aboutRollouts([]string{"partition"}, "reserved", "reserved", "second", "second", "work", "work", "outage", "rest", "more")
 	gatedUpdates    = aboutRollouts([]string{"gates", "policy", "inPlace"}, "shy", "gates", "second", "image", "look", "toil", "toil", "answer")
 	annotatedClaims = aboutRollouts([]string{"claims", "volumeClaimUpdate"}, "ours", "claims", "volumeClaimUpdate", "rest", "work")
@@ -32,19 +32,19 @@ var restepped = []string{"1/2:manual", "2:manual", "1/2:manual/3", "1:manual"}
 // rolloutCommandFor is the command for an event of the themes of rollouts, and false for other events.
 func (s *stage) rolloutCommandFor(e event) ([]string, bool) {
 	rolls := s.set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType
-	change := func(possible bool, setting string) ([]string, bool) {
+	change := func(possible bool, settings ...string) ([]string, bool) {
 		if !possible {
 			return nil, true
 		}
-		return []string{"set", setting}, true
+		return append([]string{"set"}, settings...), true
 	}
 	switch e.Kind {
 	case "work", "toil":
 		return []string{e.Kind}, true
 	case "emptied":
 		return change(true, "replicas=0")
-	case "fewer":
-		return change(true, "replicas=1")
+	case "retreat":
+		return change(rolls, "replicas=1", "paused=true")
 	case "more":
 		return change(true, "replicas=4")
 	case "second":
@@ -61,6 +61,8 @@ func (s *stage) rolloutCommandFor(e event) ([]string, bool) {
 		return change(rolls, "paused=false")
 	case "restep":
 		return change(rolls, "steps="+choice(restepped, e.Value))
+	case "canary":
+		return change(rolls, "steps="+choice(restepped, e.Value), "image=nginx:2")
 	case "ours":
 		return change(s.set.Spec.VolumeClaimUpdate != nil && len(s.set.Spec.VolumeClaimTemplates) > 0, "claimAnnotation="+choice([]string{ownerNote, v1.RetiredAtAnnotation}, e.Value))
 	}

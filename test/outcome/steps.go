@@ -33,13 +33,14 @@ func (o *approvals) changed(j *Judge, before, after *Scene, by Actor) {
 		return
 	}
 	o.judge(j, before, after, by)
+	template := o.template
 	o.see(after)
 	set, steps := after.Set, []v1.RolloutStep(nil)
 	if rolling := rollingOf(set); rolling != nil {
 		steps = rolling.Steps
 	}
 	manual := slices.DeleteFunc(slices.Clone(steps), func(s v1.RolloutStep) bool { return s.Approval != v1.ManualRolloutStepApproval })
-	if o.template == o.whole {
+	if o.template == o.whole || o.template != template {
 		o.held, o.before, o.promoted, o.edited = manual, steps, false, false
 	}
 	o.held = slices.DeleteFunc(o.held, func(s v1.RolloutStep) bool {
