@@ -62,7 +62,19 @@ func (v *versions) see(now *Scene) {
 		v.reached[n] = v.reached[n] || is
 		v.mixed = v.mixed || !is && v.ran[n] != v.whole
 	}
+	v.seeReleased(now.Set)
 	v.seeWhole(now)
+}
+
+// seeReleased notes whom the status calls reached.
+func (v *versions) seeReleased(set *v1.StatefulSet) {
+	released := decided(set).Released
+	if !observed(set) || len(released) == 0 {
+		return
+	}
+	for _, n := range desired(set) {
+		v.reached[n] = v.reached[n] || slices.ContainsFunc(released, func(r v1.OrdinalRange) bool { return covers(r, n) })
+	}
 }
 
 func (v *versions) seeTemplate(set *v1.StatefulSet) {
