@@ -115,6 +115,7 @@ func (v *versions) seeWhole(now *Scene) {
 		v.mayBe = v.mayBe || int(status.AvailableReplicas) == len(members)
 	}
 	if len(members) == 0 {
+		v.readily = v.readily || !paused // no members are all members
 		return
 	}
 	v.mayBe, v.readily = v.mayBe || available && !paused, v.readily || ready && !paused
