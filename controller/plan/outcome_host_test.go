@@ -134,6 +134,8 @@ func (s *stage) befall(name string, args []string) bool {
 		s.work(mostWork)
 	case "toil":
 		s.work(1)
+	case "midway":
+		s.midway(s.number(args[0]))
 	default:
 		return false
 	}

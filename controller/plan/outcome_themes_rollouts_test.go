@@ -4,15 +4,17 @@
 package plan
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/outcome"
 )
 
 // The themes of rollouts: sequences about what a set does with another template.
 var (
-	pausedUpdates   = aboutRollouts([]string{"direction"}, "emptied", "retreat", "retreat", "more", "more", "halt", "halt", "resume", "second", "second", "work", "work", "toil", "toil")
+	pausedUpdates   = aboutRollouts([]string{"direction"}, "emptied", "retreat", "more", "halt", "resume", "second", "midway", "midway", "work", "work")
 	failingUpdates  = aboutRollouts([]string{"failurePolicy", "minReadySeconds"}, "weak", "image", "image", "emptied", "more", "work", "work", "rest", "kill")
 	undoneUpdates   = aboutRollouts([]string{"failurePolicy"}, "abort", "abort", "calm", "calm", "roll", "roll", "strategy", "second", "second", "work", "work", "kill", "rest")
 	steppedUpdates  = aboutRollouts([]string{"steps"}, "canary", "restep", "work", "work", "second", "replicas", "promote")
@@ -41,6 +43,11 @@ func (s *stage) rolloutCommandFor(e event) ([]string, bool) {
 	switch e.Kind {
 	case "work", "toil":
 		return []string{e.Kind}, true
+	case "midway":
+		if !rolls {
+			return nil, true
+		}
+		return []string{e.Kind, fmt.Sprint(1 + e.Value%6)}, true
 	case "emptied":
 		return change(true, "replicas=0")
 	case "retreat":
@@ -71,6 +78,15 @@ func (s *stage) rolloutCommandFor(e event) ([]string, bool) {
 
 // mostWork is how many syncs a host works through.
 const mostWork = 12
+
+// midway is a user who gives the set another template, and pauses the update after some syncs.
+func (s *stage) midway(syncs int) {
+	s.configure([]string{"image=nginx:2"})
+	s.noticed(outcome.User)
+	s.work(syncs)
+	s.configure([]string{"paused=true"})
+	s.noticed(outcome.User)
+}
 
 // work lets the host do what it does by itself until nothing more happens: nobody answers, promotes or
 // says that a pod is fine. Where it toils, the host does a part of that.
