@@ -7,7 +7,7 @@ package outcome
 // they had, new ones at the version before (docs/rollouts.md, "Pausing").
 type paused struct {
 	versions
-	// emptied is true if the set has had no members since the update was paused, shrunk if fewer.
+	// emptied is true if the set has had no members while the update was paused, shrunk if fewer.
 	emptied, shrunk bool
 }
 
@@ -18,12 +18,12 @@ func (*paused) name() string { return "paused" }
 func (o *paused) changed(j *Judge, before, after *Scene, by Actor) {
 	o.judge(j, before, after, by)
 	o.see(after)
-	if before == nil || before.Set == nil || after.Set == nil || !isPaused(after.Set) {
+	if before == nil || before.Set == nil || after.Set == nil || o.template == o.whole {
 		o.emptied, o.shrunk = false, false
 		return
 	}
-	o.emptied = o.emptied || replicas(after.Set) == 0
-	o.shrunk = o.shrunk || replicas(after.Set) < replicas(before.Set)
+	o.emptied = o.emptied || isPaused(after.Set) && replicas(after.Set) == 0
+	o.shrunk = o.shrunk || isPaused(after.Set) && replicas(after.Set) < replicas(before.Set)
 }
 
 func (o *paused) judge(j *Judge, before, after *Scene, by Actor) {
