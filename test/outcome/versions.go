@@ -119,6 +119,9 @@ func (v *versions) seeWhole(now *Scene) {
 		return
 	}
 	v.mayBe, v.readily = v.mayBe || available && !paused, v.readily || ready && !paused
+	if paused && v.whole != "" && v.whole != v.template {
+		return // no update ends while it is paused
+	}
 	if !available || !observed(set) || status.CurrentRevision != status.UpdateRevision || v.spread(now) {
 		return
 	}
