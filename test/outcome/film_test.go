@@ -120,4 +120,3 @@ func strategy(kind v1.StatefulSetUpdateStrategyType) func(*v1.StatefulSet) {
 func abort(s *v1.StatefulSetStatus) {
 	s.Rollout = &v1.RolloutStatus{Revision: s.UpdateRevision, Aborted: true}
 }
-

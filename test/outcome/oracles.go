@@ -13,5 +13,6 @@ func oracles() []oracle {
 		newApprovals(),
 		newPartition(),
 		newGates(),
+		newStrategies(),
 	}
 }

@@ -3,7 +3,11 @@
 
 package outcome
 
-import v1 "statefulset.dev/api/apps/v1"
+import (
+	"maps"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
 
 // partition has members keep the version that they have: who was updated with the partition as it is does
 // not get the version before, unless somebody has asked for that.
@@ -36,6 +40,7 @@ func (o *partition) changed(j *Judge, before, after *Scene, by Actor) {
 		}
 	}
 	o.see(after)
+	maps.DeleteFunc(o.got, func(n, _ int) bool { return !isDesired(after.Set, n) })
 	for _, c := range changes {
 		if delete(o.got, c.n); c.to == o.template && by == Controller {
 			o.got[c.n] = o.border

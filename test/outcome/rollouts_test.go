@@ -205,6 +205,43 @@ func TestOraclesOfRollouts(t *testing.T) {
 			f.create(2, "a")
 		}, ""},
 
+		"a member that was scaled in is created again below the partition": {rolling{Partition: new(int32(2))}, func(f *film) {
+			f.update("b")
+			f.remove(2)
+			f.create(2, "b")
+			f.edit(scale(2))
+			f.remove(2)
+			f.edit(func(set *v1.StatefulSet) {
+				set.Spec.Ordinals = &v1.StatefulSetOrdinals{Reserved: []v1.OrdinalRange{{First: 1}}}
+			})
+			f.create(2, "a")
+		}, ""},
+
+		"OnDelete removes a pod": {rolling{}, func(f *film) {
+			f.edit(strategy(v1.OnDeleteStatefulSetStrategyType))
+			f.update("b")
+			f.remove(2)
+		}, "strategy: OnDelete removes pod web-2"},
+		"OnDelete removes a pod that has ended": {rolling{}, func(f *film) {
+			f.edit(strategy(v1.OnDeleteStatefulSetStrategyType))
+			f.update("b")
+			f.change(2, Cluster, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed })
+			f.remove(2)
+		}, ""},
+		"Recreate creates a pod next to another version": {rolling{}, func(f *film) {
+			f.edit(strategy(v1.RecreateStatefulSetStrategyType))
+			f.update("b")
+			f.remove(2)
+			f.create(2, "b")
+		}, "strategy: Recreate creates pod web-2"},
+		"Recreate creates pods after all have gone": {rolling{}, func(f *film) {
+			f.edit(strategy(v1.RecreateStatefulSetStrategyType))
+			f.update("b")
+			f.remove(2, 1, 0)
+			f.create(0, "b")
+			f.create(1, "b")
+		}, ""},
+
 		"a pod that hands over is removed without an answer": {rolling{}, func(f *film) {
 			f.edit(gated)
 			f.update("b")
