@@ -122,6 +122,12 @@ func (s *stage) befall(name string, args []string) bool {
 		s.lookAndTell()
 		s.configure([]string{fmt.Sprintf("replicas=%d", before)})
 		s.noticed(outcome.User)
+	case "work":
+		s.work(mostWork)
+	case "toil":
+		s.work(1)
+	case "midway":
+		s.midway(s.number(args[0]))
 	default:
 		return false
 	}

@@ -7,5 +7,12 @@ package outcome
 func oracles() []oracle {
 	return []oracle{
 		newDisks(),
+		newPaused(),
+		newFailed(),
+		newUndone(),
+		newApprovals(),
+		newPartition(),
+		newGates(),
+		newStrategies(),
 	}
 }

@@ -1,0 +1,75 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outcome
+
+import (
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// failed has updates that fail taken back where failurePolicy is Rollback: no set is left with members
+// that never were available at its template while it has run another version (docs/rollouts.md).
+type failed struct {
+	versions
+	// asked is true if the policy has been Rollback since all members were available.
+	asked bool
+	// decided is true if somebody has decided about the update: then it is theirs.
+	decided bool
+	// emptied is true if the set has had no members since the update began, ready if one was ready at it.
+	emptied, ready bool
+}
+
+func newFailed() *failed { return &failed{versions: newVersions()} }
+
+func (*failed) name() string { return "rollback" }
+
+func (o *failed) changed(_ *Judge, _, after *Scene, _ Actor) {
+	whole := o.whole
+	template := o.template
+	o.see(after)
+	set := after.Set
+	if set == nil {
+		return
+	}
+	rolling := rollingOf(set)
+	asks := rolling != nil && !rolling.IsPaused() && rolling.FailurePolicy != nil && *rolling.FailurePolicy == v1.RollbackRolloutFailurePolicy
+	o.asked = asks && (o.asked || o.template == o.whole)
+	if o.template != template || o.whole != whole || o.template == o.whole {
+		o.decided, o.emptied, o.ready = false, false, false
+	}
+	record := decided(set)
+	o.decided = o.decided || record.PromotedAll || record.PromotedStep > 0 || record.Aborted
+	o.emptied = o.emptied || replicas(set) == 0
+	for _, pod := range after.Pods {
+		o.ready = o.ready || version(&pod.Spec) == o.template && isReady(pod)
+	}
+}
+
+func (o *failed) rested(j *Judge, now *Scene) {
+	if !works(now.Set) || !o.asked || o.decided || o.mayBe || !o.clear(now.Set) {
+		return
+	}
+	for _, n := range desired(now.Set) {
+		pod := now.podOf(n)
+		if pod == nil || pod.DeletionTimestamp != nil {
+			return
+		}
+	}
+	for _, n := range desired(now.Set) {
+		if pod := now.podOf(n); version(&pod.Spec) == o.template && !now.isAvailable(pod) {
+			j.broken(o, "does not come %s: member %d is not available at %s, %s was", o.circumstances(), n, o.template, o.whole)
+			return
+		}
+	}
+}
+
+func (o *failed) circumstances() string {
+	switch {
+	case o.emptied:
+		return "after a scale to 0"
+	case o.ready:
+		return "although members were ready for a moment only"
+	default:
+		return "at all"
+	}
+}

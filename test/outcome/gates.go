@@ -1,0 +1,127 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outcome
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// gates has an open question answered before what was asked for is done: a pod that was ready when its
+// gates were asked is neither removed nor restarted without an answer (docs/disruption.md).
+type gates struct {
+	// asked are the pods that were ready when they were asked, by what they were asked.
+	asked map[types.UID]question
+	// gates are those that the set had when a pod was asked.
+	gates map[types.UID][]v1.DisruptionGate
+}
+
+// question is the annotation of a pod that is asked.
+type question struct {
+	ID        int64
+	Operation v1.DisruptionOperationType
+	Since     metav1.Time
+}
+
+func newGates() *gates {
+	return &gates{asked: map[types.UID]question{}, gates: map[types.UID][]v1.DisruptionGate{}}
+}
+
+func (*gates) name() string { return "gate" }
+
+func (o *gates) changed(j *Judge, before, after *Scene, by Actor) {
+	if before == nil || before.Set == nil || after.Set == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(before.Pods)) {
+		was, now := before.Pods[name], after.Pods[name]
+		asked, open := askedOf(was)
+		if known, is := o.asked[was.UID]; !open || !is || known.ID != asked.ID {
+			continue
+		}
+		if by == Controller && was.DeletionTimestamp == nil && works(after.Set) {
+			o.judge(j, after, asked, was, now)
+		}
+	}
+	for _, pod := range after.Pods {
+		if asked, open := askedOf(pod); open && isReady(pod) && o.asked[pod.UID].ID != asked.ID {
+			o.asked[pod.UID], o.gates[pod.UID] = asked, gatesOf(after.Set)
+		}
+	}
+}
+
+func gatesOf(set *v1.StatefulSet) []v1.DisruptionGate {
+	if set.Spec.Disruption == nil {
+		return nil
+	}
+	return set.Spec.Disruption.Gates
+}
+
+// judge judges what the controller has done to a pod that is asked.
+func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.Pod) {
+	gone := now == nil || now.UID != was.UID || now.DeletionTimestamp != nil
+	restarted := !gone && !reflect.DeepEqual(was.Spec.Containers, now.Spec.Containers)
+	if !gone && !restarted || hasEnded(was) || o.agreed(after, asked, was) {
+		return
+	}
+	n, is := ordinal(after.Set, was.Name)
+	if !is || isDesired(after.Set, n) == (asked.Operation == v1.ScaleDownDisruptionOperationType) || !reflect.DeepEqual(o.gates[was.UID], gatesOf(after.Set)) {
+		return // something else is done than was asked, or others have to agree
+	}
+	if rolling := rollingOf(after.Set); rolling != nil && rolling.ReplaceUnreadyAfterSeconds != nil {
+		return // a pod that keeps an update from going on is not asked
+	}
+	what := "removed"
+	if restarted {
+		what = "restarted"
+	}
+	unready := "ready"
+	if !isReady(was) {
+		unready = "no longer ready"
+	}
+	j.broken(o, "%s without an answer although %s: pod %s, which is asked about %s (question %d)", what, unready, was.Name, asked.Operation, asked.ID)
+}
+
+// agreed reports whether all gates have agreed, or may not be waited for any longer.
+func (o *gates) agreed(now *Scene, asked question, pod *corev1.Pod) bool {
+	gates := gatesOf(now.Set)
+	for i := range gates {
+		gate := &gates[i]
+		if !gate.ConcernedBy(asked.Operation) {
+			continue
+		}
+		if gate.TimeoutSeconds != nil && now.Now.Sub(asked.Since.Time) >= time.Duration(*gate.TimeoutSeconds)*time.Second {
+			continue
+		}
+		if !slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return string(c.Type) == gate.ConditionType && c.Status == corev1.ConditionTrue && c.Reason == fmt.Sprint(v1.DisruptionAnswerPrefix, asked.ID)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
+
+// askedOf is what the gates of a pod are asked, and whether they are.
+func askedOf(pod *corev1.Pod) (asked question, open bool) {
+	text, open := pod.Annotations[v1.DisruptionAnnotation]
+	if !open || json.Unmarshal([]byte(text), &asked) != nil {
+		return asked, false
+	}
+	return asked, true
+}

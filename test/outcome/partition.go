@@ -1,0 +1,70 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outcome
+
+import (
+	"maps"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// partition has members keep the version that they have: who was updated with the partition as it is does
+// not get the version before, unless somebody has asked for that.
+type partition struct {
+	versions
+	// border counts how often it was changed which members are to be updated, other than by reserving
+	// ordinals.
+	border int
+	// got is the border with which a member has got the present template.
+	got map[int]int
+}
+
+func newPartition() *partition { return &partition{versions: newVersions(), got: map[int]int{}} }
+
+func (*partition) name() string { return "partition" }
+
+func (o *partition) changed(j *Judge, before, after *Scene, by Actor) {
+	if before == nil || before.Set == nil || after.Set == nil {
+		return
+	}
+	if template := o.template; o.moved(before.Set, after.Set) || template != "" && template != version(&after.Set.Spec.Template.Spec) {
+		o.border++
+	}
+	changes := o.changes(before, after)
+	if by == Controller && partitionOf(after.Set) > 0 && !o.mixed {
+		for _, c := range changes {
+			if border, got := o.got[c.n]; got && border == o.border && c.from == o.template && c.to != o.template && isDesired(after.Set, c.n) {
+				j.broken(o, "takes back member %d from %s to %s", c.n, c.from, c.to)
+			}
+		}
+	}
+	o.see(after)
+	maps.DeleteFunc(o.got, func(n, _ int) bool { return !isDesired(after.Set, n) })
+	for _, c := range changes {
+		if delete(o.got, c.n); c.to == o.template && by == Controller {
+			o.got[c.n] = o.border
+		}
+	}
+}
+
+// moved reports whether other members are to be updated than before, apart from those that were reserved.
+func (o *partition) moved(before, after *v1.StatefulSet) bool {
+	record := decided(after)
+	return partitionOf(before) != partitionOf(after) || startOf(before) != startOf(after) ||
+		before.Spec.UpdateStrategy.Type != after.Spec.UpdateStrategy.Type || record.Aborted || record.Rollback
+}
+
+func partitionOf(set *v1.StatefulSet) int {
+	if rolling := rollingOf(set); rolling != nil && rolling.Partition != nil {
+		return int(*rolling.Partition)
+	}
+	return 0
+}
+
+func startOf(set *v1.StatefulSet) int {
+	if set.Spec.Ordinals == nil {
+		return 0
+	}
+	return int(set.Spec.Ordinals.Start)
+}

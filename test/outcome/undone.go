@@ -1,0 +1,73 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outcome
+
+import v1 "statefulset.dev/api/apps/v1"
+
+// undone keeps what was aborted or rolled back from being tried again before the set has another
+// template (docs/rollouts.md).
+type undone struct {
+	versions
+	// undone is the version that was aborted or rolled back, empty if none was. word is which of them.
+	undone, word string
+	// syncs counts the syncs since.
+	syncs int
+	// otherwise are the strategies that the set has had since.
+	otherwise string
+}
+
+func newUndone() *undone { return &undone{versions: newVersions()} }
+
+func (*undone) name() string { return "undone" }
+
+func (o *undone) changed(j *Judge, before, after *Scene, by Actor) {
+	if after.Set == nil {
+		return
+	}
+	o.judge(j, before, after, by)
+	o.see(after)
+	if o.undone != o.template || o.mixed {
+		o.undone, o.otherwise, o.syncs = "", "", 0
+	}
+	set, record := after.Set, decided(after.Set)
+	if kind := set.Spec.UpdateStrategy.Type; o.undone != "" && kind != v1.RollingUpdateStatefulSetStrategyType {
+		o.otherwise = string(kind)
+	}
+	switch {
+	case observed(set) && o.clear(set) && !o.mayBe && !o.readily && (record.Aborted || record.Rollback):
+		if o.undone, o.word = o.template, "rolled back"; record.Aborted {
+			o.word = "aborted"
+		}
+	case by == User && o.undone != "" && (before != nil && before.Set != nil && decided(before.Set).Aborted && !record.Aborted || record.PromotedAll || record.PromotedStep > 0):
+		o.undone, o.otherwise = "", ""
+	}
+}
+
+func (o *undone) judge(j *Judge, before, after *Scene, by Actor) {
+	kind := after.Set.Spec.UpdateStrategy.Type
+	if by != Controller || o.undone == "" || kind == v1.OnDeleteStatefulSetStrategyType || !o.clear(after.Set) {
+		return
+	}
+	for _, c := range o.changes(before, after) {
+		if c.to != o.undone {
+			continue
+		}
+		switch {
+		case kind == v1.RecreateStatefulSetStrategyType:
+			j.broken(o, "tried again by Recreate: member %d gets %s, which was %s", c.n, c.to, o.word)
+		case o.otherwise != "":
+			j.broken(o, "tried again after %s: member %d gets %s, which was %s", o.otherwise, c.n, c.to, o.word)
+		case o.syncs == 0:
+			j.broken(o, "tried at once: member %d gets %s, which was %s", c.n, c.to, o.word)
+		default:
+			j.broken(o, "tried again: member %d gets %s, which was %s", c.n, c.to, o.word)
+		}
+	}
+}
+
+func (o *undone) synced(_ *Judge, _ *Scene, _ Sync) {
+	if o.undone != "" {
+		o.syncs++
+	}
+}

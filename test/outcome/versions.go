@@ -1,0 +1,206 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outcome
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// versions follows which version of the software each member runs. A version is an image: that is
+// what a user sees both in the template and in the pods.
+type versions struct {
+	// template is the version of the present template.
+	template  string
+	templates map[string]*corev1.PodTemplateSpec
+	seen      int64
+	// whole is the last version at which all members were available, with a status that said so.
+	whole string
+	// mayBe is true if the present template may have become the current one meanwhile: at some time
+	// all members had it and were available. readily is the same of ready members.
+	mayBe, readily bool
+	// mixed is true if members may have run other versions than these two since then, or if one
+	// image stands for two templates, so that nothing can be told by it.
+	mixed bool
+	// ran is the version of the last pod of each member.
+	ran map[int]string
+	// reached are the members that have had the present template since it came.
+	reached map[int]bool
+}
+
+func newVersions() versions {
+	return versions{templates: map[string]*corev1.PodTemplateSpec{}, ran: map[int]string{}, reached: map[int]bool{}}
+}
+
+// version is what a user calls the version of a pod or a template.
+func version(spec *corev1.PodSpec) string {
+	if len(spec.Containers) == 0 {
+		return ""
+	}
+	return spec.Containers[0].Image
+}
+
+// see follows a change. It has to be called after the change has been judged.
+func (v *versions) see(now *Scene) {
+	if now.Set == nil {
+		return
+	}
+	v.seeTemplate(now.Set)
+	for _, pod := range now.Pods {
+		n, is := ordinal(now.Set, pod.Name)
+		if !is || now.podOf(n) == nil {
+			continue
+		}
+		is = version(&pod.Spec) == v.template
+		v.ran[n] = version(&pod.Spec)
+		v.reached[n] = v.reached[n] || is
+		v.mixed = v.mixed || !is && v.ran[n] != v.whole
+	}
+	v.seeReleased(now.Set)
+	v.seeWhole(now)
+}
+
+// seeReleased notes whom the status calls reached.
+func (v *versions) seeReleased(set *v1.StatefulSet) {
+	released := decided(set).Released
+	if !observed(set) || len(released) == 0 {
+		return
+	}
+	for _, n := range desired(set) {
+		v.reached[n] = v.reached[n] || slices.ContainsFunc(released, func(r v1.OrdinalRange) bool { return covers(r, n) })
+	}
+}
+
+func (v *versions) seeTemplate(set *v1.StatefulSet) {
+	if set.Generation == v.seen && v.template != "" {
+		return
+	}
+	v.seen = set.Generation
+	template := &set.Spec.Template
+	image := version(&template.Spec)
+	if known := v.templates[image]; known != nil && !reflect.DeepEqual(known, template) {
+		v.mixed = true
+	}
+	v.templates[image] = template
+	if image == v.template {
+		return
+	}
+	v.mixed = v.mixed || v.template != "" && v.template != v.whole && image != v.whole
+	v.template, v.mayBe, v.readily = image, false, false
+	clear(v.reached)
+}
+
+// seeWhole notes whether all members have the present version.
+func (v *versions) seeWhole(now *Scene) {
+	set := now.Set
+	members, ready, available := desired(set), true, true
+	for _, n := range members {
+		pod := now.podOf(n)
+		if pod == nil || version(&pod.Spec) != v.template {
+			ready, available = false, false
+			break
+		}
+		ready, available = ready && isReady(pod), available && now.isAvailable(pod)
+	}
+	paused := isPaused(set)
+	status := &set.Status
+	if claimed := observed(set) && int(status.UpdatedReplicas) == len(members); claimed && len(members) > 0 && !paused {
+		ready = ready || int(status.ReadyReplicas) == len(members)
+		v.mayBe = v.mayBe || int(status.AvailableReplicas) == len(members)
+	}
+	if len(members) == 0 {
+		v.readily = v.readily || !paused // no members are all members
+		return
+	}
+	v.mayBe, v.readily = v.mayBe || available && !paused, v.readily || ready && !paused
+	if paused && v.whole != "" && v.whole != v.template {
+		return // no update ends while it is paused
+	}
+	if !available || !observed(set) || status.CurrentRevision != status.UpdateRevision || v.spread(now) {
+		return
+	}
+	if v.whole != v.template {
+		// What is known of other templates is of no use any more.
+		v.templates = map[string]*corev1.PodTemplateSpec{v.template: &set.Spec.Template}
+	}
+	v.whole, v.mixed = v.template, false
+	for n := range v.ran {
+		if now.podOf(n) == nil {
+			delete(v.ran, n)
+		}
+	}
+}
+
+// spread reports whether any pod of the set has another version than its template.
+func (v *versions) spread(now *Scene) bool {
+	for pod := range maps.Values(now.Pods) {
+		if n, is := ordinal(now.Set, pod.Name); is && now.podOf(n) != nil && version(&pod.Spec) != v.template {
+			return true
+		}
+	}
+	return false
+}
+
+// clear reports whether a set is on its way from one version to another, and nothing else can be
+// meant by what happens: the one was whole, the other never can have been.
+func (v *versions) clear(set *v1.StatefulSet) bool {
+	return set != nil && v.whole != "" && v.template != v.whole && !v.mixed && version(&set.Spec.Template.Spec) == v.template
+}
+
+// change is what somebody has done to the version of a member.
+type change struct {
+	n        int
+	from, to string
+	// restarted is true if the pod stays and its containers do not.
+	restarted bool
+}
+
+// changes are the members that have other pods after a change, or pods with another version.
+func (v *versions) changes(before, after *Scene) (all []change) {
+	if before == nil || before.Set == nil || after.Set == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(after.Pods)) {
+		n, is := ordinal(after.Set, name)
+		if !is || after.podOf(n) == nil {
+			continue
+		}
+		was, now := before.podOf(n), after.podOf(n)
+		if was != nil && was.UID == now.UID && version(&was.Spec) == version(&now.Spec) {
+			continue
+		}
+		all = append(all, change{n: n, from: v.ran[n], to: version(&now.Spec), restarted: was != nil && was.UID == now.UID})
+	}
+	return all
+}
+
+// isPaused reports whether a rolling update of a set is paused.
+func isPaused(set *v1.StatefulSet) bool {
+	rolling := rollingOf(set)
+	return rolling != nil && rolling.IsPaused()
+}
+
+// rollingOf is how a set takes a rolling update, nil if it says nothing of it, or updates otherwise.
+func rollingOf(set *v1.StatefulSet) *v1.RollingUpdateStatefulSetStrategy {
+	if set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+		return nil
+	}
+	return set.Spec.UpdateStrategy.RollingUpdate
+}
+
+// observed reports whether the status of a set is about its present spec.
+func observed(set *v1.StatefulSet) bool { return set.Status.ObservedGeneration == set.Generation }
+
+// decided is what people and the controller have decided about the present update.
+func decided(set *v1.StatefulSet) v1.RolloutStatus {
+	if set.Status.Rollout == nil || set.Status.Rollout.Revision != set.Status.UpdateRevision {
+		return v1.RolloutStatus{}
+	}
+	return *set.Status.Rollout
+}
