@@ -42,7 +42,7 @@ func updateClaims(f *facts, d *draft) verdict {
 		}
 		for _, s := range states {
 			tellInfeasible(d, s)
-			if change, any := s.due(budget >= 0); any && len(d.changed) < mostChanged {
+			if change, any := s.due(budget >= 0); any && len(d.changed) < mostChanged && !f.changesOwners(s.claim) {
 				change.Ordinal = m.ordinal
 				d.change(change)
 			}

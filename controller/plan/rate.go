@@ -56,16 +56,16 @@ func createInTurn(f *facts, d *draft, m member) {
 
 // removeInTurn removes members that are not wanted, the highest ordinals first, as long as
 // fewer are terminating than may be.
-func removeInTurn(f *facts, d *draft, ready []member) {
+func removeInTurn(f *facts, d *draft) {
 	limit, bounded := f.removalRate()
 	for _, m := range f.condemned {
 		if isTerminating(m.pod) {
 			limit--
 		}
 	}
-	for _, m := range ready {
+	for _, m := range f.condemned {
 		switch {
-		case isTerminating(m.pod):
+		case isTerminating(m.pod), d.waitForOwners(f, m):
 		case bounded && limit <= 0:
 			d.wait("pod %s is removed when others that are not wanted are gone", m.pod.Name)
 			return
