@@ -17,7 +17,8 @@ import (
 )
 
 // findOwnerChanges compares the owner references of every claim of the set with the retention policy:
-// claims of desired and of surplus members, with or without a pod, and of removed claim templates.
+// claims of desired and of surplus members, with or without a pod, and of removed claim templates. A claim that
+// an older set has, too, is not changed: the status reports it if it could be deleted.
 func (f *facts) findOwnerChanges() {
 	if len(f.Claims) == 0 {
 		return
@@ -31,18 +32,22 @@ func (f *facts) findOwnerChanges() {
 	f.ownerChanges = map[int][]SetClaimOwners{}
 	for _, claim := range f.Claims {
 		template, ordinal, named := claimParts(claim.Name, f.Set.Name)
-		if !named || claim.DeletionTimestamp != nil || f.Rivals[template] != "" {
+		if !named || claim.DeletionTimestamp != nil {
 			continue
 		}
 		m, hasPod := members[ordinal]
 		if !hasPod {
 			m = member{ordinal: ordinal}
 		}
-		if change := f.ownerChange(claim, m, template); change != nil {
+		change := f.ownerChange(claim, m, template)
+		if change == nil {
+			continue
+		}
+		if f.Rivals[template] == "" {
 			f.ownerChanges[ordinal] = append(f.ownerChanges[ordinal], *change)
-			if change.Exposed != "" {
-				f.exposed = append(f.exposed, *change)
-			}
+		}
+		if change.Exposed != "" {
+			f.exposed = append(f.exposed, *change)
 		}
 	}
 	slices.SortFunc(f.exposed, func(a, b SetClaimOwners) int { return strings.Compare(a.Claim.Name, b.Claim.Name) })
@@ -227,7 +232,11 @@ func (f *facts) exposedText() string {
 	if len(f.exposed) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("claim %s stays, but still belongs to %s", f.exposed[0].Claim.Name, f.exposed[0].Exposed)
+	first := f.exposed[0]
+	text := fmt.Sprintf("claim %s stays, but still belongs to %s", first.Claim.Name, first.Exposed)
+	if template, _, _ := claimParts(first.Claim.Name, f.Set.Name); f.Rivals[template] != "" {
+		text += fmt.Sprintf(", and is not changed, because it is also a claim of set %s, which is older", f.Rivals[template])
+	}
 	if more := len(f.exposed) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more claims)", more)
 	}
