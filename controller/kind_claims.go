@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,7 +42,13 @@ func claimsKind(host kubernetes.Interface) kind {
 				return nil
 			}),
 			byKnowing: indexBy(func(claim *corev1.PersistentVolumeClaim) []string { return setsKnown(claim, claim.Annotations) }),
-			byBucket:  indexStubs[*unread](baseOfClaim),
+			byClaimOwner: indexBy(func(claim *corev1.PersistentVolumeClaim) []string {
+				if owner := ownerOfClaim(claim); owner != nil {
+					return []string{string(owner.UID)}
+				}
+				return nil
+			}),
+			byBucket: indexStubs[*unread](baseOfClaim),
 		},
 		concerns: setsOfClaim,
 		changed:  differing(claimChanged),
@@ -49,8 +56,43 @@ func claimsKind(host kubernetes.Interface) kind {
 	}
 }
 
-// setsOfClaim are those that have a claim of this name, or may have had: more than one if the
-// names of templates and sets can be split in more ways than one.
+// ownerOfClaim is the reference by which a set of ours, or a pod of the name of its member, controls a
+// claim of a name that a member's claim may have; nil if there is none.
+func ownerOfClaim(claim metav1.Object) *metav1.OwnerReference {
+	owner := metav1.GetControllerOfNoCopy(claim)
+	base, named := baseOfClaim(claim)
+	switch {
+	case owner == nil || !named:
+		return nil
+	case owner.Kind == v1.Kind && owner.APIVersion == v1.SchemeGroupVersion.String() && strings.HasSuffix(base, "-"+owner.Name):
+		return owner
+	case owner.Kind == "Pod" && owner.APIVersion == corev1.SchemeGroupVersion.String() && strings.HasSuffix(claim.GetName(), "-"+owner.Name):
+		return owner
+	default:
+		return nil
+	}
+}
+
+// setOwning is the set of ours that controls a claim, itself or through the pod of a member; nil if there
+// is none.
+func setOwning(v view, claim metav1.Object) *v1.StatefulSet {
+	owner := ownerOfClaim(claim)
+	if owner == nil {
+		return nil
+	}
+	name := owner.Name
+	if owner.Kind == "Pod" {
+		name, _, _ = identity.ParsePodName(owner.Name)
+	}
+	set, known := get[*v1.StatefulSet](v, setsResource, claim.GetNamespace(), name)
+	if !known {
+		return nil
+	}
+	return set
+}
+
+// setsOfClaim are those that have a claim of this name, or may have had, and the one that controls it:
+// more than one if the names of templates and sets can be split in more ways than one.
 func setsOfClaim(v view, claim metav1.Object) []*v1.StatefulSet {
 	base, ok := baseOfClaim(claim)
 	if !ok {
@@ -62,6 +104,9 @@ func setsOfClaim(v view, claim metav1.Object) []*v1.StatefulSet {
 		if set, known := get[*v1.StatefulSet](v, setsResource, namespace, name); known {
 			sets = append(sets, set)
 		}
+	}
+	if owning := setOwning(v, claim); owning != nil && !slices.Contains(sets, owning) {
+		sets = append(sets, owning)
 	}
 	return sets
 }
@@ -95,13 +140,13 @@ func claimChanged(before, after *corev1.PersistentVolumeClaim) bool {
 }
 
 // trimClaim keeps stubs of claims that are no member's of the sets that there are, unless they record
-// generated Secrets.
+// generated Secrets or a set of ours controls them.
 func trimClaim(v view, claim *corev1.PersistentVolumeClaim) any {
 	base, named := baseOfClaim(claim)
 	switch {
 	case !named:
 		return newStub(claim)
-	case !v.has(setsResource, byClaimBase, in(claim, base)) && claim.Annotations[v1.GeneratedAnnotation] == "":
+	case !v.has(setsResource, byClaimBase, in(claim, base)) && claim.Annotations[v1.GeneratedAnnotation] == "" && ownerOfClaim(claim) == nil:
 		return newUnread(claim)
 	}
 	kept := &corev1.PersistentVolumeClaim{

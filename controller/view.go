@@ -90,7 +90,9 @@ func (v view) values(kind resource, index string) []string { return v[kind].List
 
 // world is what the planner may see of a set, as far as the view shows it.
 func (v view) world(set *v1.StatefulSet, now time.Time) plan.World {
-	return plan.World{Set: set, Revisions: v.revisionsOf(set), Pods: v.podsOf(set), Claims: v.claimsOf(set), Knowing: v.knowingOf(set), Rivals: v.rivalsOf(set), Now: now}
+	pods := v.podsOf(set)
+	claims := append(v.claimsOf(set), v.ownedClaims(set, pods)...)
+	return plan.World{Set: set, Revisions: v.revisionsOf(set), Pods: pods, Claims: claims, Knowing: v.knowingOf(set), Rivals: v.rivalsOf(set), Now: now}
 }
 
 func (v view) podsOf(set *v1.StatefulSet) []*corev1.Pod {
@@ -132,6 +134,23 @@ func (v view) claimsOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
 // had.
 func (v view) knowingOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
 	return find[*corev1.PersistentVolumeClaim](v, claimsResource, byKnowing, in(set, set.Name))
+}
+
+// ownedClaims finds the claims that a set or its pods control, and that are not of its claim templates any
+// more.
+func (v view) ownedClaims(set *v1.StatefulSet, pods []*corev1.Pod) (claims []*corev1.PersistentVolumeClaim) {
+	owners := []string{string(set.UID)}
+	for _, pod := range pods {
+		owners = append(owners, string(pod.UID))
+	}
+	for _, owner := range owners {
+		for _, claim := range find[*corev1.PersistentVolumeClaim](v, claimsResource, byClaimOwner, owner) {
+			if _, _, present := identity.ParseClaimName(claim.Name, set.Name, set.Spec.VolumeClaimTemplates); !present {
+				claims = append(claims, claim)
+			}
+		}
+	}
+	return claims
 }
 
 // rivalsOf finds older sets of the namespace whose claims have the names of the set's.

@@ -61,6 +61,9 @@ type SetClaimOwners struct {
 	Ordinal int
 	Claim   Target
 	Owners  []metav1.OwnerReference
+	// Exposed names an owner with which the claim would be deleted although the policy keeps it, empty if
+	// there is none.
+	Exposed string
 }
 
 // UpdateClaim makes a claim larger, or gives it attributes, labels or annotations of its

@@ -42,7 +42,7 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 			d.again(until.Sub(f.Now))
 			return false
 		}
-		if !isTerminating(m.pod) {
+		if !isTerminating(m.pod) && !d.waitForOwners(f, m) {
 			d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteFinished})
 		}
 		d.wait("pod %s has ended (%s); it is recreated after its deletion", m.pod.Name, m.pod.Status.Phase)
@@ -54,7 +54,7 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 }
 
 // complete plans what a pod that exists may lack: claims that it cannot start
-// without, the owners of its claims, and the labels of its identity. The claims
+// without, and the labels of its identity. The claims
 // that a pod mounts cannot be changed, so a pod with others is left to people.
 func complete(f *facts, d *draft, m member) {
 	if m.pod.Status.Phase == corev1.PodPending && !isTerminating(m.pod) {
@@ -62,7 +62,6 @@ func complete(f *facts, d *draft, m member) {
 			d.each(CreateClaims{Ordinal: m.ordinal, Claims: claimsGiven(claims, f.secretsOf(m, false))})
 		}
 	}
-	ownClaims(f, d, m)
 	if isTerminating(m.pod) {
 		return
 	}

@@ -91,71 +91,6 @@ func (f *facts) isFormer(ref metav1.OwnerReference, m member) bool {
 	return f.refersToSet(ref) && ref.UID != f.Set.UID || f.refersToPod(ref, m) && !f.isPod(ref, m)
 }
 
-// ownClaims plans the owner references of the claims of a wanted member, but for those that
-// are changed otherwise before.
-func ownClaims(f *facts, d *draft, m member) {
-	for i := range f.Set.Spec.VolumeClaimTemplates {
-		if action := f.ownClaim(m, i); action != nil && !d.changed[f.claimOf(m, i).Name] {
-			d.own(action)
-		}
-	}
-}
-
-// own plans what a claim lacks, as long as there are not too many marks in the plan.
-func (d *draft) own(action Action) {
-	if _, marks := action.(MarkClaim); marks {
-		if d.owned == mostChanged {
-			return
-		}
-		d.owned++
-	}
-	d.each(action)
-}
-
-// ownClaim plans what the claim of a member from the template of that index lacks of the owner
-// references that the retention policy asks for, and of the mark; nil if it lacks nothing. One that
-// an older set has too is left to that.
-func (f *facts) ownClaim(m member, template int) Action {
-	claim := f.claimOf(m, template)
-	if claim == nil || f.Rivals[f.Set.Spec.VolumeClaimTemplates[template].Name] != "" {
-		return nil
-	}
-	if owners, change := f.claimOwners(claim, m); change {
-		return SetClaimOwners{Ordinal: m.ordinal, Claim: exact(claim), Owners: owners}
-	}
-	if f.lacksMark(claim, m) {
-		return MarkClaim{Ordinal: m.ordinal, Claim: exact(claim), As: ClaimOwned, Annotations: map[string]*string{v1.OwnerAnnotation: new(identity.OwnerMark(f.Set))}}
-	}
-	return nil
-}
-
-// claimOwners says which owner references the claim should have, and whether
-// those it has are different. A claim that refers to an earlier set or pod of the
-// same name is left alone: whoever left it so, or the garbage collector, has yet
-// to decide about it, and its data must not be lost by our guess. A claim that has
-// another controller gets none of our references.
-func (f *facts) claimOwners(claim *corev1.PersistentVolumeClaim, m member) ([]metav1.OwnerReference, bool) {
-	var others, ours []metav1.OwnerReference
-	for _, ref := range claim.OwnerReferences {
-		switch {
-		case f.isFormer(ref, m):
-			return nil, false
-		case ref.UID == f.Set.UID, f.isPod(ref, m):
-			ours = append(ours, ref)
-		default:
-			others = append(others, ref)
-		}
-	}
-	var want []metav1.OwnerReference
-	if !f.hasOtherController(claim, m) {
-		want = f.wantedOwners(m)
-	}
-	same := slices.EqualFunc(ours, want, func(a, b metav1.OwnerReference) bool {
-		return a.UID == b.UID && isController(a) == isController(b)
-	})
-	return append(others, want...), !same
-}
-
 // wantedOwners are the owners that the retention policy gives to a member's claims:
 //
 //	whenScaled  whenDeleted  wanted member  condemned member
@@ -165,7 +100,7 @@ func (f *facts) claimOwners(claim *corev1.PersistentVolumeClaim, m member) ([]me
 //	Delete      Delete       the set        its pod
 //
 // If claims of removed members are deleted after a delay, the pod does not own them: they
-// outlive it.
+// outlive it. A surplus member without a pod has nothing that could own its claims but the set.
 func (f *facts) wantedOwners(m member) []metav1.OwnerReference {
 	const remove = v1.DeletePersistentVolumeClaimRetentionPolicyType
 	policy, wanted := f.retention(), f.roster.Contains(m.ordinal)
@@ -173,7 +108,7 @@ func (f *facts) wantedOwners(m member) []metav1.OwnerReference {
 	switch {
 	case !wanted && withPod && m.pod != nil:
 		return []metav1.OwnerReference{*metav1.NewControllerRef(m.pod, corev1.SchemeGroupVersion.WithKind("Pod"))}
-	case (wanted || !withPod) && policy.WhenDeleted == remove:
+	case (wanted || !withPod || m.pod == nil) && policy.WhenDeleted == remove:
 		return []metav1.OwnerReference{identity.Owner(f.Set)}
 	default:
 		return nil

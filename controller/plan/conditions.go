@@ -86,7 +86,7 @@ func openWork(f *facts, d *draft) *reason {
 	available, wanted, existing := f.available, f.roster.Len(), f.existing()
 	word, growing, paused := "", f.growing(), f.heldBack()
 	stepWord, stepText := f.stepState()
-	object := f.openObject()
+	object, exposed := f.openObject(), f.exposedText()
 	switch {
 	case f.Set.DeletionTimestamp != nil, d.stalled != nil, f.awaiting != nil:
 		return heldWork(f, d)
@@ -110,10 +110,12 @@ func openWork(f *facts, d *draft) *reason {
 		word = stepWord
 	case object != "":
 		word = v1.ReasonWaitingForObjects
+	case exposed != "":
+		word = v1.ReasonChangingClaimOwners
 	default:
 		return nil
 	}
-	return &reason{d.orGate(word), joined(fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, growing, paused, stepText, object)}
+	return &reason{d.orGate(word), joined(fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, exposed, growing, paused, stepText, object)}
 }
 
 // heldWork says what remains to be done of a set whose members are not looked at; nil if that is

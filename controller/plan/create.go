@@ -49,7 +49,6 @@ func create(f *facts, d *draft, m member) {
 	}
 	pod, claims = identity.PodGiven(identity.WithOutputs(pod, outputs), secrets), claimsGiven(claims, secrets)
 	d.inOrder(append(objects, CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: f.withServiceGate(pod), Override: f.dueOverride(m)})...)
-	ownClaims(f, d, m)
 	d.wait("pod %s is being created", name)
 }
 

@@ -25,6 +25,8 @@
 //	            reaches that goes by steps is part of the survey (release.go, steps.go)
 //	revisions   record the template; a template seen before becomes the latest again
 //	membership  adopt pods without a controller, release pods that no longer match
+//	claim owners  give all claims the owners that the retention policy asks for, before any
+//	            pod is removed
 //	recreate    strategy Recreate only: remove old members, wait until all are gone
 //	claims      change claims after their templates, if asked for and as far as that is
 //	            possible in place

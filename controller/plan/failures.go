@@ -50,6 +50,9 @@ func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now t
 	if _, changes := worst.Action.(ApplyObject); changes && apierrors.IsInvalid(worst.Err) {
 		message += "; delete it to have it made anew"
 	}
+	if owners, sets := worst.Action.(SetClaimOwners); sets && owners.Exposed != "" {
+		message += fmt.Sprintf("; until then claim %s, which stays, is deleted with %s", owners.Claim.Name, owners.Exposed)
+	}
 	if len(failures) > 1 {
 		message += fmt.Sprintf(" (and %d more)", len(failures)-1)
 	}

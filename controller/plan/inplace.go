@@ -179,7 +179,7 @@ func (f *facts) updateInPlace(m member, change *identity.InPlaceChange, removal 
 		update.Annotations = with(change.Annotations, v1.InPlaceAnnotation, nextNote(m.pod, goal, change, f.Now).text())
 	}
 	asked := removal.Reason == DeleteUnready || f.agreed(m)
-	if f.inPlacePolicy() != v1.OnlyInPlaceUpdatePolicyType && asked {
+	if f.inPlacePolicy() != v1.OnlyInPlaceUpdatePolicyType && asked && f.ownersAllow(m) {
 		update.Otherwise = &removal
 	}
 	return update

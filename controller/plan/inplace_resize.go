@@ -33,7 +33,7 @@ func (f *facts) resizeNext(d *draft, m member, others int) (goes bool) {
 			resize.Containers = mergedResources(resize.Containers, map[string]corev1.ResourceRequirements{name: note.Resources[name]})
 		}
 	}
-	if f.affords(m, others) && f.mayRecreate(d, m) {
+	if f.affords(m, others) && f.mayRecreate(d, m) && f.ownersAllow(m) {
 		removal := f.addressed(m, DeletePod{Reason: DeleteUnresized})
 		resize.Otherwise = &removal
 	}

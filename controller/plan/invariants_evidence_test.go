@@ -215,6 +215,7 @@ func (f evidence) notDesired() (lacks []string) {
 	for _, ordinal := range f.surplus() {
 		lacks = append(lacks, fmt.Sprintf("member %d is not wanted", ordinal))
 	}
+	lacks = append(lacks, f.exposedClaims()...)
 	lacks = append(lacks, f.lacksObjects()...)
 	lacks = append(lacks, f.unknownObjects()...)
 	for _, ordinal := range f.ordinals {

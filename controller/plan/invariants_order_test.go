@@ -129,7 +129,7 @@ func (j *judged) updateOrder() {
 				continue // their turn was when they were asked about, or is now, too
 			}
 			if !taken[other] && j.serves(one) && j.serves(other) && j.isOutdated(other) && j.precedes(other, one) &&
-				j.waitsFor(other) < 0 && !j.isUnrenderable(other) && (j.ordered() || j.untold(other) == "" && !j.isStuck(other)) {
+				j.waitsFor(other) < 0 && !j.isUnrenderable(other) && (j.ordered() || j.untold(other) == "" && !j.isStuck(other) && !j.ownsClaim(other)) {
 				j.broke("update order", "member %d is updated before member %d", one, other)
 			}
 		}

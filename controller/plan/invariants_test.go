@@ -49,6 +49,7 @@ var invariants = []func(*judged){
 	(*judged).waitsForGate,
 	(*judged).createdClaims,
 	(*judged).claimOwners,
+	(*judged).keepsClaims,
 	(*judged).reclaims,
 	(*judged).objects,
 	(*judged).retired,

@@ -28,7 +28,7 @@ type World struct {
 	// that they are its members, whoever controls them.
 	Pods []*corev1.Pod
 	// Claims are the claims of the namespace that have the name of a claim of any
-	// member, wanted or not.
+	// member, wanted or not, and those of removed claim templates that the set or a pod of it controls.
 	Claims []*corev1.PersistentVolumeClaim
 	// Knowing are claims of templates that the set may have had and that record which generated Secrets
 	// they were given. Their data was written with these.

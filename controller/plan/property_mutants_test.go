@@ -34,6 +34,7 @@ func mutants() map[string]mutant {
 		"creates at once after deleting":       {"old one gone", each(createdAtOnce)},
 		"scales down from the lowest":          {"scale order", scalesFromLowest},
 		"creates the highest member first":     {"predecessor", createsHighest},
+		"removes pods that own claims":         {"claim of pod", removesOwners},
 		"creates without claims":               {"claims first", each(func(a CreateMember) []Action { a.Claims = nil; return []Action{a} })},
 		"creates on terminating claims":        {"terminating claim", createsOnBadClaims},
 		"ignores the partition":                {"reason to delete", updatesBelowPartition},

@@ -60,13 +60,13 @@ func createInTurn(f *facts, d *draft, m member) {
 // removeInTurn removes members that are not wanted, the highest ordinals first, as long as
 // fewer are terminating than may be. A pod that terminates for longer than the set's deadline does
 // not count, or one on a dead node would keep all others.
-func removeInTurn(f *facts, d *draft, ready []member) {
+func removeInTurn(f *facts, d *draft) {
 	limit, bounded := f.removalRate()
 	ending, late := f.terminating()
 	limit -= ending
-	for _, m := range ready {
+	for _, m := range f.condemned {
 		switch {
-		case isTerminating(m.pod):
+		case isTerminating(m.pod), d.waitForOwners(f, m):
 		case bounded && limit <= 0:
 			d.wait("%s", f.turnText(m, late))
 			return

@@ -97,7 +97,7 @@ func mountsClaim(pod *corev1.Pod, claim string) bool {
 // does not know of it yet deletes nothing.
 func reclaim(f *facts, d *draft) verdict {
 	for _, left := range f.returned {
-		d.mark(left, ClaimKept, map[string]*string{v1.RetiredAtAnnotation: nil})
+		f.markLeftover(d, left, ClaimKept, map[string]*string{v1.RetiredAtAnnotation: nil})
 	}
 	delay, _ := f.reclaimDelay()
 	deleted := 0
@@ -107,7 +107,7 @@ func reclaim(f *facts, d *draft) verdict {
 		case left.retired.since.IsZero():
 			// Up to the next second: rather a claim stays for longer than the set says.
 			since := f.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
-			d.mark(left, ClaimRetired, map[string]*string{v1.RetiredAtAnnotation: new(since.Format(time.RFC3339))})
+			f.markLeftover(d, left, ClaimRetired, map[string]*string{v1.RetiredAtAnnotation: new(since.Format(time.RFC3339))})
 		case f.Now.Before(due):
 			d.again(due.Sub(f.Now))
 		case left.retired.proven && deleted < mostReclaimed:
@@ -118,9 +118,9 @@ func reclaim(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// mark plans what is noted on a claim.
-func (d *draft) mark(left leftover, as ClaimMark, annotations map[string]*string) {
-	if len(d.marked) == mostChanged || d.changed[left.claim.Name] {
+// markLeftover plans an annotation of a claim.
+func (f *facts) markLeftover(d *draft, left leftover, as ClaimMark, annotations map[string]*string) {
+	if len(d.marked) == mostChanged || d.changed[left.claim.Name] || f.changesOwners(left.claim) {
 		return
 	}
 	if d.marked == nil {

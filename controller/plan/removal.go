@@ -10,8 +10,12 @@ import (
 )
 
 // remove is what is done next to take away a pod that may serve: by an update, because somebody
-// has asked for it, or because its member is not wanted. All such removals go through here.
+// has asked for it, or because its member is not wanted. All such removals go through here. None is
+// planned while the pod owns a claim that stays.
 func remove(f *facts, d *draft, m member, removal DeletePod) []Action {
+	if d.waitForOwners(f, m) {
+		return nil
+	}
 	if first, agree := askFirst(f, d, m, removal.Reason); !agree {
 		return first
 	}

@@ -55,7 +55,7 @@ func replaceAsked(f *facts, d *draft) verdict {
 // removeAsked removes a pod that somebody has asked to have replaced, unless its member could
 // not be created again, and reports whether it does.
 func removeAsked(f *facts, d *draft, m member) bool {
-	if !returnable(f, d, m) {
+	if !returnable(f, d, m) || d.waitForOwners(f, m) {
 		d.giveUp(f, m)
 		return false
 	}

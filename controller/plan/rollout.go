@@ -104,7 +104,7 @@ func servesNobody(pod *corev1.Pod) bool {
 // isHeld reports whether an outdated pod is kept, because the next one could not be created, or
 // because its claims have not been changed yet and it serves.
 func isHeld(f *facts, d *draft, m member) bool {
-	return !isTerminating(m.pod) && (!returnable(f, d, m) || awaitsClaims(f, d, m))
+	return !isTerminating(m.pod) && (!returnable(f, d, m) || d.waitForOwners(f, m) || awaitsClaims(f, d, m))
 }
 
 // replaceBroken removes an old pod that serves nobody anyhow: that costs no budget,

@@ -35,6 +35,7 @@ func rules() []rule {
 		{name: "rollout", apply: tellRollout},
 		{name: "revisions", apply: recordTemplate},
 		{name: "membership", apply: keepMembership},
+		{name: "claim owners", apply: keepClaimOwners, aside: true},
 		{name: "recreate", apply: removeOld},
 		{name: "claims", apply: updateClaims},
 		{name: "in place", apply: goOnInPlace},

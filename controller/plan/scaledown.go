@@ -19,9 +19,8 @@ import (
 // is unhealthy too and may recover: both might be on their way to health, and the lower one
 // counts more.
 func scaleDown(f *facts, d *draft) verdict {
-	ready := claimsOfCondemned(f, d)
 	if !f.ordered {
-		removeInTurn(f, d, ready)
+		removeInTurn(f, d)
 		return proceed
 	}
 	if len(f.condemned) == 0 {
@@ -29,10 +28,9 @@ func scaleDown(f *facts, d *draft) verdict {
 	}
 	highest := f.condemned[0]
 	switch lower := f.lowestUnavailable(); {
-	case len(ready) < len(f.condemned):
-		d.wait("the claims of removed members are being marked for deletion")
 	case isTerminating(highest.pod):
 		waitForEnd(f, d, highest.pod, "")
+	case d.waitForOwners(f, highest):
 	case f.unavailable(highest) && !f.drained(highest) && !f.isHopeless(highest) && lower.ordinal != highest.ordinal:
 		d.wait("%s", f.lowerText(highest, lower))
 	default:
@@ -40,25 +38,6 @@ func scaleDown(f *facts, d *draft) verdict {
 		d.wait("pod %s is being removed%s", highest.pod.Name, f.whyCondemned(highest))
 	}
 	return pause
-}
-
-// claimsOfCondemned plans the owners of the claims of condemned members, and
-// returns the members whose claims have the right ones already.
-func claimsOfCondemned(f *facts, d *draft) []member {
-	var ready []member
-	for _, m := range f.condemned {
-		lacking := false
-		for i := range f.Set.Spec.VolumeClaimTemplates {
-			if action := f.ownClaim(m, i); action != nil {
-				d.own(action)
-				lacking = true
-			}
-		}
-		if !lacking {
-			ready = append(ready, m)
-		}
-	}
-	return ready
 }
 
 func condemn(f *facts, d *draft, m member) {

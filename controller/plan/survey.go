@@ -47,6 +47,10 @@ type facts struct {
 	available int
 	carried   map[string]int
 	claims    map[string]*corev1.PersistentVolumeClaim
+	// ownerChanges are the changes of owners that the retention policy asks for, by the ordinals of
+	// members. exposed are those of claims that could be deleted although they stay, by name.
+	ownerChanges map[int][]SetClaimOwners
+	exposed      []SetClaimOwners
 	// leftovers are the claims of removed members that are deleted some time after that, and
 	// returned those that are marked for it and are to stay.
 	leftovers, returned []leftover
@@ -134,6 +138,7 @@ func survey(world World, reads *reader) *facts {
 		f.claimTemplates = identity.ClaimTemplates(world.Set)
 	}
 	f.sortMembers(selector)
+	f.findOwnerChanges()
 	f.findLeftovers()
 	f.findAnchor()
 	f.findKnowing()

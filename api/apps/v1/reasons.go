@@ -71,6 +71,9 @@ const (
 	ReasonUpdating = "Updating"
 	// ReasonReplacingMembers: members are being replaced because somebody has asked for it.
 	ReasonReplacingMembers = "ReplacingMembers"
+	// ReasonChangingClaimOwners: the retention policy keeps a claim that still has an owner with which it
+	// would be deleted.
+	ReasonChangingClaimOwners = "ChangingClaimOwners"
 	// ReasonGrowingClaims: claims of members have yet to become as their templates describe.
 	ReasonGrowingClaims = "GrowingClaims"
 	// ReasonWaitingForMembers: every member has a pod, and not all are available.

@@ -1,0 +1,244 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// findOwnerChanges compares the owner references of every claim of the set with the retention policy:
+// claims of desired and of surplus members, with or without a pod, and of removed claim templates. A claim that
+// an older set has, too, is not changed: the status reports it if it could be deleted.
+func (f *facts) findOwnerChanges() {
+	if len(f.Claims) == 0 {
+		return
+	}
+	members := map[int]member{}
+	for m := range f.all() {
+		if m.pod != nil {
+			members[m.ordinal] = m
+		}
+	}
+	f.ownerChanges = map[int][]SetClaimOwners{}
+	for _, claim := range f.Claims {
+		template, ordinal, named := claimParts(claim.Name, f.Set.Name)
+		if !named || claim.DeletionTimestamp != nil {
+			continue
+		}
+		m, hasPod := members[ordinal]
+		if !hasPod {
+			m = member{ordinal: ordinal}
+		}
+		change := f.ownerChange(claim, m, template)
+		if change == nil {
+			continue
+		}
+		if f.Rivals[template] == "" {
+			f.ownerChanges[ordinal] = append(f.ownerChanges[ordinal], *change)
+		}
+		if change.Exposed != "" {
+			f.exposed = append(f.exposed, *change)
+		}
+	}
+	slices.SortFunc(f.exposed, func(a, b SetClaimOwners) int { return strings.Compare(a.Claim.Name, b.Claim.Name) })
+}
+
+// claimParts splits the name of a claim into its claim template, which the set may not have any more, and
+// its ordinal.
+func claimParts(claim, set string) (template string, ordinal int, ok bool) {
+	base, ordinal, ok := identity.ParsePodName(claim)
+	if !ok {
+		return "", 0, false
+	}
+	template, ok = strings.CutSuffix(base, "-"+set)
+	return template, ordinal, ok && template != ""
+}
+
+// ownerChange is what has to change about the owners of a claim, nil if nothing has to. A claim that
+// refers to an earlier set or pod of the same name is left alone: the garbage collector is about to
+// delete it, or whoever left it so has yet to decide about it.
+func (f *facts) ownerChange(claim *corev1.PersistentVolumeClaim, m member, template string) *SetClaimOwners {
+	var ours, others []metav1.OwnerReference
+	for _, ref := range claim.OwnerReferences {
+		switch {
+		case f.isFormer(ref, m):
+			return nil
+		case ref.UID == f.Set.UID, f.isPod(ref, m):
+			ours = append(ours, ref)
+		default:
+			others = append(others, ref)
+		}
+	}
+	policy := f.wantedOwners(m)
+	want := policy
+	switch {
+	case f.hasOtherController(claim, m):
+		want = nil
+	case f.isUnused(claim, m, template):
+		policy = f.allowedOwners(m)
+		want = slices.DeleteFunc(slices.Clone(policy), func(allowed metav1.OwnerReference) bool { return !refersTo(ours, allowed) })
+	}
+	if slices.EqualFunc(ours, want, func(a, b metav1.OwnerReference) bool { return a.UID == b.UID && isController(a) == isController(b) }) {
+		return nil
+	}
+	change := &SetClaimOwners{Ordinal: m.ordinal, Claim: exact(claim), Owners: append(others, want...)}
+	if exposing := slices.IndexFunc(ours, func(ref metav1.OwnerReference) bool { return f.exposes(ref, policy) }); exposing >= 0 {
+		change.Exposed = foreignWord(ours[exposing].Kind) + "/" + foreignWord(ours[exposing].Name)
+	}
+	return change
+}
+
+// exposes reports whether a claim is deleted with an owner although the policy does not say so. A
+// claim that is to be deleted with its surplus pod may be deleted with the set just as well.
+func (f *facts) exposes(owner metav1.OwnerReference, policy []metav1.OwnerReference) bool {
+	return !refersTo(policy, owner) && !slices.ContainsFunc(policy, func(ref metav1.OwnerReference) bool { return ref.UID != f.Set.UID })
+}
+
+// isUnused reports whether nothing shows that a claim is one which the present policy is about: its template
+// was removed, or its member is surplus and has no pod. Somebody may have created the claim for a later
+// scale-up, or an earlier policy kept it. Such a claim gets no owner that it does not have.
+func (f *facts) isUnused(claim *corev1.PersistentVolumeClaim, m member, template string) bool {
+	removed := !slices.ContainsFunc(f.Set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool { return t.Name == template })
+	mark := claim.Annotations[v1.OwnerAnnotation]
+	return removed || m.pod == nil && !f.roster.Contains(m.ordinal) && mark != identity.OwnerMark(f.Set)
+}
+
+// allowedOwners are the owners that an unused claim may keep: all those with which the policy lets it be
+// deleted.
+func (f *facts) allowedOwners(m member) []metav1.OwnerReference {
+	allowed := f.wantedOwners(m)
+	if f.retention().WhenDeleted == v1.DeletePersistentVolumeClaimRetentionPolicyType && !refersTo(allowed, identity.Owner(f.Set)) {
+		allowed = append(allowed, identity.Owner(f.Set))
+	}
+	return allowed
+}
+
+func refersTo(owners []metav1.OwnerReference, owner metav1.OwnerReference) bool {
+	return slices.ContainsFunc(owners, func(ref metav1.OwnerReference) bool { return ref.UID == owner.UID })
+}
+
+// keepClaimOwners gives the claims of the set the owners that the retention policy asks for, whatever the
+// health of members and before any rule removes a pod: whoever sets the policy to Retain may delete the set
+// right after that. Each change is a chain of its own, so a refused one holds up nothing but the removal of
+// its own member's pod, which waits in ownersAllow.
+func keepClaimOwners(f *facts, d *draft) verdict {
+	var changes []SetClaimOwners
+	for _, all := range f.ownerChanges {
+		changes = append(changes, all...)
+	}
+	slices.SortFunc(changes, f.byUrgency)
+	for _, change := range changes[:min(len(changes), mostChanged)] {
+		d.each(change)
+	}
+	for m := range f.all() {
+		f.markClaims(d, m)
+	}
+	return proceed
+}
+
+// byUrgency puts first the claims that could be deleted although they stay, and then those of surplus members,
+// whose removal waits for that.
+func (f *facts) byUrgency(a, b SetClaimOwners) int {
+	urgency := func(c SetClaimOwners) int {
+		switch {
+		case c.Exposed != "":
+			return 0
+		case !f.roster.Contains(c.Ordinal):
+			return 1
+		default:
+			return 2
+		}
+	}
+	byOrdinal := cmp.Compare(a.Ordinal, b.Ordinal)
+	if urgency(a) == 1 {
+		byOrdinal = -byOrdinal // the highest member is removed first
+	}
+	return cmp.Or(cmp.Compare(urgency(a), urgency(b)), byOrdinal, strings.Compare(a.Claim.Name, b.Claim.Name))
+}
+
+// markClaims plans the annotation of the claims of a member without which they are not deleted some time
+// after its removal.
+func (f *facts) markClaims(d *draft, m member) {
+	for i := range f.Set.Spec.VolumeClaimTemplates {
+		claim := f.claimOf(m, i)
+		if d.owned == mostChanged || !f.isUnmarked(m, i) || f.changesOwners(claim) {
+			continue
+		}
+		d.owned++
+		d.each(MarkClaim{Ordinal: m.ordinal, Claim: exact(claim), As: ClaimOwned, Annotations: map[string]*string{v1.OwnerAnnotation: new(identity.OwnerMark(f.Set))}})
+	}
+}
+
+// isUnmarked reports whether the claim of a member from the template of that index lacks the annotation.
+func (f *facts) isUnmarked(m member, template int) bool {
+	claim := f.claimOf(m, template)
+	return claim != nil && f.Rivals[f.Set.Spec.VolumeClaimTemplates[template].Name] == "" && f.lacksMark(claim, m)
+}
+
+// changesOwners reports whether the owners of a claim have to change. Until then nothing else is planned for
+// the claim: that would be decided on another version of it.
+func (f *facts) changesOwners(claim *corev1.PersistentVolumeClaim) bool {
+	_, ordinal, _ := claimParts(claim.Name, f.Set.Name)
+	return slices.ContainsFunc(f.ownerChanges[ordinal], func(change SetClaimOwners) bool { return change.Claim.Name == claim.Name })
+}
+
+// ownersAllow reports whether the pod of a member may be removed as far as its claims go. No claim that stays
+// may be deleted with the pod, and the claims of a surplus member have to have their owners before. The
+// removal waits for a sync that sees the claims so: it does not rely on a patch that may be refused, or that
+// the pod's removal may overtake.
+func (f *facts) ownersAllow(m member) bool {
+	desired := f.roster.Contains(m.ordinal)
+	for _, change := range f.ownerChanges[m.ordinal] {
+		if !desired || change.Exposed != "" {
+			return false
+		}
+	}
+	for i := range f.Set.Spec.VolumeClaimTemplates {
+		if !desired && f.isUnmarked(m, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// waitForOwners reports whether the pod of a member has to stay until the owners of its claims have changed,
+// and says so.
+func (d *draft) waitForOwners(f *facts, m member) bool {
+	if f.ownersAllow(m) {
+		return false
+	}
+	for _, change := range f.ownerChanges[m.ordinal] {
+		if change.Exposed != "" {
+			d.wait("pod %s is removed when claim %s, which stays, does not belong to %s any more", m.pod.Name, change.Claim.Name, change.Exposed)
+			return true
+		}
+	}
+	d.wait("the claims of removed members are being marked for deletion")
+	return true
+}
+
+// exposedText says which claim would be deleted with an owner although it stays, empty if none would.
+func (f *facts) exposedText() string {
+	if len(f.exposed) == 0 {
+		return ""
+	}
+	first := f.exposed[0]
+	text := fmt.Sprintf("claim %s stays, but still belongs to %s", first.Claim.Name, first.Exposed)
+	if template, _, _ := claimParts(first.Claim.Name, f.Set.Name); f.Rivals[template] != "" {
+		text += fmt.Sprintf(", and is not changed, because it is also a claim of set %s, which is older", f.Rivals[template])
+	}
+	if more := len(f.exposed) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more claims)", more)
+	}
+	return text
+}
