@@ -33,6 +33,8 @@ var outcomeThemes = map[string]theme{
 	"clocks":   {[]string{"claims", "scaledAfterSeconds"}, []string{"skew", "skew", "behind", "behind", "replicas", "replicas", "gone", "wait", "scaledAfterSeconds"}},
 	"refusals": {[]string{"claims", "whenScaled", "policy"}, []string{"takeback", "takeback", "whenScaled", "refuse owners", "refuse owners", "allow", "image", "image", "looks"}},
 	"disks":    {[]string{"claims", "whenScaled", "whenDeleted"}, []string{"whenScaled", "whenDeleted", "replicas", "replicas", "takeback", "takeback", "scaledAfterSeconds", "kill", "gone", "unready", "sicken", "gc", "evict", "image", "claims", "replace", "strategy"}},
+
+	"ending": endingPods, "broken": brokenSurplus, "growing": growingClaims, "handing": handingOver, "exported": exportedClaims, "patient": patientRestarts,
 }
 
 // theirs are the events that happen to sets whose outcomes are judged, besides those of the theme.
@@ -104,6 +106,9 @@ func (s *stage) liveOutcome(fields []string, events []event, ending int) {
 
 // outcomeCommandFor is commandFor, with what happens only to sets whose outcomes are judged.
 func (s *stage) outcomeCommandFor(e event) []string {
+	if words, is := s.livenessCommandFor(e); is {
+		return words
+	}
 	able := slices.Sorted(maps.Keys(s.pods))
 	switch e.Kind {
 	case "rest":

@@ -7,5 +7,12 @@ package outcome
 func oracles() []oracle {
 	return []oracle{
 		newDisks(),
+		surplus{},
+		newHeld(),
+		newLoops(),
+		&pace{},
+		newRestarts(),
+		counts{},
+		order{},
 	}
 }
