@@ -44,7 +44,7 @@ func (h *host) noticed(by outcome.Actor) {
 	if by == outcome.User || by == outcome.Cluster || h.outside.set == nil {
 		h.noticeSet()
 	}
-	scene := outcome.Scene{Now: h.now, Set: h.outside.set, Pods: maps.Clone(h.pods), Claims: maps.Clone(h.claims)}
+	scene := outcome.Scene{Now: h.now, Skew: h.skew, Set: h.outside.set, Pods: maps.Clone(h.pods), Claims: maps.Clone(h.claims)}
 	h.judge.See(by, scene)
 }
 
@@ -104,6 +104,8 @@ func (s *stage) befall(name string, args []string) bool {
 		s.shy = true
 	case "losestatus":
 		s.losing = true
+	case "round":
+		s.round()
 	case "setgone":
 		s.outside.gone = true
 		s.noticed(outcome.User)

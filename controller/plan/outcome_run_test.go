@@ -35,6 +35,7 @@ var outcomeThemes = map[string]theme{
 	"disks":    {[]string{"claims", "whenScaled", "whenDeleted"}, []string{"whenScaled", "whenDeleted", "replicas", "replicas", "takeback", "takeback", "scaledAfterSeconds", "kill", "gone", "unready", "sicken", "gc", "evict", "image", "claims", "replace", "strategy"}},
 
 	"paused": pausedUpdates, "failing": failingUpdates, "undone": undoneUpdates, "stepped": steppedUpdates, "divided": dividedUpdates, "gated": gatedUpdates, "annotated": annotatedClaims,
+	"ending": endingPods, "broken": brokenSurplus, "growing": growingClaims, "handing": handingOver, "exported": exportedClaims, "patient": patientRestarts,
 }
 
 // theirs are the events that happen to sets whose outcomes are judged, besides those of the theme.
@@ -107,6 +108,9 @@ func (s *stage) liveOutcome(fields []string, events []event, ending int) {
 // outcomeCommandFor is commandFor, with what happens only to sets whose outcomes are judged.
 func (s *stage) outcomeCommandFor(e event) []string {
 	if words, is := s.rolloutCommandFor(e); is {
+		return words
+	}
+	if words, is := s.livenessCommandFor(e); is {
 		return words
 	}
 	able := slices.Sorted(maps.Keys(s.pods))

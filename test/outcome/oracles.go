@@ -14,5 +14,12 @@ func oracles() []oracle {
 		newPartition(),
 		newGates(),
 		newStrategies(),
+		surplus{},
+		newHeld(),
+		newLoops(),
+		&pace{},
+		newRestarts(),
+		counts{},
+		order{},
 	}
 }

@@ -35,6 +35,8 @@ const (
 type Scene struct {
 	// Now is the time of the host cluster, not that of a controller.
 	Now time.Time
+	// Skew is how far the clock of the controller is ahead of that.
+	Skew time.Duration
 	// Set is the set, nil after its deletion has ended.
 	Set    *v1.StatefulSet
 	Pods   map[string]*corev1.Pod

@@ -1,0 +1,72 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// The themes of liveness: sequences about pods and claims that do not come along.
+var (
+	endingPods      = aboutLiveness([]string{"rate"}, "parallel", "hang", "hang", "fewer", "fewer", "many", "rest", "look")
+	brokenSurplus   = aboutLiveness(nil, "ordered", "sicken", "sicken", "fewer", "many", "rest")
+	growingClaims   = aboutLiveness([]string{"claims", "volumeClaimUpdate"}, "parallel", "grow", "infeasible", "infeasible", "outage", "next", "next", "rest", "round")
+	handingOver     = aboutLiveness([]string{"drain", "inPlace"}, "ordered", "shy", "shy", "next", "next", "next", "gates", "round", "rest")
+	exportedClaims  = aboutLiveness([]string{"claims", "volumeClaimUpdate"}, "export", "export", "claims", "rest")
+	patientRestarts = aboutLiveness([]string{"inPlace"}, "patience", "patience", "next", "next", "observe", "observe", "look", "rest")
+)
+
+// aboutLiveness is a theme whose events make up most of its sequences.
+func aboutLiveness(fields []string, events ...string) theme {
+	return theme{fields, slices.Repeat(events, 4)}
+}
+
+// livenessCommandFor is the command for an event of the themes of liveness, and false for other events.
+func (s *stage) livenessCommandFor(e event) ([]string, bool) {
+	rolls := s.set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType
+	follows := s.set.Spec.VolumeClaimUpdate != nil && len(s.set.Spec.VolumeClaimTemplates) > 0
+	able := slices.Sorted(maps.Keys(s.pods))
+	change := func(possible bool, settings ...string) ([]string, bool) {
+		if !possible {
+			return nil, true
+		}
+		return append([]string{"set"}, settings...), true
+	}
+	switch e.Kind {
+	case "round":
+		return []string{e.Kind}, true
+	case "parallel":
+		return change(true, "policy=Parallel")
+	case "ordered":
+		return change(true, "policy=OrderedReady")
+	case "fewer":
+		return change(true, "replicas="+choice([]string{"1", "0", "2"}, e.Value))
+	case "many":
+		return change(true, "replicas="+choice([]string{"6", "10"}, e.Value))
+	case "next":
+		return change(true, "image="+choice([]string{"nginx:2", "nginx:3"}, e.Value))
+	case "grow":
+		return change(follows, "claims=www:"+choice([]string{"2Gi", "3Gi"}, e.Value))
+	case "outage":
+		if len(able) == 0 {
+			return nil, true
+		}
+		return append([]string{"sicken"}, able...), true
+	case "export":
+		return change(follows, "claimAnnotation="+choice([]string{v1.OwnerAnnotation, v1.RetiredAtAnnotation}, e.Value))
+	case "patience":
+		return change(rolls, "grace=10000000000")
+	}
+	return nil, false
+}
+
+// round is one sync, and all that the host does after it by itself.
+func (s *stage) round() {
+	p, done, failed := s.look()
+	s.report(p, done, failed)
+	s.happened(append(append(s.kubelet(), s.collect()...), s.provision()...))
+}

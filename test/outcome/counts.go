@@ -1,0 +1,60 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outcome
+
+import (
+	v1 "statefulset.dev/api/apps/v1"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// counts holds docs/status.md: what the status of a set reports is what there is.
+type counts struct{}
+
+func (counts) name() string { return "status" }
+
+func (o counts) rested(j *Judge, now *Scene) {
+	set := now.Set
+	if !works(set) || now.Skew != 0 {
+		return
+	}
+	if set.Status.ObservedGeneration != set.Generation {
+		j.broken(o, "generation: observedGeneration is %d, and the generation is %d", set.Status.ObservedGeneration, set.Generation)
+		return
+	}
+	var pods, ready, available, surplus int32
+	for name := range now.Pods {
+		n, is := ordinal(set, name)
+		pod := now.podOf(n)
+		if !is || pod == nil {
+			continue
+		}
+		pods += one(pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending || pod.DeletionTimestamp == nil)
+		ready += one(isReady(pod))
+		available += one(now.isAvailable(pod))
+		surplus += one(!isDesired(set, n))
+	}
+	if set.Status.ReadyReplicas > ready || set.Status.AvailableReplicas > ready || set.Status.AvailableReplicas > set.Status.ReadyReplicas {
+		j.broken(o, "counts: %d are ready and %d available by the status, and %d pods are ready", set.Status.ReadyReplicas, set.Status.AvailableReplicas, ready)
+	}
+	if set.Status.Replicas > pods+available && set.Status.Replicas > int32(len(now.Pods)) {
+		j.broken(o, "pods: the status counts %d pods of %d", set.Status.Replicas, len(now.Pods))
+	}
+	if condition(set, v1.StatefulSetReady).Status != corev1.ConditionTrue {
+		return
+	}
+	switch {
+	case !now.allAvailable():
+		j.broken(o, "ready: Ready is True, although not all desired members are available")
+	case surplus > 0:
+		j.broken(o, "surplus: Ready is True, although %d pods are surplus", surplus)
+	}
+}
+
+func one(is bool) int32 {
+	if is {
+		return 1
+	}
+	return 0
+}

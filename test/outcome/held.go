@@ -1,0 +1,114 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outcome
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// held holds docs/claims.md ("a pod that serves nobody is updated all the same") and docs/disruption.md
+// ("a question stays open when the pod stops being ready"): an update reaches the pods that it can fix,
+// and goes on when a pod has handed over.
+type held struct {
+	// handing are the pods that stopped being ready while they were asked or drained, and which of these.
+	handing map[types.UID]string
+}
+
+func newHeld() *held { return &held{handing: map[types.UID]string{}} }
+
+func (*held) name() string { return "held" }
+
+func (o *held) changed(_ *Judge, before, after *Scene, by Actor) {
+	if before == nil {
+		return
+	}
+	for name, pod := range after.Pods {
+		was := before.Pods[name]
+		switch {
+		case isReady(pod):
+			delete(o.handing, pod.UID)
+		case was == nil || was.UID != pod.UID || by != Cluster || !is(was, corev1.ContainersReady) && !isReady(was):
+		case was.Annotations[v1.DisruptionAnnotation] != "":
+			o.handing[pod.UID] = "asked"
+		case isDrained(was):
+			o.handing[pod.UID] = "drained"
+		}
+	}
+}
+
+// inService is the condition by which a set drains a pod, docs/in-place.md.
+const inService = v1.GroupName + "/in-service"
+
+func isDrained(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == inService && c.Status == corev1.ConditionFalse })
+}
+
+func (o *held) rested(j *Judge, now *Scene) {
+	set := now.Set
+	if !works(set) || !isFree(set) || len(set.Spec.ObjectTemplates) > 0 || set.Spec.Identity != nil || len(set.Spec.Overrides) > 0 || !updatesAll(set) || now.Skew != 0 {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(now.Pods)) {
+		n, is := ordinal(set, name)
+		pod := now.podOf(n)
+		if !is || !isDesired(set, n) || pod == nil || pod.DeletionTimestamp != nil || isReady(pod) || revisionOf(pod) == set.Status.UpdateRevision {
+			continue
+		}
+		how := o.handing[pod.UID]
+		switch {
+		case !isOrdered(set) && how == "" && now.claimsAre(n):
+			j.broken(o, "%s: pod %s is not ready and does not get the update", o.cause(now), name)
+		case how != "" && now.othersAvailable(n):
+			j.broken(o, "%s: pod %s stopped being ready when it was to hand over, and nothing follows", how, name)
+		}
+	}
+}
+
+// cause says in a word what may hold an update up.
+func (*held) cause(now *Scene) string {
+	for _, claim := range now.Claims {
+		if len(claim.Status.AllocatedResourceStatuses) > 0 {
+			return "growth"
+		}
+	}
+	return "nothing"
+}
+
+// claimsAre reports whether all claims of a member are there to stay.
+func (s *Scene) claimsAre(n int) bool {
+	for name, claim := range s.Claims {
+		if m, is := member(s.Set, name); is && m == n && claim.DeletionTimestamp != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Scene) othersAvailable(n int) bool {
+	return !slices.ContainsFunc(desired(s.Set), func(m int) bool { return m != n && !s.isAvailable(s.podOf(m)) })
+}
+
+func revisionOf(pod *corev1.Pod) string { return pod.Labels["controller-revision-hash"] }
+
+// updatesAll reports whether nothing keeps members of a set from its update revision.
+func updatesAll(set *v1.StatefulSet) bool {
+	rolling := set.Spec.UpdateStrategy.RollingUpdate
+	if set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+		return false
+	}
+	if set.Spec.Disruption != nil && set.Spec.Disruption.Method == v1.EvictDisruptionMethodType {
+		return false
+	}
+	if rolling == nil {
+		return set.Status.Rollout == nil
+	}
+	return (rolling.Partition == nil || *rolling.Partition == 0) && (rolling.Paused == nil || !*rolling.Paused) && len(rolling.Steps) == 0 && rolling.FailurePolicy == nil &&
+		rolling.Order == nil && (rolling.InPlace == nil || rolling.InPlace.Policy != v1.OnlyInPlaceUpdatePolicyType)
+}

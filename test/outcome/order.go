@@ -1,0 +1,34 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outcome
+
+import (
+	"maps"
+	"slices"
+)
+
+// order holds docs/semantics.md: an ordered set creates no member as long as a lower one has no pod.
+type order struct{}
+
+func (order) name() string { return "order" }
+
+func (o order) changed(j *Judge, before, after *Scene, by Actor) {
+	if before == nil || by != Controller || !works(after.Set) || before.Set == nil || !isOrdered(after.Set) {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(after.Pods)) {
+		n, is := ordinal(after.Set, name)
+		if before.Pods[name] != nil || !is {
+			continue
+		}
+		for _, m := range desired(after.Set) {
+			if pod := after.podOf(m); m < n && pod == nil {
+				j.broken(o, "create: pod %s was created although member %d has no pod", name, m)
+			}
+		}
+		if !isDesired(after.Set, n) {
+			j.broken(o, "surplus: pod %s was created although its member is not desired", name)
+		}
+	}
+}
