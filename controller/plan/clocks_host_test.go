@@ -19,8 +19,8 @@ func (h *host) setSkew(text string) {
 	h.skew = skew
 }
 
-// forget takes off an object, as in "forget www-web-1", who has written which of its fields.
-func (h *host) forget(names []string) {
+// unprove takes off an object, as in "unprove www-web-1", who has written which of its fields.
+func (h *host) unprove(names []string) {
 	for _, name := range names {
 		if h.claims[name] != nil {
 			h.changeClaim(name, func(claim *corev1.PersistentVolumeClaim) { claim.ManagedFields = nil })

@@ -36,7 +36,7 @@ const separator = "----------\n"
 // Commands: "set key=value..." changes the set; "look" computes and carries out one
 // plan; "settle" lets a willing kubelet work until nothing is left to do; "ready",
 // "unready", "fail", "succeed", "kill" and "gone" happen to the pods named; "wait
-// 10s" lets time pass; "skew 720h" sets the clock of the controller ahead of that of the host; "forget" removes managed fields; "refuse TEXT: ERROR" makes actions fail; "allow" ends that;
+// 10s" lets time pass; "skew 720h" sets the clock of the controller ahead of that of the host; "unprove" removes managed fields; "refuse TEXT: ERROR" makes actions fail; "allow" ends that;
 // "replace" asks for the pods named to be replaced, as a forced request does;
 // "hold" and "unhold" set and remove the annotation; "show" prints what is there; move has the
 // commands about sets that come from another group, ail those about pods that do not
@@ -166,8 +166,8 @@ func (s *stage) command(name string, args []string) {
 		s.now = s.now.Add(duration)
 	case "skew":
 		s.setSkew(args[0])
-	case "forget":
-		s.forget(args)
+	case "unprove":
+		s.unprove(args)
 	case "show":
 		s.show()
 	default:

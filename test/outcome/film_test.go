@@ -6,6 +6,7 @@ package outcome
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,9 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 )
+
+// ofRollouts are the oracles that a film is about. Its scenes leave out what others judge.
+var ofRollouts = []string{"paused", "rollback", "undone", "approval", "partition", "gate", "strategy"}
 
 // film shows a judge one scene after the other.
 type film struct {
@@ -27,7 +31,11 @@ type film struct {
 // newFilm begins with a set of three members that are available at version a.
 func newFilm(rolling v1.RollingUpdateStatefulSetStrategy) *film {
 	f := &film{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), pods: map[string]*corev1.Pod{}}
-	f.judge = NewJudge(func(oracle, message string) { f.reports = append(f.reports, oracle+": "+message) })
+	f.judge = NewJudge(func(oracle, message string) {
+		if slices.Contains(ofRollouts, oracle) {
+			f.reports = append(f.reports, oracle+": "+message)
+		}
+	})
 	f.set = &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "set", Generation: 1}, Spec: v1.StatefulSetSpec{
 		Replicas:       new(int32(3)),
 		UpdateStrategy: v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &rolling},

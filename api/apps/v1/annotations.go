@@ -98,8 +98,9 @@ func ExplainProtection(set metav1.Object) string {
 const OwnerAnnotation = GroupName + "/owner"
 
 // RetiredAtAnnotation is on a claim, or on an object that a set has made for a member. It is when its
-// member was found to be removed, in RFC 3339. The delay after which it is deleted counts from it. It
-// goes when the member comes back.
+// member was found to be removed, in RFC 3339. The delay after which it is deleted counts from it, or from
+// when the annotation was written, as managedFields say, if that is later. It goes when the member comes
+// back.
 const RetiredAtAnnotation = GroupName + "/retired-at"
 
 // ObjectInputsAnnotation is on an object that a set has made from one of its templates. It is a digest
