@@ -9,10 +9,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -31,7 +29,6 @@ type gates struct {
 type question struct {
 	ID        int64
 	Operation v1.DisruptionOperationType
-	Since     metav1.Time
 }
 
 func newGates() *gates {
@@ -79,6 +76,11 @@ func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.P
 	if !is || isDesired(after.Set, n) == (asked.Operation == v1.ScaleDownDisruptionOperationType) || !reflect.DeepEqual(o.gates[was.UID], gatesOf(after.Set)) {
 		return // something else is done than was asked, or others have to agree
 	}
+	replaced := slices.ContainsFunc(after.Set.Status.Replacements, func(r v1.MemberReplacement) bool { return r.PodUID == was.UID })
+	outdated := version(&was.Spec) != version(&after.Set.Spec.Template.Spec)
+	if asked.Operation == v1.UpdateDisruptionOperationType && replaced || asked.Operation == v1.ReplaceDisruptionOperationType && outdated {
+		return // there is another reason, too
+	}
 	if rolling := rollingOf(after.Set); rolling != nil && rolling.ReplaceUnreadyAfterSeconds != nil {
 		return // a pod that keeps an update from going on is not asked
 	}
@@ -101,8 +103,8 @@ func (o *gates) agreed(now *Scene, asked question, pod *corev1.Pod) bool {
 		if !gate.ConcernedBy(asked.Operation) {
 			continue
 		}
-		if gate.TimeoutSeconds != nil && now.Now.Sub(asked.Since.Time) >= time.Duration(*gate.TimeoutSeconds)*time.Second {
-			continue
+		if gate.TimeoutSeconds != nil {
+			continue // the time is that of the controller, whose clock may be another
 		}
 		if !slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 			return string(c.Type) == gate.ConditionType && c.Status == corev1.ConditionTrue && c.Reason == fmt.Sprint(v1.DisruptionAnswerPrefix, asked.ID)

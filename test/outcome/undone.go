@@ -11,7 +11,7 @@ type undone struct {
 	versions
 	// undone is the version that was aborted or rolled back, empty if none was. word is which of them.
 	undone, word string
-	// syncs counts the syncs since.
+	// syncs counts the clean syncs since.
 	syncs int
 	// otherwise are the strategies that the set has had since.
 	otherwise string
@@ -66,8 +66,8 @@ func (o *undone) judge(j *Judge, before, after *Scene, by Actor) {
 	}
 }
 
-func (o *undone) synced(_ *Judge, _ *Scene, _ Sync) {
-	if o.undone != "" {
+func (o *undone) synced(_ *Judge, now *Scene, sync Sync) {
+	if o.undone != "" && sync.Clean && works(now.Set) {
 		o.syncs++
 	}
 }
