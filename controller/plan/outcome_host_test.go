@@ -106,6 +106,8 @@ func (s *stage) befall(name string, args []string) bool {
 		s.losing = true
 	case "round":
 		s.round()
+	case "tarry":
+		s.tarry()
 	case "setgone":
 		s.outside.gone = true
 		s.noticed(outcome.User)

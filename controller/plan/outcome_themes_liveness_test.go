@@ -8,16 +8,18 @@ import (
 	"slices"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/test/outcome"
 )
 
 // The themes of liveness: sequences about pods and claims that do not come along.
 var (
 	endingPods      = aboutLiveness([]string{"rate"}, "parallel", "hang", "hang", "fewer", "fewer", "many", "rest", "look")
 	brokenSurplus   = aboutLiveness(nil, "ordered", "sicken", "sicken", "fewer", "many", "rest")
-	growingClaims   = aboutLiveness([]string{"claims", "volumeClaimUpdate"}, "parallel", "grow", "infeasible", "infeasible", "outage", "next", "next", "rest", "round")
-	handingOver     = aboutLiveness([]string{"drain", "inPlace"}, "ordered", "shy", "shy", "next", "next", "next", "gates", "round", "rest")
-	exportedClaims  = aboutLiveness([]string{"claims", "volumeClaimUpdate"}, "export", "export", "claims", "rest")
-	patientRestarts = aboutLiveness([]string{"inPlace"}, "patience", "patience", "next", "next", "observe", "observe", "look", "rest")
+	growingClaims   = aboutLiveness([]string{"claims", "volumeClaimUpdate"}, "plain", "parallel", "grow", "infeasible", "infeasible", "outage", "next", "next", "rest", "round")
+	drainedPods     = aboutLiveness([]string{"drain", "inPlace"}, "ordered", "shy", "shy", "next", "next", "round", "rest")
+	askedPods       = aboutLiveness([]string{"gates"}, "plain", "ordered", "shy", "shy", "ask", "ask", "next", "next", "next", "rest", "rest")
+	exportedClaims  = aboutLiveness([]string{"claims", "scaledAfterSeconds"}, "export", "export", "delay", "rest", "rest")
+	patientRestarts = aboutLiveness([]string{"inPlace"}, "patience", "next", "next", "tarry", "tarry", "rest")
 )
 
 // aboutLiveness is a theme whose events make up most of its sequences.
@@ -56,10 +58,18 @@ func (s *stage) livenessCommandFor(e event) ([]string, bool) {
 			return nil, true
 		}
 		return append([]string{"sicken"}, able...), true
+	case "plain":
+		return change(true, "strategy=RollingUpdate")
+	case "ask":
+		return change(true, "gates=handed-over")
+	case "delay":
+		return change(true, "scaledAfterSeconds=60")
 	case "export":
-		return change(follows, "claimAnnotation="+choice([]string{v1.OwnerAnnotation, v1.RetiredAtAnnotation}, e.Value))
+		return change(len(s.set.Spec.VolumeClaimTemplates) > 0, "volumeClaimUpdate=InPlace", "claimAnnotation="+choice([]string{v1.OwnerAnnotation, v1.RetiredAtAnnotation}, e.Value))
 	case "patience":
-		return change(rolls, "grace=10000000000")
+		return change(rolls, "inPlace=IfPossible", "grace=10000000000")
+	case "tarry":
+		return []string{e.Kind}, true
 	}
 	return nil, false
 }
@@ -69,4 +79,12 @@ func (s *stage) round() {
 	p, done, failed := s.look()
 	s.report(p, done, failed)
 	s.happened(append(append(s.kubelet(), s.collect()...), s.provision()...))
+}
+
+// tarry has nodes see what is asked of their pods, and do nothing about it for a sync.
+func (s *stage) tarry() {
+	s.lookAndTell()
+	s.command("observe", slices.Sorted(maps.Keys(s.pods)))
+	s.noticed(outcome.Cluster)
+	s.lookAndTell()
 }
