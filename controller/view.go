@@ -91,7 +91,8 @@ func (v view) values(kind resource, index string) []string { return v[kind].List
 // world is what the planner may see of a set, as far as the view shows it.
 func (v view) world(set *v1.StatefulSet, now time.Time) plan.World {
 	pods := v.podsOf(set)
-	return plan.World{Set: set, Revisions: v.revisionsOf(set), Pods: pods, Claims: append(v.claimsOf(set), v.ownedClaims(set, pods)...), Rivals: v.rivalsOf(set), Now: now}
+	claims := append(v.claimsOf(set), v.ownedClaims(set, pods)...)
+	return plan.World{Set: set, Revisions: v.revisionsOf(set), Pods: pods, Claims: claims, Rivals: v.rivalsOf(set), Now: now}
 }
 
 func (v view) podsOf(set *v1.StatefulSet) []*corev1.Pod {

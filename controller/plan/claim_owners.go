@@ -175,7 +175,8 @@ func (f *facts) markClaims(d *draft, m member) {
 			continue
 		}
 		d.owned++
-		d.each(MarkClaim{Ordinal: m.ordinal, Claim: exact(claim), As: ClaimOwned, Annotations: map[string]*string{v1.OwnerAnnotation: new(identity.OwnerMark(f.Set))}})
+		d.each(MarkClaim{Ordinal: m.ordinal, Claim: exact(claim), As: ClaimOwned,
+			Annotations: map[string]*string{v1.OwnerAnnotation: new(identity.OwnerMark(f.Set))}})
 	}
 }
 

@@ -20,11 +20,12 @@ func TestTheMatricesOfClaimsHoldWithAnUnreadyMember(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("web-%d%s", position, order), func(t *testing.T) {
 				members := " replicas=3" + order
-				scaled := fatesOfClaims("claims=www"+members, "claims=www scaledAfterSeconds=20"+members, "claims=www whenScaled=Delete"+members)
+				scaled := fatesOfClaims("claims=www"+members, "claims=www scaledAfterSeconds=20"+members,
+					"claims=www whenScaled=Delete"+members)
 				scaled.expect(t, map[string][]string{
-					"its member is scaled in":                              unready("set replicas=1", "look", "look", "settle"),
+					"its member is scaled in":                              unready("set replicas=1", "look", "look", "ready web-0", "settle"),
 					"its scale-in is taken back before its pod is removed": unready("set replicas=1", "look", "set replicas=3", "look", "look", "settle"),
-					"its pod is replaced, evicted or lost":                 unready("look", "kill web-1", "gone web-1", "look", "settle", "replace web-1", "settle"),
+					"its pod is replaced, evicted or lost":                 unready("look", "kill web-1", "gone web-1", "look", "ready web-0", "settle", "replace web-1", "settle"),
 				})
 				atEnd := fatesOfClaims("claims=www"+members, "claims=www whenDeleted=Delete"+members)
 				atEnd.expect(t, map[string][]string{

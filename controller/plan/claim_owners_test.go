@@ -49,7 +49,9 @@ func TestOwnersOfClaims(t *testing.T) {
 			set.Spec.Replicas = new(int32(1))
 			set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "www"}}}
 			scaled, deleted, _ := strings.Cut(c.policy, " ")
-			policy := &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: v1.PersistentVolumeClaimRetentionPolicyType(scaled), WhenDeleted: v1.PersistentVolumeClaimRetentionPolicyType(deleted)}
+			policy := &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+				WhenScaled: v1.PersistentVolumeClaimRetentionPolicyType(scaled), WhenDeleted: v1.PersistentVolumeClaimRetentionPolicyType(deleted),
+			}
 			if scaled == "Later" {
 				policy.WhenScaled, policy.ScaledAfterSeconds = v1.DeletePersistentVolumeClaimRetentionPolicyType, new(int32(60))
 			}
@@ -70,8 +72,9 @@ func TestOwnersOfClaims(t *testing.T) {
 				claim.Annotations = map[string]string{v1.OwnerAnnotation: identity.OwnerMark(set)}
 			}
 			references := map[string]metav1.OwnerReference{
-				"set": identity.Owner(set), "other": {UID: "other", Name: "other"}, "controller": {UID: "controller", Name: "other", Controller: new(true)},
-				"pod": *metav1.NewControllerRef(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0", UID: "pod"}}, corev1.SchemeGroupVersion.WithKind("Pod")),
+				"set": identity.Owner(set), "other": {UID: "other", Name: "other"},
+				"controller": {UID: "controller", Name: "other", Controller: new(true)},
+				"pod":        *metav1.NewControllerRef(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0", UID: "pod"}}, corev1.SchemeGroupVersion.WithKind("Pod")),
 			}
 			former, earlier := references["pod"], references["set"]
 			former.UID, earlier.UID = "former", "earlier"
