@@ -21,8 +21,8 @@ const (
 	// byClaimBase finds the claims of the name "<base>-<ordinal>", and the sets that
 	// name their claims so.
 	byClaimBase = "claimBase"
-	// byClaimOwner finds the claims that the set or the pod of a UID controls and that have the name of a
-	// member's claim, whether or not the set still has the claim template.
+	// byClaimOwner finds the claims that the set or the pod of a UID controls and that have the
+	// name of a member's claim, whether or not the set still has the claim template.
 	byClaimOwner = "claimOwner"
 	// byRevisionBase finds the revisions of the name "<base>-<hash>", and the sets
 	// that name their revisions so.

@@ -54,8 +54,8 @@ func claimsKind(host kubernetes.Interface) kind {
 	}
 }
 
-// ownerOfClaim is the reference by which a set of ours, or a pod of the name of its member, controls a
-// claim of a name that a member's claim may have; nil if there is none.
+// ownerOfClaim is the reference by which a set of ours, or a pod of the name of its member,
+// controls a claim of a name that a member's claim may have; nil if there is none.
 func ownerOfClaim(claim metav1.Object) *metav1.OwnerReference {
 	owner := metav1.GetControllerOfNoCopy(claim)
 	base, named := baseOfClaim(claim)
@@ -71,8 +71,8 @@ func ownerOfClaim(claim metav1.Object) *metav1.OwnerReference {
 	}
 }
 
-// setOwning is the set of ours that controls a claim, itself or through the pod of a member; nil if there
-// is none.
+// setOwning is the set of ours that controls a claim, itself or through the pod of a member; nil if
+// there is none.
 func setOwning(v view, claim metav1.Object) *v1.StatefulSet {
 	owner := ownerOfClaim(claim)
 	if owner == nil {
@@ -89,8 +89,8 @@ func setOwning(v view, claim metav1.Object) *v1.StatefulSet {
 	return set
 }
 
-// setsOfClaim are those that have a claim of this name, and the one that controls it: more than one if
-// the names of templates and sets can be split in more ways than one.
+// setsOfClaim are those that have a claim of this name, and the one that controls it: more than one
+// if the names of templates and sets can be split in more ways than one.
 func setsOfClaim(v view, claim metav1.Object) []*v1.StatefulSet {
 	base, ok := baseOfClaim(claim)
 	if !ok {
@@ -115,8 +115,8 @@ func claimChanged(before, after *corev1.PersistentVolumeClaim) bool {
 		metaChanged(before.ObjectMeta, after.ObjectMeta)
 }
 
-// trimClaim keeps stubs of claims that are no member's of the sets that there are, and that no set of
-// ours controls.
+// trimClaim keeps stubs of claims that are no member's of the sets that there are, and that no set
+// of ours controls.
 func trimClaim(v view, claim *corev1.PersistentVolumeClaim) any {
 	base, named := baseOfClaim(claim)
 	switch {

@@ -130,8 +130,8 @@ func (v view) claimsOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
 	return claims
 }
 
-// ownedClaims finds the claims that a set or its pods control, and that are not of its claim templates any
-// more.
+// ownedClaims finds the claims that a set or its pods control, and that are not of its claim
+// templates any more.
 func (v view) ownedClaims(set *v1.StatefulSet, pods []*corev1.Pod) (claims []*corev1.PersistentVolumeClaim) {
 	owners := []string{string(set.UID)}
 	for _, pod := range pods {
