@@ -17,7 +17,9 @@ func TestTheViewShowsClaimsOfRemovedTemplatesThatTheSetOwns(t *testing.T) {
 	set := newSet("web")
 	pod := newPod(set, 0)
 	owned := func(name string, owner metav1.OwnerReference) *corev1.PersistentVolumeClaim {
-		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, Name: name, OwnerReferences: []metav1.OwnerReference{owner}}}
+		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+			Namespace: set.Namespace, Name: name, OwnerReferences: []metav1.OwnerReference{owner},
+		}}
 	}
 	ofPod := *metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod"))
 	ofEarlier := identity.Owner(set)
