@@ -24,8 +24,8 @@ const (
 	// byKnowing finds the claims that record generated Secrets, by the names of the sets that they may
 	// be of: "<any template>-<set>-<ordinal>".
 	byKnowing = "knowing"
-	// byClaimOwner finds the claims that the set or the pod of a UID controls and that have the name of a
-	// member's claim, whether or not the set still has the claim template.
+	// byClaimOwner finds the claims that the set or the pod of a UID controls and that have the
+	// name of a member's claim, whether or not the set still has the claim template.
 	byClaimOwner = "claimOwner"
 	// byRevisionBase finds the revisions of the name "<base>-<hash>", and the sets
 	// that name their revisions so.

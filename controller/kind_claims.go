@@ -56,8 +56,8 @@ func claimsKind(host kubernetes.Interface) kind {
 	}
 }
 
-// ownerOfClaim is the reference by which a set of ours, or a pod of the name of its member, controls a
-// claim of a name that a member's claim may have; nil if there is none.
+// ownerOfClaim is the reference by which a set of ours, or a pod of the name of its member,
+// controls a claim of a name that a member's claim may have; nil if there is none.
 func ownerOfClaim(claim metav1.Object) *metav1.OwnerReference {
 	owner := metav1.GetControllerOfNoCopy(claim)
 	base, named := baseOfClaim(claim)
@@ -73,8 +73,8 @@ func ownerOfClaim(claim metav1.Object) *metav1.OwnerReference {
 	}
 }
 
-// setOwning is the set of ours that controls a claim, itself or through the pod of a member; nil if there
-// is none.
+// setOwning is the set of ours that controls a claim, itself or through the pod of a member; nil if
+// there is none.
 func setOwning(v view, claim metav1.Object) *v1.StatefulSet {
 	owner := ownerOfClaim(claim)
 	if owner == nil {

@@ -16,9 +16,10 @@ import (
 	"statefulset.dev/identity"
 )
 
-// findOwnerChanges compares the owner references of every claim of the set with the retention policy:
-// claims of desired and of surplus members, with or without a pod, and of removed claim templates. A claim that
-// an older set has, too, is not changed: the status reports it if it could be deleted.
+// findOwnerChanges compares the owner references of every claim of the set with the retention
+// policy: claims of desired and of surplus members, with or without a pod, and of removed claim
+// templates. A claim that an older set has, too, is not changed: the status reports it if it could
+// be deleted.
 func (f *facts) findOwnerChanges() {
 	if len(f.Claims) == 0 {
 		return
@@ -53,8 +54,8 @@ func (f *facts) findOwnerChanges() {
 	slices.SortFunc(f.exposed, func(a, b SetClaimOwners) int { return strings.Compare(a.Claim.Name, b.Claim.Name) })
 }
 
-// claimParts splits the name of a claim into its claim template, which the set may not have any more, and
-// its ordinal.
+// claimParts splits the name of a claim into its claim template, which the set may not have any
+// more, and its ordinal.
 func claimParts(claim, set string) (template string, ordinal int, ok bool) {
 	base, ordinal, ok := identity.ParsePodName(claim)
 	if !ok {
@@ -64,9 +65,9 @@ func claimParts(claim, set string) (template string, ordinal int, ok bool) {
 	return template, ordinal, ok && template != ""
 }
 
-// ownerChange is what has to change about the owners of a claim, nil if nothing has to. A claim that
-// refers to an earlier set or pod of the same name is left alone: the garbage collector is about to
-// delete it, or whoever left it so has yet to decide about it.
+// ownerChange is what has to change about the owners of a claim, nil if nothing has to. A claim
+// that refers to an earlier set or pod of the same name is left alone: the garbage collector is
+// about to delete it, or whoever left it so has yet to decide about it.
 func (f *facts) ownerChange(claim *corev1.PersistentVolumeClaim, m member, template string) *SetClaimOwners {
 	var ours, others []metav1.OwnerReference
 	for _, ref := range claim.OwnerReferences {
@@ -104,17 +105,18 @@ func (f *facts) exposes(owner metav1.OwnerReference, policy []metav1.OwnerRefere
 	return !refersTo(policy, owner) && !slices.ContainsFunc(policy, func(ref metav1.OwnerReference) bool { return ref.UID != f.Set.UID })
 }
 
-// isUnused reports whether nothing shows that a claim is one which the present policy is about: its template
-// was removed, or its member is surplus and has no pod. Somebody may have created the claim for a later
-// scale-up, or an earlier policy kept it. Such a claim gets no owner that it does not have.
+// isUnused reports whether nothing shows that a claim is one which the present policy is about: its
+// template was removed, or its member is surplus and has no pod. Somebody may have created the
+// claim for a later scale-up, or an earlier policy kept it. Such a claim gets no owner that it does
+// not have.
 func (f *facts) isUnused(claim *corev1.PersistentVolumeClaim, m member, template string) bool {
 	removed := !slices.ContainsFunc(f.Set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool { return t.Name == template })
 	mark := claim.Annotations[v1.OwnerAnnotation]
 	return removed || m.pod == nil && !f.roster.Contains(m.ordinal) && mark != identity.OwnerMark(f.Set)
 }
 
-// allowedOwners are the owners that an unused claim may keep: all those with which the policy lets it be
-// deleted.
+// allowedOwners are the owners that an unused claim may keep: all those with which the policy lets
+// it be deleted.
 func (f *facts) allowedOwners(m member) []metav1.OwnerReference {
 	allowed := f.wantedOwners(m)
 	if f.retention().WhenDeleted == v1.DeletePersistentVolumeClaimRetentionPolicyType && !refersTo(allowed, identity.Owner(f.Set)) {
@@ -127,10 +129,10 @@ func refersTo(owners []metav1.OwnerReference, owner metav1.OwnerReference) bool 
 	return slices.ContainsFunc(owners, func(ref metav1.OwnerReference) bool { return ref.UID == owner.UID })
 }
 
-// keepClaimOwners gives the claims of the set the owners that the retention policy asks for, whatever the
-// health of members and before any rule removes a pod: whoever sets the policy to Retain may delete the set
-// right after that. Each change is a chain of its own, so a refused one holds up nothing but the removal of
-// its own member's pod, which waits in ownersAllow.
+// keepClaimOwners gives the claims of the set the owners that the retention policy asks for,
+// whatever the health of members and before any rule removes a pod: whoever sets the policy to
+// Retain may delete the set right after that. Each change is a chain of its own, so a refused one
+// holds up nothing but the removal of its own member's pod, which waits in ownersAllow.
 func keepClaimOwners(f *facts, d *draft) verdict {
 	var changes []SetClaimOwners
 	for _, all := range f.ownerChanges {
@@ -146,8 +148,8 @@ func keepClaimOwners(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// byUrgency puts first the claims that could be deleted although they stay, and then those of surplus members,
-// whose removal waits for that.
+// byUrgency puts first the claims that could be deleted although they stay, and then those of
+// surplus members, whose removal waits for that.
 func (f *facts) byUrgency(a, b SetClaimOwners) int {
 	urgency := func(c SetClaimOwners) int {
 		switch {
@@ -166,8 +168,8 @@ func (f *facts) byUrgency(a, b SetClaimOwners) int {
 	return cmp.Or(cmp.Compare(urgency(a), urgency(b)), byOrdinal, strings.Compare(a.Claim.Name, b.Claim.Name))
 }
 
-// markClaims plans the annotation of the claims of a member without which they are not deleted some time
-// after its removal.
+// markClaims plans the annotation of the claims of a member without which they are not deleted some
+// time after its removal.
 func (f *facts) markClaims(d *draft, m member) {
 	for i := range f.Set.Spec.VolumeClaimTemplates {
 		claim := f.claimOf(m, i)
@@ -175,27 +177,29 @@ func (f *facts) markClaims(d *draft, m member) {
 			continue
 		}
 		d.owned++
-		d.each(MarkClaim{Ordinal: m.ordinal, Claim: exact(claim), As: ClaimOwned, Annotations: map[string]*string{v1.OwnerAnnotation: new(identity.OwnerMark(f.Set))}})
+		d.each(MarkClaim{Ordinal: m.ordinal, Claim: exact(claim), As: ClaimOwned,
+			Annotations: map[string]*string{v1.OwnerAnnotation: new(identity.OwnerMark(f.Set))}})
 	}
 }
 
-// isUnmarked reports whether the claim of a member from the template of that index lacks the annotation.
+// isUnmarked reports whether the claim of a member from the template of that index lacks the
+// annotation.
 func (f *facts) isUnmarked(m member, template int) bool {
 	claim := f.claimOf(m, template)
 	return claim != nil && f.Rivals[f.Set.Spec.VolumeClaimTemplates[template].Name] == "" && f.lacksMark(claim, m)
 }
 
-// changesOwners reports whether the owners of a claim have to change. Until then nothing else is planned for
-// the claim: that would be decided on another version of it.
+// changesOwners reports whether the owners of a claim have to change. Until then nothing else is
+// planned for the claim: that would be decided on another version of it.
 func (f *facts) changesOwners(claim *corev1.PersistentVolumeClaim) bool {
 	_, ordinal, _ := claimParts(claim.Name, f.Set.Name)
 	return slices.ContainsFunc(f.ownerChanges[ordinal], func(change SetClaimOwners) bool { return change.Claim.Name == claim.Name })
 }
 
-// ownersAllow reports whether the pod of a member may be removed as far as its claims go. No claim that stays
-// may be deleted with the pod, and the claims of a surplus member have to have their owners before. The
-// removal waits for a sync that sees the claims so: it does not rely on a patch that may be refused, or that
-// the pod's removal may overtake.
+// ownersAllow reports whether the pod of a member may be removed as far as its claims go. No claim
+// that stays may be deleted with the pod, and the claims of a surplus member have to have their
+// owners before. The removal waits for a sync that sees the claims so: it does not rely on a patch
+// that may be refused, or that the pod's removal may overtake.
 func (f *facts) ownersAllow(m member) bool {
 	desired := f.roster.Contains(m.ordinal)
 	for _, change := range f.ownerChanges[m.ordinal] {
@@ -211,8 +215,8 @@ func (f *facts) ownersAllow(m member) bool {
 	return true
 }
 
-// waitForOwners reports whether the pod of a member has to stay until the owners of its claims have changed,
-// and says so.
+// waitForOwners reports whether the pod of a member has to stay until the owners of its claims have
+// changed, and says so.
 func (d *draft) waitForOwners(f *facts, m member) bool {
 	if f.ownersAllow(m) {
 		return false
@@ -227,7 +231,8 @@ func (d *draft) waitForOwners(f *facts, m member) bool {
 	return true
 }
 
-// exposedText says which claim would be deleted with an owner although it stays, empty if none would.
+// exposedText says which claim would be deleted with an owner although it stays, empty if none
+// would.
 func (f *facts) exposedText() string {
 	if len(f.exposed) == 0 {
 		return ""

@@ -14,9 +14,9 @@ import (
 	"statefulset.dev/identity"
 )
 
-// TestOwnersOfClaims has a row for each kind of claim, the policy (whenScaled, whenDeleted), the owners that the
-// claim has, and those that it is to have; "left" if the claim is left alone. exposed is the owner with which it
-// would be deleted although it stays.
+// TestOwnersOfClaims has a row for each kind of claim, the policy (whenScaled, whenDeleted), the
+// owners that the claim has, and those that it is to have; "left" if the claim is left alone.
+// exposed is the owner with which it would be deleted although it stays.
 func TestOwnersOfClaims(t *testing.T) {
 	for _, c := range []struct{ why, claim, policy, has, want, exposed string }{
 		{"a claim that stays has no owner", "desired", "Retain Retain", "", "left", ""},
@@ -49,12 +49,15 @@ func TestOwnersOfClaims(t *testing.T) {
 			set.Spec.Replicas = new(int32(1))
 			set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "www"}}}
 			scaled, deleted, _ := strings.Cut(c.policy, " ")
-			policy := &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: v1.PersistentVolumeClaimRetentionPolicyType(scaled), WhenDeleted: v1.PersistentVolumeClaimRetentionPolicyType(deleted)}
+			policy := &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+				WhenScaled: v1.PersistentVolumeClaimRetentionPolicyType(scaled), WhenDeleted: v1.PersistentVolumeClaimRetentionPolicyType(deleted),
+			}
 			if scaled == "Later" {
 				policy.WhenScaled, policy.ScaledAfterSeconds = v1.DeletePersistentVolumeClaimRetentionPolicyType, new(int32(60))
 			}
 			set.Spec.PersistentVolumeClaimRetentionPolicy = policy
-			m, template := member{pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0", UID: "pod"}}}, "www"
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0", UID: "pod"}}
+			m, template := member{pod: pod}, "www"
 			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "www-web-0"}}
 			switch c.claim {
 			case "podless":
@@ -70,8 +73,9 @@ func TestOwnersOfClaims(t *testing.T) {
 				claim.Annotations = map[string]string{v1.OwnerAnnotation: identity.OwnerMark(set)}
 			}
 			references := map[string]metav1.OwnerReference{
-				"set": identity.Owner(set), "other": {UID: "other", Name: "other"}, "controller": {UID: "controller", Name: "other", Controller: new(true)},
-				"pod": *metav1.NewControllerRef(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0", UID: "pod"}}, corev1.SchemeGroupVersion.WithKind("Pod")),
+				"set": identity.Owner(set), "other": {UID: "other", Name: "other"},
+				"controller": {UID: "controller", Name: "other", Controller: new(true)},
+				"pod":        *metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod")),
 			}
 			former, earlier := references["pod"], references["set"]
 			former.UID, earlier.UID = "former", "earlier"

@@ -15,12 +15,14 @@ import (
 	"statefulset.dev/identity"
 )
 
-// keepsClaims: no pod is removed that has a claim which stays and would be deleted with the pod or the set.
+// keepsClaims: no pod is removed that has a claim which stays and would be deleted with the pod or
+// the set.
 func (j *judged) keepsClaims() {
 	for _, action := range planned[DeletePod](j) {
 		for _, claim := range j.Claims {
 			if owner := j.exposing(claim); owner != "" && !j.isShared(claim) && strings.HasSuffix(claim.Name, "-"+action.Pod.Name) {
-				j.broke("claim of pod", "pod %s is removed (%s) although claim %s stays and belongs to %s", action.Pod.Name, action.Reason, claim.Name, owner)
+				j.broke("claim of pod", "pod %s is removed (%s) although claim %s stays and belongs to %s",
+					action.Pod.Name, action.Reason, claim.Name, owner)
 			}
 		}
 	}
@@ -42,19 +44,20 @@ func (f evidence) exposedClaims() (all []string) {
 	return all
 }
 
-// ownsClaim reports whether the pod of a member has to wait until a claim of it does not belong to it, or to the
-// set, any more.
+// ownsClaim reports whether the pod of a member has to wait until a claim of it does not belong to
+// it, or to the set, any more.
 func (f evidence) ownsClaim(ordinal int) bool {
 	return slices.ContainsFunc(f.Claims, func(claim *corev1.PersistentVolumeClaim) bool {
 		return f.exposing(claim) != "" && strings.HasSuffix(claim.Name, "-"+f.podName(ordinal))
 	})
 }
 
-// exposing is an owner with which a claim would be deleted although the policy keeps it, empty if there is
-// none.
+// exposing is an owner with which a claim would be deleted although the policy keeps it, empty if
+// there is none.
 func (f evidence) exposing(claim *corev1.PersistentVolumeClaim) string {
 	base, ordinal, named := identity.ParsePodName(claim.Name)
-	if !named || !strings.HasSuffix(base, "-"+f.Set.Name) || claim.DeletionTimestamp != nil || slices.ContainsFunc(claim.OwnerReferences, f.former) {
+	if !named || !strings.HasSuffix(base, "-"+f.Set.Name) || claim.DeletionTimestamp != nil ||
+		slices.ContainsFunc(claim.OwnerReferences, f.former) {
 		return ""
 	}
 	policy := f.retention()
