@@ -19699,6 +19699,25 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 							Format:      "int32",
 						},
 					},
+					"stepHashes": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "stepHashes are hashes of the steps that step and promotedStep count. When somebody changes the steps during the update, the controller compares them with the new ones: the update goes on at the first step that it has not done with the same content.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"revision"},
 			},
@@ -20060,7 +20079,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetOrdinals(ref common.ReferenceC
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "reserved are ordinals that no member has. The members are the first replicas ordinals from start that are not reserved: reserving web-2 of three members removes it and creates web-3, and with one replica less in the same write it removes web-2 alone. Its claims are treated as in a scale-down. partition counts members, not ordinals. At most 100 ranges, none of which overlap.",
+							Description: "reserved are ordinals that no member has. The members are the first replicas ordinals from start that are not reserved: reserving web-2 of three members removes it and creates web-3, and with one replica less in the same write it removes web-2 alone. Its claims are treated as in a scale-down. partition counts reserved ordinals, too, so reserving one never moves a member across it. At most 100 ranges, none of which overlap.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

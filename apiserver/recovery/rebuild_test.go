@@ -133,6 +133,26 @@ func TestARolloutThatWasUnderWayIsRebuilt(t *testing.T) {
 	}
 }
 
+// Nothing that is left shows whether an update was aborted or rolled back, so it does not go on by
+// itself.
+func TestAnUpdateThatIsNotCompleteIsRebuiltPaused(t *testing.T) {
+	set := servertest.Owning("web")
+	for name, byOrdinal := range map[string]func(int) string{
+		"all members were rolled back": func(int) string { return "web-a" },
+		"one member was reached":       func(ordinal int) string { return []string{"web-a", "web-a", "web-b"}[ordinal] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			rebuilt := rebuiltFrom(t, traces(t, set, byOrdinal, "web-a", "web-b"))
+			if rolling := rebuilt.set.Spec.UpdateStrategy.RollingUpdate; rolling == nil || !rolling.IsPaused() {
+				t.Errorf("the update is not paused: %+v", rebuilt.set.Spec.UpdateStrategy)
+			}
+			if said := strings.Join(rebuilt.guesses, "\n"); !strings.Contains(said, "may have been aborted or rolled back") {
+				t.Errorf("the guesses do not say why the update is paused: %s", said)
+			}
+		})
+	}
+}
+
 // The service of a set may change while its members keep the names that they have.
 func TestTheServiceIsThatOfTheLatestPod(t *testing.T) {
 	set := servertest.Owning("web")

@@ -61,7 +61,7 @@ func (r leftovers) rebuild() (rebuiltSet, error) {
 			return rebuiltSet{}, err
 		}
 	}
-	rebuilt.guess("podManagementPolicy, updateStrategy, minReadySeconds, revisionHistoryLimit and the set's labels are the defaults; spec.objectTemplates are none; annotations are those of revision %s", latest.Name)
+	rebuilt.guess("podManagementPolicy, updateStrategy (but for the pause of an update), minReadySeconds, revisionHistoryLimit and the set's labels are the defaults; spec.objectTemplates are none; annotations are those of revision %s", latest.Name)
 	metav1.SetMetaDataAnnotation(&rebuilt.set.ObjectMeta, v1.HoldAnnotation,
 		"rebuilt from what the cluster had left of this set; look at its spec, then remove this annotation")
 	return rebuilt, nil
@@ -148,7 +148,8 @@ func (r leftovers) selector(rebuilt *rebuiltSet) error {
 	return nil
 }
 
-// currentRevision keeps an update that was under way where it was.
+// currentRevision keeps an update that was under way where it was, and pauses it: nothing that is
+// left shows whether somebody had aborted it, or whether it had failed and was rolled back.
 func (r leftovers) currentRevision(rebuilt *rebuiltSet) error {
 	update := r.revisions[len(r.revisions)-1].Name
 	current := update
@@ -167,7 +168,12 @@ func (r leftovers) currentRevision(rebuilt *rebuiltSet) error {
 	}
 	rebuilt.set.Status.CurrentRevision, rebuilt.set.Status.UpdateRevision = current, update
 	if current != update {
-		rebuilt.guess("an update from revision %s to %s is under way, and goes on when the set is not held any more", current, update)
+		rebuilt.set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{
+			Type:          v1.RollingUpdateStatefulSetStrategyType,
+			RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{Paused: new(true)},
+		}
+		rebuilt.guess("an update from revision %s to %s is not complete; it is paused, because it may have been aborted or rolled back: kubectl sts rollout resume goes on with it, kubectl sts rollout undo gives the set the template of %s",
+			current, update, current)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // rolling refines the updates of the set, and says nothing if they do not roll.
@@ -33,7 +34,7 @@ func (f evidence) failsBack() bool {
 // isTracked reports whether the status has to say whom an update has reached.
 func (j *judged) isTracked() bool {
 	updated, record := j.plan.Status.UpdateRevision, j.record()
-	if j.strategy() != v1.RollingUpdateStatefulSetStrategyType || j.currentRevision(updated) == updated {
+	if j.currentRevision(updated) == updated {
 		return false
 	}
 	return j.isPaused() || len(j.steps()) > 0 || j.failsBack() || record.Aborted || record.Rollback
@@ -68,8 +69,27 @@ func (j *judged) rests() bool {
 // step is the step that the update is at, from 1; false if it has none, or has done them all.
 func (j *judged) step() (number int, of bool) {
 	record := j.record()
-	number = max(int(record.Step), 1)
+	number = max(j.position(record.StepHashes, int(record.Step)), 1)
 	return number, j.isTracked() && number <= len(j.steps()) && (!record.PromotedAll || j.begins())
+}
+
+// position is where an update is that is at a step of a list which may be another one by now: the
+// first step that is not among those before it. Records of earlier versions have no hashes.
+func (j *judged) position(hashes []string, number int) int {
+	now := identity.StepHashes(j.steps())
+	if len(hashes) == 0 && number > 1 || number == 0 || slices.Equal(hashes, now) {
+		return number
+	}
+	done := map[string]int{}
+	for _, hash := range hashes[:min(number-1, len(hashes))] {
+		done[hash]++
+	}
+	for i, hash := range now {
+		if done[hash]--; done[hash] < 0 {
+			return i + 1
+		}
+	}
+	return len(now) + 1
 }
 
 // goesOn reports whether there is more to an update than that all members are as they are to be.

@@ -147,11 +147,11 @@ func (f evidence) ordered() bool {
 
 func (f evidence) strategy() v1.StatefulSetUpdateStrategyType { return f.Set.Spec.UpdateStrategy.Type }
 
-// isAbovePartition reports whether an update may change a wanted member: so many others of the
-// set come before it as the partition says, or more.
+// isAbovePartition reports whether an update may change a wanted member: there are as many
+// ordinals before its own as the partition says, or more, reserved ones included.
 func (f evidence) isAbovePartition(ordinal int) bool {
 	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
-	return rolling == nil || rolling.Partition == nil || slices.Index(f.ordinals, ordinal) >= int(*rolling.Partition)
+	return rolling == nil || rolling.Partition == nil || f.place(ordinal) >= int(*rolling.Partition)
 }
 
 // maxUnavailable is how many wanted members may be unavailable by our hand: a

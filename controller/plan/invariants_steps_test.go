@@ -106,7 +106,8 @@ func (j *judged) decisions() {
 	if now == nil || j.undecided() {
 		return
 	}
-	if j.isTracked() && (now.PromotedStep != record.PromotedStep || now.PromotedAll != record.PromotedAll || now.Aborted != record.Aborted) {
+	promoted := j.position(record.StepHashes, int(record.PromotedStep)+1) - 1
+	if j.isTracked() && (int(now.PromotedStep) != promoted || now.PromotedAll != record.PromotedAll || now.Aborted != record.Aborted) {
 		j.broke("decisions", "the status says %+v of what was decided, and said %+v", now, j.Set.Status.Rollout)
 	}
 	if record.Rollback && j.isTracked() && !now.Rollback {

@@ -45,12 +45,11 @@ func holesMutants() map[string]mutant {
 				return only(a, f.place(a.Ordinal) == slices.Index(f.ordinals, a.Ordinal))
 			})(w, p)
 		}},
-		"updates by a partition of ordinals": {"reason to delete", func(w World, p Plan) Plan {
+		"updates by a partition of members": {"converge", func(w World, p Plan) Plan {
 			f := gather(w)
-			if f.strategy() != v1.RollingUpdateStatefulSetStrategyType || len(p.First)+len(p.Chains) > 0 {
-				return p
-			}
-			return also(p, outdatedRemoved(f, p, f.isMistakenlyAbovePartition)...)
+			return each(func(a DeletePod) []Action {
+				return only(a, a.Reason != DeleteForUpdate || !f.isMistakenlyBelowPartition(a.Ordinal))
+			})(w, p)
 		}},
 		"lists reserved members as wanted": {"ordinals", func(_ World, p Plan) Plan {
 			if all := p.Status.Ordinals; len(all) > 1 {
@@ -61,13 +60,13 @@ func holesMutants() map[string]mutant {
 	}
 }
 
-// createsByOrdinals creates members at the present revision that are above the partition only
-// if it counts ordinals.
-func createsByOrdinals(w World, p Plan) Plan {
+// createsByMembers creates members at the current revision that are below the partition only if
+// reserved ordinals do not count.
+func createsByMembers(w World, p Plan) Plan {
 	f := gather(w)
 	return each(func(a CreateMember) []Action {
-		if f.isMistakenlyAbovePartition(a.Ordinal) {
-			a.Pod = identity.Pod(w.Set, &w.Set.Spec.Template, p.Status.UpdateRevision, a.Ordinal)
+		if f.isMistakenlyBelowPartition(a.Ordinal) {
+			a.Pod = identity.Pod(w.Set, &w.Set.Spec.Template, p.Status.CurrentRevision, a.Ordinal)
 		}
 		return []Action{a}
 	})(w, p)
@@ -111,10 +110,11 @@ func (f evidence) start() int {
 // place is where a member would be if no ordinal were reserved.
 func (f evidence) place(ordinal int) int { return ordinal - f.start() }
 
-// isMistakenlyAbovePartition is true of the members below the partition that would be above
-// it if no ordinal were reserved.
-func (f evidence) isMistakenlyAbovePartition(ordinal int) bool {
-	return !f.isAbovePartition(ordinal) && f.place(ordinal) >= int(*f.Set.Spec.UpdateStrategy.RollingUpdate.Partition)
+// isMistakenlyBelowPartition is true of the members above the partition that would be below it if
+// reserved ordinals did not count.
+func (f evidence) isMistakenlyBelowPartition(ordinal int) bool {
+	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
+	return f.isAbovePartition(ordinal) && rolling != nil && rolling.Partition != nil && slices.Index(f.ordinals, ordinal) < int(*rolling.Partition)
 }
 
 func reservedBy(set *v1.StatefulSet) []v1.OrdinalRange {

@@ -34,7 +34,7 @@ func removeOld(f *facts, d *draft) verdict {
 		d.progressing = recreation(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of earlier revisions are being removed")
 		return pause
 	}
-	if f.current.name != f.update.name {
+	if f.current.name != f.update.name && !f.rollsBack() && !f.rests() {
 		d.progressing = recreation(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of the present revision are being created")
 	}
 	return proceed

@@ -87,13 +87,23 @@ func (f *facts) count(status *v1.StatefulSetStatus, pod *corev1.Pod) {
 }
 
 // isComplete reports whether every wanted member, and no other, is there, ready, updated and
-// left in peace, so that the update's revision becomes the current one. An update that goes by
-// steps has done all of them, with no members too.
+// left in peace, so that the update's revision becomes the current one.
 func isComplete(f *facts, status *v1.StatefulSetStatus) bool {
 	wanted := int32(f.roster.Len())
-	if f.rollout != nil && (f.rollsBack() || f.isAborted() || f.rollout.at.inSteps) {
+	if f.rollout != nil && !f.mayComplete(status) {
 		return false
 	}
 	restarts := slices.ContainsFunc(f.members, func(m member) bool { return isRestarting(m.pod) })
 	return !f.frozen() && !restarts && status.UpdatedReplicas == wanted && status.ReadyReplicas == wanted && status.Replicas == wanted
+}
+
+// mayComplete reports whether an update that has a record may become complete: all members are
+// available, and not only ready. A paused update never completes, because members that are
+// created later are to have the revision before; one that goes by steps has done all of them. With
+// no members none can fail, so one that is rolled back if it fails does not complete then.
+func (f *facts) mayComplete(status *v1.StatefulSetStatus) bool {
+	ended := f.rollout.stored.Aborted || f.rollout.stored.Rollback
+	wanted := int32(f.roster.Len())
+	untried := wanted == 0 && f.failsBack()
+	return !ended && !untried && !f.paused() && !f.rollout.at.inSteps && status.AvailableReplicas == wanted
 }

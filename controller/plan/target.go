@@ -79,25 +79,42 @@ func (f *facts) goal(m member) *revision {
 func (f *facts) reached(m member) bool {
 	strategy := f.Set.Spec.UpdateStrategy
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType {
-		return true
+		return !f.isStopped() || f.isRecorded(m)
 	}
-	rank, _ := f.roster.Rank(m.ordinal)
 	if f.goesByRecord() {
-		return rank >= f.partition() && (f.rollout.released[m.ordinal] || f.rollout.superseded[m.ordinal] && m.pod == nil)
+		return f.isAbovePartition(m) && f.isRecorded(m)
 	}
 	if m.pod == nil && f.updateOrder() == nil && len(f.steps()) == 0 && (strategy.RollingUpdate == nil || strategy.RollingUpdate.IsExtension()) {
+		rank, _ := f.roster.Rank(m.ordinal)
 		return rank >= f.unreached || f.unblocks(m)
 	}
-	return rank >= f.partition()
+	return f.isAbovePartition(m)
 }
 
-// isAbovePartition reports whether an update may change the member at all.
+// isRecorded reports whether the record names the member as one that the update has reached, or
+// that has no other revision to be created at.
+func (f *facts) isRecorded(m member) bool {
+	return f.rollout.released[m.ordinal] || f.rollout.superseded[m.ordinal] && m.pod == nil
+}
+
+// isStopped reports whether an abort or a rollback stops the update where it is, because not all
+// members can be rolled back, or because nothing is recorded of them yet.
+func (f *facts) isStopped() bool {
+	return f.rollout != nil && (f.rollout.stored.Aborted || f.rollout.stored.Rollback) && !f.rollsBack()
+}
+
+// isAbovePartition reports whether an update may change the member at all. Reserved ordinals
+// count: if they did not, reserving one would move a member that has been updated below the
+// partition, and its pod would be recreated at the revision before.
 func (f *facts) isAbovePartition(m member) bool {
-	rank, _ := f.roster.Rank(m.ordinal)
-	return rank >= f.partition()
+	first := 0
+	if ordinals := f.Set.Spec.Ordinals; ordinals != nil {
+		first = int(ordinals.Start)
+	}
+	return max(m.ordinal-first, 0) >= f.partition()
 }
 
-// partition is the number of members, from the first, that an update leaves alone.
+// partition is the number of ordinals, from the first, that an update leaves alone.
 func (f *facts) partition() int {
 	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil || rolling.Partition == nil {

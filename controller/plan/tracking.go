@@ -39,6 +39,7 @@ func (f *facts) findRollout() {
 	before := f.Set.Status.Rollout
 	if before != nil && before.Revision == f.update.name {
 		r.stored = *before
+		f.matchSteps(&r.stored)
 	}
 	r.begins = r.stored.Step == 0
 	f.rollout = r
@@ -48,14 +49,15 @@ func (f *facts) findRollout() {
 	r.next = f.nextRollout()
 }
 
-// isTracked reports whether the status is to keep a record of the update.
+// isTracked reports whether the status is to keep a record of the update. An abort or a rollback
+// stays until the set gets another template, whatever its update strategy is until then.
 func (f *facts) isTracked() bool {
-	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.current.name == f.update.name {
+	if f.current.name == f.update.name {
 		return false
 	}
 	stored := f.Set.Status.Rollout
-	asked := stored != nil && stored.Revision == f.update.name && (stored.Aborted || stored.Rollback)
-	return asked || f.paused() || len(f.steps()) > 0 || f.failsBack()
+	ended := stored != nil && stored.Revision == f.update.name && (stored.Aborted || stored.Rollback)
+	return ended || f.paused() || len(f.steps()) > 0 || f.failsBack()
 }
 
 // findReleased finds out whom the update has reached: those whom the status names, and those
@@ -113,7 +115,7 @@ func (f *facts) rests() bool {
 func (f *facts) nextRollout() *v1.RolloutStatus {
 	r := f.rollout
 	next := f.at(r.at)
-	next.Revision = f.update.name
+	next.Revision, next.StepHashes = f.update.name, identity.StepHashes(f.steps())
 	next.Released, next.Superseded = f.rangesOf(r.let), f.rangesOf(r.superseded)
 	next.PromotedStep, next.PromotedAll, next.Aborted = r.stored.PromotedStep, r.stored.PromotedAll, r.stored.Aborted
 	next.Rollback, next.Failure = r.stored.Rollback, r.stored.Failure

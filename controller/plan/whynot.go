@@ -104,7 +104,7 @@ func (f *facts) whyAtRest(_ *draft, _ *barrier, _ member) (v1.PlanWhyNot, string
 func (f *facts) whyNotReached(_ *draft, _ *barrier, m member) (v1.PlanWhyNot, string) {
 	switch _, how := f.target(m); {
 	case !f.isAbovePartition(m):
-		return v1.PlanWhyNotPartition, fmt.Sprintf("the update leaves the first %d members alone (partition)", f.partition())
+		return v1.PlanWhyNotPartition, fmt.Sprintf("the update leaves the first %d ordinals alone (partition)", f.partition())
 	case how != keep:
 		return "", ""
 	case f.rollout != nil && f.rollout.at.inSteps:

@@ -22,7 +22,7 @@ func TestEachMemberThatIsNotNextSaysWhy(t *testing.T) {
 		},
 		"those below the partition are left alone": {
 			script: "set replicas=2 partition=1; settle; set image=nginx:2",
-			want:   []string{"0 Partition: the update leaves the first 1 members alone (partition)"},
+			want:   []string{"0 Partition: the update leaves the first 1 ordinals alone (partition)"},
 		},
 		"an update is paused": {script: "set replicas=1 paused=true; settle; set image=nginx:2", want: []string{"0 Paused: the update is paused"}},
 		"a set is on hold": {

@@ -110,6 +110,7 @@ func promote(set *v1.StatefulSet, rollout *v1.RolloutStatus, step int32) error {
 		return fmt.Errorf("step %d is done: the update is at step %d", step, rollout.Step)
 	}
 	rollout.PromotedStep, rollout.Aborted = max(rollout.PromotedStep, step), false
+	rollout.StepHashes = identity.StepHashes(stepsOf(set))
 	return nil
 }
 

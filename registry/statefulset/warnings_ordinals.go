@@ -5,17 +5,49 @@ package statefulset
 
 import (
 	"fmt"
+	"math"
+
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
-// reserving warns of members that a change moves to other ordinals, and of claims that are
-// deleted for it.
+// reserving warns of members that a change moves to other ordinals, of claims that are deleted for
+// it, and of a partition that leaves fewer members alone than its number.
 func reserving(set, old *v1.StatefulSet) []string {
 	if set.Spec.Ordinals == nil {
 		return nil
 	}
+	return append(relocating(set, old), partitioning(set, old)...)
+}
+
+// partitioning warns of reserved ordinals below the partition, which count, if either is new.
+func partitioning(set, old *v1.StatefulSet) []string {
+	partition, start := partitionOf(set), int64(set.Spec.Ordinals.Start)
+	unchanged := partition == partitionOf(old) && equality.Semantic.DeepEqual(set.Spec.Ordinals, old.Spec.Ordinals)
+	if unchanged || partition == 0 {
+		return nil
+	}
+	below := v1.OrdinalRange{First: int32(start), Last: new(int32(min(start+int64(partition)-1, math.MaxInt32)))}
+	_, n := overlap(set.Spec.Ordinals.Reserved, []v1.OrdinalRange{below})
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("spec.updateStrategy.rollingUpdate.partition: %d counts ordinals, and %d of them are reserved, so an update leaves %d members alone",
+		partition, n, int64(partition)-n)}
+}
+
+func partitionOf(set *v1.StatefulSet) int32 {
+	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+		return *rolling.Partition
+	}
+	return 0
+}
+
+// relocating warns of members that a change moves to other ordinals, and of claims that are deleted
+// for it.
+func relocating(set, old *v1.StatefulSet) []string {
 	before, after := identity.OrdinalsOf(old), identity.OrdinalsOf(set)
 	first, removed := overlap(set.Spec.Ordinals.Reserved, before.Ranges())
 	if removed == 0 {

@@ -5,6 +5,7 @@ package statefulset
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -133,5 +134,32 @@ func TestOfManyUnmountedClaimsSomeAreNamed(t *testing.T) {
 	got := warnings(t.Context(), settest.ManyClaims(1000, false), nil, nil)
 	if want := "spec.volumeClaimTemplates: 995 more are mounted by no container"; len(got) != mostUnmounted+1 || got[mostUnmounted] != want {
 		t.Errorf("got %d warnings, the last %q, want %d and %q", len(got), got[len(got)-1], mostUnmounted+1, want)
+	}
+}
+
+// A partition counts reserved ordinals, so reserving some of them leaves fewer members alone.
+func TestWarnsOfReservedOrdinalsBelowThePartition(t *testing.T) {
+	set := func(partition int32, reserved ...v1.OrdinalRange) *v1.StatefulSet {
+		set := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Replicas: new(int32(5)), Ordinals: &v1.StatefulSetOrdinals{Start: 1, Reserved: reserved}}}
+		set.Spec.UpdateStrategy.RollingUpdate = &v1.RollingUpdateStatefulSetStrategy{Partition: &partition}
+		return set
+	}
+	two, nine := v1.OrdinalRange{First: 2}, v1.OrdinalRange{First: 9}
+	for name, c := range map[string]struct {
+		set, old *v1.StatefulSet
+		want     int
+	}{
+		"an ordinal below it is reserved":       {set(2, two), set(2), 1},
+		"it is raised above a reserved ordinal": {set(2, two), set(1, two), 1},
+		"nothing changes":                       {set(2, two), set(2, two), 0},
+		"an ordinal above it is reserved":       {set(2, nine), set(2), 0},
+		"there is no partition":                 {set(0, two), set(0), 0},
+		"it is greater than any ordinal":        {set(math.MaxInt32, two), set(0, two), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := partitioning(c.set, c.old); len(got) != c.want {
+				t.Errorf("got %q, want %d warnings", got, c.want)
+			}
+		})
 	}
 }

@@ -1347,6 +1347,15 @@ func (m *RolloutStatus) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if len(m.StepHashes) > 0 {
+		for iNdEx := len(m.StepHashes) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.StepHashes[iNdEx])
+			copy(dAtA[i:], m.StepHashes[iNdEx])
+			i = encodeVarintGenerated(dAtA, i, uint64(len(m.StepHashes[iNdEx])))
+			i--
+			dAtA[i] = 0x7a
+		}
+	}
 	if m.Unblocking != nil {
 		i = encodeVarintGenerated(dAtA, i, uint64(*m.Unblocking))
 		i--
@@ -3289,6 +3298,12 @@ func (m *RolloutStatus) Size() (n int) {
 	if m.Unblocking != nil {
 		n += 1 + sovGenerated(uint64(*m.Unblocking))
 	}
+	if len(m.StepHashes) > 0 {
+		for _, s := range m.StepHashes {
+			l = len(s)
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
 	return n
 }
 
@@ -4192,6 +4207,7 @@ func (this *RolloutStatus) String() string {
 		`Rollback:` + fmt.Sprintf("%v", this.Rollback) + `,`,
 		`Failure:` + strings.Replace(this.Failure.String(), "RolloutFailure", "RolloutFailure", 1) + `,`,
 		`Unblocking:` + valueToStringGenerated(this.Unblocking) + `,`,
+		`StepHashes:` + fmt.Sprintf("%v", this.StepHashes) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -9147,6 +9163,38 @@ func (m *RolloutStatus) Unmarshal(dAtA []byte) error {
 				}
 			}
 			m.Unblocking = &v
+		case 15:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field StepHashes", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.StepHashes = append(m.StepHashes, string(dAtA[iNdEx:postIndex]))
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])

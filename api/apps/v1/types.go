@@ -222,7 +222,8 @@ type StatefulSetOrdinals struct {
 	// ordinals from start that are not reserved: reserving web-2 of three members
 	// removes it and creates web-3, and with one replica less in the same write it
 	// removes web-2 alone. Its claims are treated as in a scale-down. partition
-	// counts members, not ordinals. At most 100 ranges, none of which overlap.
+	// counts reserved ordinals, too, so reserving one never moves a member across it.
+	// At most 100 ranges, none of which overlap.
 	// +optional
 	// +patchMergeKey=first
 	// +patchStrategy=merge

@@ -40,9 +40,9 @@ type StatefulSetUpdateStrategy struct {
 
 // RollingUpdateStatefulSetStrategy refines a rolling update.
 type RollingUpdateStatefulSetStrategy struct {
-	// partition holds back an update: counted from the first ordinal, the members
-	// below the partition keep the revision they have, and get it again when they
-	// are recreated. Defaults to 0, which updates all members.
+	// partition holds back an update: the members whose ordinals are below
+	// ordinals.start+partition keep the revision they have, and get it again when they
+	// are recreated. Reserved ordinals count, too. Defaults to 0, which updates all members.
 	// +optional
 	Partition *int32 `json:"partition,omitempty" protobuf:"varint,1,opt,name=partition"`
 	// maxUnavailable is how many members may be unavailable because of the update,
@@ -93,7 +93,7 @@ type RollingUpdateStatefulSetStrategy struct {
 
 	// order says which members are changed before which: when an update recreates them,
 	// and when their claims grow (volumeClaimUpdate). It does not say which are changed at
-	// all: partition counts members from the first ordinal, whatever their order. Without
+	// all: partition counts ordinals from the first one, whatever their order. Without
 	// it the highest ordinal comes first, as in apps/v1.
 	// +optional
 	// +k8s:optional

@@ -614,6 +614,11 @@ func (in *RolloutStatus) DeepCopyInto(out *RolloutStatus) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.StepHashes != nil {
+		in, out := &in.StepHashes, &out.StepHashes
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	return
 }
 

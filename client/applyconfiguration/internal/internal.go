@@ -413,6 +413,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: step
       type:
         scalar: numeric
+    - name: stepHashes
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
     - name: superseded
       type:
         list:

@@ -15,9 +15,9 @@ import (
 //
 // RollingUpdateStatefulSetStrategy refines a rolling update.
 type RollingUpdateStatefulSetStrategyApplyConfiguration struct {
-	// partition holds back an update: counted from the first ordinal, the members
-	// below the partition keep the revision they have, and get it again when they
-	// are recreated. Defaults to 0, which updates all members.
+	// partition holds back an update: the members whose ordinals are below
+	// ordinals.start+partition keep the revision they have, and get it again when they
+	// are recreated. Reserved ordinals count, too. Defaults to 0, which updates all members.
 	Partition *int32 `json:"partition,omitempty"`
 	// maxUnavailable is how many members may be unavailable because of the update,
 	// as a number (5) or as a share of replicas (10%), rounded down but never below
@@ -51,7 +51,7 @@ type RollingUpdateStatefulSetStrategyApplyConfiguration struct {
 	FailurePolicy *appsv1.RolloutFailurePolicy `json:"failurePolicy,omitempty"`
 	// order says which members are changed before which: when an update recreates them,
 	// and when their claims grow (volumeClaimUpdate). It does not say which are changed at
-	// all: partition counts members from the first ordinal, whatever their order. Without
+	// all: partition counts ordinals from the first one, whatever their order. Without
 	// it the highest ordinal comes first, as in apps/v1.
 	Order *UpdateOrderApplyConfiguration `json:"order,omitempty"`
 	// inPlace lets an update change the pod that a member has instead of replacing it, where

@@ -58,6 +58,10 @@ type RolloutStatusApplyConfiguration struct {
 	// spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds. It stays until the
 	// member is ready, and until then no other is replaced so.
 	Unblocking *int32 `json:"unblocking,omitempty"`
+	// stepHashes are hashes of the steps that step and promotedStep count. When somebody changes
+	// the steps during the update, the controller compares them with the new ones: the update
+	// goes on at the first step that it has not done with the same content.
+	StepHashes []string `json:"stepHashes,omitempty"`
 }
 
 // RolloutStatusApplyConfiguration constructs a declarative configuration of the RolloutStatus type for use with
@@ -190,5 +194,15 @@ func (b *RolloutStatusApplyConfiguration) WithFailure(value *RolloutFailureApply
 // If called multiple times, the Unblocking field is set to the value of the last call.
 func (b *RolloutStatusApplyConfiguration) WithUnblocking(value int32) *RolloutStatusApplyConfiguration {
 	b.Unblocking = &value
+	return b
+}
+
+// WithStepHashes adds the given value to the StepHashes field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the StepHashes field.
+func (b *RolloutStatusApplyConfiguration) WithStepHashes(values ...string) *RolloutStatusApplyConfiguration {
+	for i := range values {
+		b.StepHashes = append(b.StepHashes, values[i])
+	}
 	return b
 }

@@ -155,7 +155,7 @@ func IsReached(set *v1.StatefulSet, ordinal int) bool {
 	switch {
 	case rolling == nil:
 		return true
-	case GoesBack(set), rolling.Partition != nil && slices.Index(Wanted(set), ordinal) < int(*rolling.Partition):
+	case GoesBack(set), rolling.Partition != nil && ordinal-firstOrdinal(set) < int(*rolling.Partition):
 		return false
 	case !rolling.IsPaused() && (!isAtStep(set) || isSettled(set)):
 		return true

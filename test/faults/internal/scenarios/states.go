@@ -64,8 +64,8 @@ func unsettled(o Observed) string {
 		return "there is no set"
 	}
 	wanted := Wanted(o.Set)
-	for position, ordinal := range wanted {
-		if missing := o.memberMissing(ordinal, position >= o.partition()); missing != "" {
+	for _, ordinal := range wanted {
+		if missing := o.memberMissing(ordinal, ordinal-firstOrdinal(o.Set) >= o.partition()); missing != "" {
 			return missing
 		}
 	}
@@ -206,4 +206,12 @@ func isReady(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
 		return condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue
 	})
+}
+
+// firstOrdinal is the ordinal from which a partition counts.
+func firstOrdinal(set *v1.StatefulSet) int {
+	if set.Spec.Ordinals == nil {
+		return 0
+	}
+	return int(set.Spec.Ordinals.Start)
 }
