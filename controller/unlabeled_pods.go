@@ -94,7 +94,7 @@ func (t *term) searchUnlabeledPods(ctx context.Context, set *v1.StatefulSet, m *
 	}
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
 	if err != nil {
-		return nil //nolint:nilerr // the planner reports it
+		return nil // the planner reports it
 	}
 	unlabeled, err := labels.NewRequirement(appsv1.StatefulSetPodNameLabel, selection.DoesNotExist, nil)
 	if err != nil {

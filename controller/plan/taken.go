@@ -31,9 +31,12 @@ func notReadyByUs(pod *corev1.Pod) bool {
 	if c := conditionOf(pod, corev1.ContainersReady); c != nil && c.Status == corev1.ConditionFalse {
 		return false
 	}
-	if isOutOfService(pod) {
-		return true
-	}
+	return isOutOfService(pod) || isClosed(pod)
+}
+
+// isClosed reports whether only a gate that was asked keeps a pod from being ready, or did so until just
+// now, and the kubelet has yet to see the difference.
+func isClosed(pod *corev1.Pod) bool {
 	since, others, just := notReadySince(pod), false, false
 	for _, gate := range pod.Spec.ReadinessGates {
 		c := conditionOf(pod, gate.ConditionType)
