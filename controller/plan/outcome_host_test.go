@@ -208,18 +208,20 @@ const longRest = 3 * time.Hour
 // mostSyncs is how many syncs a set may need until the cluster is at rest.
 const mostSyncs = 400
 
-// rest lets the host do all that it can until the cluster is at rest, and has the outcome judged.
+// rest lets the host do all that it can until the cluster is at rest, and has the outcome judged. The
+// clock of the controller is right by then.
 func (s *stage) rest() {
 	idle := time.Duration(0)
+	s.setSkew("0s")
 	for range mostSyncs {
-		before, writes := s.set.DeepCopy(), s.writes
+		before, writes, lost := s.set.DeepCopy(), s.writes, s.losing
 		p, done, failed := s.look()
 		s.report(p, done, failed)
 		acted := s.happened(slices.Concat(s.kubelet(), s.collect(), s.provision(), s.collectObjects(), s.answers()))
 		if !acted {
 			acted = s.happened(s.check())
 		}
-		acted = acted || len(done) > 0 || s.writes > writes || !sameStatus(before, s.set)
+		acted = acted || lost || len(done) > 0 || s.writes > writes || !sameStatus(before, s.set)
 		switch {
 		case acted:
 			idle = 0

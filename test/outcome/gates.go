@@ -81,6 +81,9 @@ func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.P
 	if asked.Operation == v1.UpdateDisruptionOperationType && replaced || asked.Operation == v1.ReplaceDisruptionOperationType && outdated {
 		return // there is another reason, too
 	}
+	if isToBeReplaced(after.Set, was) && !o.concern(after.Set, v1.ReplaceDisruptionOperationType) {
+		return // a user has asked for what no gate is about
+	}
 	if rolling := rollingOf(after.Set); rolling != nil && rolling.ReplaceUnreadyAfterSeconds != nil {
 		return // a pod that keeps an update from going on is not asked
 	}
@@ -93,6 +96,16 @@ func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.P
 		unready = "no longer ready"
 	}
 	j.broken(o, "%s without an answer although %s: pod %s, which is asked about %s (question %d)", what, unready, was.Name, asked.Operation, asked.ID)
+}
+
+// isToBeReplaced reports whether a user has asked for a pod to be replaced.
+func isToBeReplaced(set *v1.StatefulSet, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(set.Status.Replacements, func(r v1.MemberReplacement) bool { return r.PodUID == pod.UID })
+}
+
+// concern reports whether a gate of a set is about an operation.
+func (*gates) concern(set *v1.StatefulSet, operation v1.DisruptionOperationType) bool {
+	return slices.ContainsFunc(gatesOf(set), func(gate v1.DisruptionGate) bool { return gate.ConcernedBy(operation) })
 }
 
 // agreed reports whether all gates have agreed, or may not be waited for any longer.
