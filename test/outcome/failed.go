@@ -51,12 +51,12 @@ func (o *failed) rested(j *Judge, now *Scene) {
 	}
 	for _, n := range desired(now.Set) {
 		pod := now.podOf(n)
-		if pod == nil || pod.DeletionTimestamp != nil {
+		if pod != nil && pod.DeletionTimestamp != nil {
 			return
 		}
 	}
 	for _, n := range desired(now.Set) {
-		if pod := now.podOf(n); version(&pod.Spec) == o.template && !now.isAvailable(pod) {
+		if pod := now.podOf(n); pod != nil && version(&pod.Spec) == o.template && !now.isAvailable(pod) {
 			j.broken(o, "does not come %s: member %d is not available at %s, %s was", o.circumstances(), n, o.template, o.whole)
 			return
 		}
