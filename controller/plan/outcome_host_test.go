@@ -212,6 +212,7 @@ const mostSyncs = 400
 
 // rest lets the host do all that it can until the cluster is at rest, and has the outcome judged.
 func (s *stage) rest() {
+	s.losing = false // the controller would try again at once
 	idle := time.Duration(0)
 	for range mostSyncs {
 		before, writes := s.set.DeepCopy(), s.writes

@@ -15,14 +15,12 @@ import (
 type pace struct {
 	// before is the cluster as it was when the last sync ended or somebody else changed it.
 	before *Scene
-	// alien is true if somebody has changed it since the last clean sync.
-	last *Scene
 }
 
 func (*pace) name() string { return "pace" }
 
 func (o *pace) changed(_ *Judge, _, after *Scene, by Actor) {
-	if o.last = after; by != Controller || o.before == nil {
+	if by != Controller || o.before == nil {
 		o.before = after
 	}
 }
