@@ -34,7 +34,8 @@ func (o counts) rested(j *Judge, now *Scene) {
 		surplus += one(!isDesired(set, n))
 	}
 	if set.Status.ReadyReplicas > ready || set.Status.AvailableReplicas > ready || set.Status.AvailableReplicas > set.Status.ReadyReplicas {
-		j.broken(o, "counts: %d are ready and %d available by the status, and %d pods are ready", set.Status.ReadyReplicas, set.Status.AvailableReplicas, ready)
+		j.broken(o, "counts: %d are ready and %d available by the status, and %d pods are ready",
+			set.Status.ReadyReplicas, set.Status.AvailableReplicas, ready)
 	}
 	if int(set.Status.Replicas) > len(now.Pods) {
 		j.broken(o, "pods: the status counts %d pods of %d", set.Status.Replicas, len(now.Pods))

@@ -28,7 +28,8 @@ func (o *pace) changed(_ *Judge, _, after *Scene, by Actor) {
 func (o *pace) synced(j *Judge, now *Scene, sync Sync) {
 	before := o.before
 	o.before = now
-	if !sync.Clean || before == nil || !works(now.Set) || !works(before.Set) || isOrdered(now.Set) || now.Set.Spec.Disruption != nil || len(now.Set.Spec.ObjectTemplates) > 0 {
+	if !sync.Clean || before == nil || !works(now.Set) || !works(before.Set) || isOrdered(now.Set) ||
+		now.Set.Spec.Disruption != nil || len(now.Set.Spec.ObjectTemplates) > 0 {
 		return
 	}
 	share, bounded := shareOf(now)
@@ -56,7 +57,8 @@ func (o *pace) synced(j *Judge, now *Scene, sync Sync) {
 	case removed > allowed:
 		j.broken(o, "fast: %d of %d pods were removed at a time, and no more than %d may be", removed, members, allowed)
 	case removed > 0 && removed < min(allowed, surplus):
-		j.broken(o, "slow: %d of %d pods were removed, although %d are surplus and %d may be removed at a time", removed, members, surplus, allowed)
+		j.broken(o, "slow: %d of %d pods were removed, although %d are surplus and %d may be removed at a time",
+			removed, members, surplus, allowed)
 	}
 }
 
