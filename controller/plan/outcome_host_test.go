@@ -211,6 +211,7 @@ const mostSyncs = 400
 // rest lets the host do all that it can until the cluster is at rest, and has the outcome judged. The
 // clock of the controller is right by then.
 func (s *stage) rest() {
+	s.losing = false // the controller would try again at once
 	idle := time.Duration(0)
 	s.setSkew("0s")
 	for range mostSyncs {

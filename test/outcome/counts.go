@@ -4,9 +4,9 @@
 package outcome
 
 import (
-	v1 "statefulset.dev/api/apps/v1"
-
 	corev1 "k8s.io/api/core/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // counts holds docs/status.md: what the status of a set reports is what there is.
@@ -23,22 +23,21 @@ func (o counts) rested(j *Judge, now *Scene) {
 		j.broken(o, "generation: observedGeneration is %d, and the generation is %d", set.Status.ObservedGeneration, set.Generation)
 		return
 	}
-	var pods, ready, available, surplus int32
+	var ready, surplus int32
 	for name := range now.Pods {
 		n, is := ordinal(set, name)
 		pod := now.podOf(n)
 		if !is || pod == nil {
 			continue
 		}
-		pods += one(pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending || pod.DeletionTimestamp == nil)
 		ready += one(isReady(pod))
-		available += one(now.isAvailable(pod))
 		surplus += one(!isDesired(set, n))
 	}
 	if set.Status.ReadyReplicas > ready || set.Status.AvailableReplicas > ready || set.Status.AvailableReplicas > set.Status.ReadyReplicas {
-		j.broken(o, "counts: %d are ready and %d available by the status, and %d pods are ready", set.Status.ReadyReplicas, set.Status.AvailableReplicas, ready)
+		j.broken(o, "counts: %d are ready and %d available by the status, and %d pods are ready",
+			set.Status.ReadyReplicas, set.Status.AvailableReplicas, ready)
 	}
-	if set.Status.Replicas > pods+available && set.Status.Replicas > int32(len(now.Pods)) {
+	if int(set.Status.Replicas) > len(now.Pods) {
 		j.broken(o, "pods: the status counts %d pods of %d", set.Status.Replicas, len(now.Pods))
 	}
 	if condition(set, v1.StatefulSetReady).Status != corev1.ConditionTrue {

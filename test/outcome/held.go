@@ -47,18 +47,22 @@ func (o *held) changed(_ *Judge, before, after *Scene, by Actor) {
 const inService = v1.GroupName + "/in-service"
 
 func isDrained(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == inService && c.Status == corev1.ConditionFalse })
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == inService && c.Status == corev1.ConditionFalse
+	})
 }
 
 func (o *held) rested(j *Judge, now *Scene) {
 	set := now.Set
-	if !works(set) || !isFree(set) || len(set.Spec.ObjectTemplates) > 0 || set.Spec.Identity != nil || len(set.Spec.Overrides) > 0 || !updatesAll(set) || now.Skew != 0 {
+	if !works(set) || !isFree(set) || len(set.Spec.ObjectTemplates) > 0 || set.Spec.Identity != nil || len(set.Spec.Overrides) > 0 ||
+		!updatesAll(set) || now.Skew != 0 {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(now.Pods)) {
 		n, is := ordinal(set, name)
 		pod := now.podOf(n)
-		if !is || !isDesired(set, n) || pod == nil || pod.DeletionTimestamp != nil || isReady(pod) || revisionOf(pod) == set.Status.UpdateRevision {
+		if !is || !isDesired(set, n) || pod == nil || pod.DeletionTimestamp != nil || isReady(pod) ||
+			revisionOf(pod) == set.Status.UpdateRevision {
 			continue
 		}
 		how := o.handing[pod.UID]
@@ -109,6 +113,7 @@ func updatesAll(set *v1.StatefulSet) bool {
 	if rolling == nil {
 		return set.Status.Rollout == nil
 	}
-	return (rolling.Partition == nil || *rolling.Partition == 0) && (rolling.Paused == nil || !*rolling.Paused) && len(rolling.Steps) == 0 && rolling.FailurePolicy == nil &&
+	return (rolling.Partition == nil || *rolling.Partition == 0) && (rolling.Paused == nil || !*rolling.Paused) &&
+		len(rolling.Steps) == 0 && rolling.FailurePolicy == nil &&
 		rolling.Order == nil && (rolling.InPlace == nil || rolling.InPlace.Policy != v1.OnlyInPlaceUpdatePolicyType)
 }

@@ -6,15 +6,19 @@ package outcome
 import (
 	"maps"
 	"slices"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
-// order holds docs/semantics.md: an ordered set creates no member as long as a lower one has no pod.
+// order holds docs/semantics.md: an ordered set creates no member as long as a lower one has no pod, unless
+// it is asked to replace members that are not ready out of turn (docs/rollouts.md).
 type order struct{}
 
 func (order) name() string { return "order" }
 
 func (o order) changed(j *Judge, before, after *Scene, by Actor) {
-	if before == nil || by != Controller || !works(after.Set) || before.Set == nil || !isOrdered(after.Set) {
+	if before == nil || by != Controller || !works(after.Set) || before.Set == nil || !isOrdered(after.Set) ||
+		replacesOutOfTurn(after.Set) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(after.Pods)) {
@@ -31,4 +35,9 @@ func (o order) changed(j *Judge, before, after *Scene, by Actor) {
 			j.broken(o, "surplus: pod %s was created although its member is not desired", name)
 		}
 	}
+}
+
+func replacesOutOfTurn(set *v1.StatefulSet) bool {
+	rolling := set.Spec.UpdateStrategy.RollingUpdate
+	return rolling != nil && rolling.ReplaceUnreadyAfterSeconds != nil || set.Status.Rollout != nil && set.Status.Rollout.Unblocking != nil
 }

@@ -15,14 +15,12 @@ import (
 type pace struct {
 	// before is the cluster as it was when the last sync ended or somebody else changed it.
 	before *Scene
-	// alien is true if somebody has changed it since the last clean sync.
-	last *Scene
 }
 
 func (*pace) name() string { return "pace" }
 
 func (o *pace) changed(_ *Judge, _, after *Scene, by Actor) {
-	if o.last = after; by != Controller || o.before == nil {
+	if by != Controller || o.before == nil {
 		o.before = after
 	}
 }
@@ -30,7 +28,8 @@ func (o *pace) changed(_ *Judge, _, after *Scene, by Actor) {
 func (o *pace) synced(j *Judge, now *Scene, sync Sync) {
 	before := o.before
 	o.before = now
-	if !sync.Clean || before == nil || !works(now.Set) || !works(before.Set) || isOrdered(now.Set) || now.Set.Spec.Disruption != nil || len(now.Set.Spec.ObjectTemplates) > 0 {
+	if !sync.Clean || before == nil || !works(now.Set) || !works(before.Set) || isOrdered(now.Set) ||
+		now.Set.Spec.Disruption != nil || len(now.Set.Spec.ObjectTemplates) > 0 {
 		return
 	}
 	share, bounded := shareOf(now)
@@ -58,7 +57,8 @@ func (o *pace) synced(j *Judge, now *Scene, sync Sync) {
 	case removed > allowed:
 		j.broken(o, "fast: %d of %d pods were removed at a time, and no more than %d may be", removed, members, allowed)
 	case removed > 0 && removed < min(allowed, surplus):
-		j.broken(o, "slow: %d of %d pods were removed, although %d are surplus and %d may be removed at a time", removed, members, surplus, allowed)
+		j.broken(o, "slow: %d of %d pods were removed, although %d are surplus and %d may be removed at a time",
+			removed, members, surplus, allowed)
 	}
 }
 

@@ -50,11 +50,13 @@ func (o *restarts) changed(j *Judge, before, after *Scene, by Actor) {
 		}
 		b, is := o.begun[was.UID]
 		n, member := ordinal(after.Set, name)
-		if !is || !member || !isDesired(after.Set, n) || b.generation != after.Set.Generation || b.containers != containers(was) || !isReady(was) || len(after.Set.Status.Replacements) > 0 {
+		if !is || !member || !isDesired(after.Set, n) || b.generation != after.Set.Generation || b.containers != containers(was) ||
+			!isReady(was) || len(after.Set.Status.Replacements) > 0 {
 			continue
 		}
 		if left := grace(was) - after.Now.Sub(b.at); left > clockError {
-			j.broken(o, "early: pod %s was recreated %s after an update in place began, and may take %d seconds to restart", name, after.Now.Sub(b.at), *was.Spec.TerminationGracePeriodSeconds)
+			j.broken(o, "early: pod %s was recreated %s after an update in place began, and may take %d seconds to restart",
+				name, after.Now.Sub(b.at), *was.Spec.TerminationGracePeriodSeconds)
 		}
 	}
 }
