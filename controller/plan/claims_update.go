@@ -45,7 +45,7 @@ func updateClaims(f *facts, d *draft) verdict {
 			held = append(held, f.podName(m))
 		}
 		for _, s := range states {
-			if change, any := s.due(budget >= 0); any && len(d.changed) < mostChanged && !f.changesOwners(s.claim) {
+			if change, any := s.due(budget >= 0); any && len(d.changed) < mostChanged && !f.changesOwners(s.claim) && !f.lacksMark(s.claim, m) {
 				change.Ordinal = m.ordinal
 				d.change(change)
 			}

@@ -17,13 +17,14 @@ import (
 // become better. The clock begins when one of them is not available, or when as many as the step
 // asks for are and have yet to bake, and begins anew when more are available than ever in the
 // step. Otherwise the update waits for something else than these, and the clock stands; so it
-// does while one of them has yet to be created, and when the update is not to go on. One that
+// does when the update is not to go on, and while a member has yet to be created, unless one that exists
+// is unavailable: others may wait for that one. One that
 // comes and goes is available, too, so that a clock which runs does not stop for less than the
 // deadline.
 func (f *facts) windClock(p *progress) {
 	stored, available := &f.rollout.stored, f.countAvailable(p.updated)
 	p.most = available
-	if p.baked || f.goesNoFurther() || f.awaitsMembers() {
+	if p.baked || f.goesNoFurther() || p.culprit == nil && f.awaitsMembers() {
 		return
 	}
 	best := 0

@@ -43,7 +43,7 @@ func (j *judged) createdRevision() {
 		}
 		got, image := action.Pod.Labels["controller-revision-hash"], action.Pod.Spec.Containers[0].Image
 		// Of an update whom the status says it has reached another invariant says which.
-		if got != want && !j.byRecord() && !j.goesBack() && (got != current || !j.withoutPartition() || action.Ordinal == j.named()) {
+		if got != want && !j.byRecord() && !j.goesBack() && !j.isStopped() && (got != current || !j.withoutPartition() || action.Ordinal == j.named()) {
 			j.broke("revision of member", "pod %s is created at revision %s, want %s", action.Pod.Name, got, want)
 		}
 		if recorded := j.imageOf(got); image != recorded {

@@ -75,14 +75,15 @@ func (f *facts) goal(m member) *revision {
 // as many of the first of those that have no pod as members still have the current
 // revision, but for one that was removed out of turn to be updated. Where the set orders
 // its updates, no member is left alone so: their ordinals do not say which it has reached.
-// Of an update that is paused, or goes by steps, the status says whom it has reached.
+// Of an update that is paused, goes by steps, or was stopped, the status says whom it has reached.
 func (f *facts) reached(m member) bool {
 	strategy := f.Set.Spec.UpdateStrategy
-	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType {
-		return !f.isStopped() || f.isRecorded(m)
-	}
-	if f.goesByRecord() {
+	rolls := strategy.Type == v1.RollingUpdateStatefulSetStrategyType
+	switch {
+	case f.isStopped(), rolls && f.goesByRecord():
 		return f.isAbovePartition(m) && f.isRecorded(m)
+	case !rolls:
+		return true
 	}
 	if m.pod == nil && f.updateOrder() == nil && len(f.steps()) == 0 && (strategy.RollingUpdate == nil || strategy.RollingUpdate.IsExtension()) {
 		rank, _ := f.roster.Rank(m.ordinal)

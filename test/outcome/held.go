@@ -29,6 +29,9 @@ func (o *held) changed(_ *Judge, before, after *Scene, by Actor) {
 	if before == nil {
 		return
 	}
+	if by == User && before.Set != nil && after.Set != nil && before.Set.Generation != after.Set.Generation {
+		clear(o.handing) // what was asked may be out of date
+	}
 	for name, pod := range after.Pods {
 		was := before.Pods[name]
 		switch {
