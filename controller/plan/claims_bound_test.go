@@ -66,6 +66,7 @@ func TestAPlanMarksAndDeletesABoundedNumberOfClaims(t *testing.T) {
 				}
 				if test.retired != "" && ordinal%2 == 0 {
 					claim.Annotations = merged(claim.Annotations, map[string]string{v1.RetiredAtAnnotation: test.retired})
+					claim.ManagedFields = retiredFields(h.now.AddDate(-1, 0, 0))
 				}
 				if ordinal%2 == 1 && test.told > 0 {
 					continue

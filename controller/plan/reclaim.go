@@ -110,7 +110,7 @@ func reclaim(f *facts, d *draft) verdict {
 			f.markLeftover(d, left, ClaimRetired, map[string]*string{v1.RetiredAtAnnotation: new(since.Format(time.RFC3339))})
 		case f.Now.Before(due):
 			d.again(due.Sub(f.Now))
-		case left.retired.proven && deleted < mostReclaimed:
+		case left.retired.proven && deleted < mostReclaimed && !f.changesOwners(left.claim):
 			deleted++
 			d.aside = append(d.aside, Chain{DeleteClaim{Ordinal: left.ordinal, Claim: exact(left.claim), Retired: left.retired.since, Due: due}})
 		}

@@ -6,6 +6,7 @@ package plan
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -42,8 +43,9 @@ func TestAPlanDatesAndDeletesSoManyObjects(t *testing.T) {
 			}
 			h.set.Status = Compute(h.world()).Status
 			for ordinal := range mostChanged + 100 {
-				if test.dated {
-					h.retentionCommand("date", []string{fmt.Sprintf("ConfigMap/web-%d-conf", ordinal)})
+				if name := fmt.Sprintf("ConfigMap/web-%d-conf", ordinal); test.dated {
+					h.retentionCommand("date", []string{name})
+					h.changeObject(name, func(o *Object) { o.ManagedFields = retiredFields(h.now.Add(-time.Hour)) })
 				}
 			}
 			if test.forgotten {

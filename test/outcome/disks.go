@@ -234,7 +234,7 @@ func (o *disks) rested(j *Judge, now *Scene) {
 		switch {
 		case works(now.Set) && d.mustGo && !mentions(now.Set, claim.Name):
 			j.broken(o, "claim %s stays, although its member is removed and whenScaled is Delete: its owners are %v", name, owners(claim))
-		case now.Set == nil && d.withSet >= enoughSyncs && o.goesWithSet():
+		case now.Set == nil && d.withSet >= enoughSyncs && o.goesWithSet() && hasTemplate(d.set, claimTemplate(d.set, name)):
 			j.broken(o, "claim %s stays, although the set is deleted and whenDeleted is Delete: its owners are %v", name, owners(claim))
 		}
 	}

@@ -46,7 +46,7 @@ func (o *failed) changed(_ *Judge, _, after *Scene, _ Actor) {
 }
 
 func (o *failed) rested(j *Judge, now *Scene) {
-	if !works(now.Set) || !o.asked || o.decided || o.mayBe || !o.clear(now.Set) {
+	if !works(now.Set) || !o.asked || o.decided || o.mayBe || !o.clear(now.Set) || len(decided(now.Set).Superseded) > 0 {
 		return
 	}
 	for _, n := range desired(now.Set) {

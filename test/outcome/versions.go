@@ -91,7 +91,7 @@ func (v *versions) seeTemplate(set *v1.StatefulSet) {
 	if image == v.template {
 		return
 	}
-	v.mixed = v.mixed || v.template != "" && v.template != v.whole && image != v.whole
+	v.mixed = v.mixed || v.template != "" && v.template != v.whole && (image != v.whole || v.mayBe || v.readily)
 	v.template, v.mayBe, v.readily = image, false, false
 	clear(v.reached)
 }
