@@ -181,9 +181,9 @@ func (o *disks) seeClaim(now *Scene, claim *corev1.PersistentVolumeClaim) {
 	d.foreign = d.foreign || isForeign(now.Set, claim)
 	pod, wanted := now.podOf(n), isDesired(now.Set, n)
 	switch {
-	case wanted || pod != nil:
+	case pod != nil:
 		d.removed = time.Time{}
-	case d.removed.IsZero():
+	case !wanted && d.removed.IsZero():
 		d.removed = now.Now
 	}
 	if o.removes(now.Set, n) {
@@ -207,6 +207,9 @@ func (o *disks) synced(_ *Judge, now *Scene, sync Sync) {
 		}
 		n, _ := member(now.Set, claim.Name)
 		pod, removes := now.podOf(n), o.removes(now.Set, n)
+		if isDesired(now.Set, n) {
+			d.removed = time.Time{}
+		}
 		d.surplus = d.surplus || removes && pod != nil
 		switch {
 		case policyOf(now.Set).WhenDeleted != v1.DeletePersistentVolumeClaimRetentionPolicyType:

@@ -56,7 +56,7 @@ func (o *pace) synced(j *Judge, now *Scene, sync Sync) {
 	switch {
 	case removed > allowed:
 		j.broken(o, "fast: %d of %d pods were removed at a time, and no more than %d may be", removed, members, allowed)
-	case removed > 0 && removed < min(allowed, surplus):
+	case removed > 0 && removed < min(allowed, surplus) && policyOf(now.Set).WhenScaled != v1.DeletePersistentVolumeClaimRetentionPolicyType: // claims may have to be marked before
 		j.broken(o, "slow: %d of %d pods were removed, although %d are surplus and %d may be removed at a time",
 			removed, members, surplus, allowed)
 	}
