@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	v1 "statefulset.dev/api/apps/v1"
 )
 
 // pace holds docs/scaling.md, "Members are removed": a bounded scale-in removes as many pods at a time as
@@ -56,7 +58,8 @@ func (o *pace) synced(j *Judge, now *Scene, sync Sync) {
 	switch {
 	case removed > allowed:
 		j.broken(o, "fast: %d of %d pods were removed at a time, and no more than %d may be", removed, members, allowed)
-	case removed > 0 && removed < min(allowed, surplus) && policyOf(now.Set).WhenScaled != v1.DeletePersistentVolumeClaimRetentionPolicyType: // claims may have to be marked before
+	case marksClaims(now.Set): // pods are removed after that
+	case removed > 0 && removed < min(allowed, surplus):
 		j.broken(o, "slow: %d of %d pods were removed, although %d are surplus and %d may be removed at a time",
 			removed, members, surplus, allowed)
 	}
@@ -80,4 +83,9 @@ func shareOf(s *Scene) (share func(members int) int, bounded bool) {
 		}
 		return n
 	}, true
+}
+
+// marksClaims reports whether the claims of members may have to change before their pods are removed.
+func marksClaims(set *v1.StatefulSet) bool {
+	return policyOf(set).WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType
 }
