@@ -15,6 +15,10 @@ func removeOld(f *facts, d *draft) verdict {
 	if f.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
 		return proceed
 	}
+	if f.isStopped() && f.rollout.begins {
+		d.wait("waiting for status.rollout to record which members run revision %s", f.update.name)
+		return pause
+	}
 	old := 0
 	for m := range f.all() {
 		if _, how := f.target(m); how != recreate {

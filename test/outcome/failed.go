@@ -26,7 +26,7 @@ func (*failed) name() string { return "rollback" }
 func (o *failed) changed(_ *Judge, _, after *Scene, by Actor) {
 	whole := o.whole
 	template := o.template
-	o.see(after)
+	o.see(after, by)
 	set := after.Set
 	if set == nil {
 		return
@@ -39,7 +39,6 @@ func (o *failed) changed(_ *Judge, _, after *Scene, by Actor) {
 	}
 	record := decided(set)
 	o.decided = o.decided || record.PromotedAll || record.PromotedStep > 0 || record.Aborted
-	o.decided = o.decided || by == Outdated // it may not know the revision before the update
 	o.emptied = o.emptied || replicas(set) == 0
 	for _, pod := range after.Pods {
 		o.ready = o.ready || version(&pod.Spec) == o.template && isReady(pod)

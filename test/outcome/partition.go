@@ -39,7 +39,7 @@ func (o *partition) changed(j *Judge, before, after *Scene, by Actor) {
 			}
 		}
 	}
-	o.see(after)
+	o.see(after, by)
 	maps.DeleteFunc(o.got, func(n, _ int) bool { return !isDesired(after.Set, n) })
 	for _, c := range changes {
 		if delete(o.got, c.n); c.to == o.template && by == Controller {

@@ -17,8 +17,7 @@ func (*paused) name() string { return "paused" }
 
 func (o *paused) changed(j *Judge, before, after *Scene, by Actor) {
 	o.judge(j, before, after, by)
-	o.see(after)
-	o.readily = o.readily || by == Outdated // it may not know the revision before the update
+	o.see(after, by)
 	if before == nil || before.Set == nil || after.Set == nil || o.template == o.whole {
 		o.emptied, o.shrunk = false, false
 		return

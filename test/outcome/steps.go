@@ -34,7 +34,7 @@ func (o *approvals) changed(j *Judge, before, after *Scene, by Actor) {
 	}
 	o.judge(j, before, after, by)
 	template := o.template
-	o.see(after)
+	o.see(after, by)
 	set, steps := after.Set, []v1.RolloutStep(nil)
 	if rolling := rollingOf(set); rolling != nil {
 		steps = rolling.Steps

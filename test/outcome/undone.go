@@ -26,7 +26,7 @@ func (o *undone) changed(j *Judge, before, after *Scene, by Actor) {
 		return
 	}
 	o.judge(j, before, after, by)
-	o.see(after)
+	o.see(after, by)
 	if o.undone != o.template || o.mixed {
 		o.undone, o.otherwise, o.syncs = "", "", 0
 	}
@@ -35,7 +35,7 @@ func (o *undone) changed(j *Judge, before, after *Scene, by Actor) {
 		o.otherwise = string(kind)
 	}
 	switch {
-	case observed(set) && o.clear(set) && !o.mayBe && !o.readily && (record.Aborted || record.Rollback):
+	case works(set) && observed(set) && o.clear(set) && !o.mayBe && !o.readily && (record.Aborted || record.Rollback):
 		if o.undone, o.word = o.template, "rolled back"; record.Aborted {
 			o.word = "aborted"
 		}

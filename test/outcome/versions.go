@@ -47,7 +47,7 @@ func version(spec *corev1.PodSpec) string {
 }
 
 // see follows a change. It has to be called after the change has been judged.
-func (v *versions) see(now *Scene) {
+func (v *versions) see(now *Scene, by Actor) {
 	if now.Set == nil {
 		return
 	}
@@ -63,6 +63,7 @@ func (v *versions) see(now *Scene) {
 		v.mixed = v.mixed || !is && v.ran[n] != v.whole
 	}
 	v.seeReleased(now.Set)
+	v.mixed = v.mixed || by == Outdated // it may not know which revision the members had
 	v.seeWhole(now)
 }
 
