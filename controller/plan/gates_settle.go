@@ -24,11 +24,17 @@ func settleGates(f *facts, d *draft) verdict {
 			if types := f.untold(m.pod); len(types) > 0 {
 				d.each(f.setGates(m, types, corev1.ConditionTrue, v1.ReasonGateNotRequested))
 			}
-		case len(f.gatesFor(f.wants(m).Operation)) == 0 || d.given[m.pod.UID]:
+		case len(f.gatesFor(f.wants(m).Operation)) == 0 || d.given[m.pod.UID] || f.isMootFor(m):
 			d.each(f.withdraw(m))
 		}
 	}
 	return proceed
+}
+
+// isMootFor reports whether a pod is asked about something else than what is to happen to it.
+func (f *facts) isMootFor(m member) bool {
+	asked, _ := requestOf(m.pod)
+	return !asked.isFor(f.wants(m))
 }
 
 // withdraw is what is next of the withdrawal of a request: the conditions first, so that the

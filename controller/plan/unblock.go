@@ -225,6 +225,9 @@ func (f *facts) findUnblocking() {
 	if at := slices.IndexFunc(f.members, func(other member) bool { return other.ordinal == m.ordinal }); at >= 0 {
 		m = f.members[at]
 	}
+	if m.pod != nil && f.rollsBack() && revisionOf(m.pod) == f.current.name {
+		return // it has what it goes back to, and others have not
+	}
 	if m.pod != nil && (!isTerminating(m.pod) && (isReady(m.pod) || notReadyByUs(m.pod)) || f.endsTooLate(m)) {
 		return
 	}

@@ -210,7 +210,7 @@ func (o *disks) synced(_ *Judge, now *Scene, sync Sync) {
 		if isDesired(now.Set, n) {
 			d.removed = time.Time{}
 		}
-		d.surplus = d.surplus || removes && pod != nil
+		d.surplus = (d.surplus || removes && pod != nil) && hasTemplate(now.Set, claimTemplate(now.Set, claim.Name))
 		switch {
 		case policyOf(now.Set).WhenDeleted != v1.DeletePersistentVolumeClaimRetentionPolicyType:
 			d.withSet = 0

@@ -30,6 +30,9 @@ func (o *paused) judge(j *Judge, before, after *Scene, by Actor) {
 	if by != Controller || after.Set == nil || !isPaused(after.Set) || !o.clear(after.Set) || o.readily {
 		return
 	}
+	if rollingOf(after.Set).ReplaceUnreadyAfterSeconds != nil {
+		return // the update may have reached members that had no pod when it was paused
+	}
 	for _, c := range o.changes(before, after) {
 		switch {
 		case c.to != o.template || o.reached[c.n]:
