@@ -3,7 +3,15 @@
 
 package plan
 
-import "strings"
+import (
+	"errors"
+	"strings"
+
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 // isEviction reports whether budgets have a say in an action.
 func isEviction(action Action) bool {
@@ -31,4 +39,19 @@ func (h *host) tryEviction(action Action) error {
 		return refusalFor("budget")
 	}
 	return nil
+}
+
+// refusalFor is what the host answers with: "budget" is that of a disruption that is not allowed,
+// "budgets" that of several which it cannot make one of.
+func refusalFor(why string) error {
+	switch why {
+	case "budget":
+		err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
+		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget web needs 3 healthy pods and has 3 currently"}}
+		return err
+	case "budgets":
+		return apierrors.FromObject(&metav1.Status{Status: metav1.StatusFailure, Code: 500, Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."})
+	default:
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "x", errors.New(why))
+	}
 }

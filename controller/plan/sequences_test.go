@@ -5,7 +5,6 @@ package plan
 
 import (
 	"cmp"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -174,21 +172,6 @@ func (s *stage) command(name string, args []string) {
 		if !s.objectCommand(name, args) && !s.move(name, args) && !s.ail(name, args) && !s.elect(name, args) && !s.decide(name, args) && !s.agree(name, args) && !s.restartCommand(name, args) {
 			s.trouble(name, args)
 		}
-	}
-}
-
-// refusalFor is what the host answers with: "budget" is that of a disruption that is not allowed,
-// "budgets" that of several which it cannot make one of.
-func refusalFor(why string) error {
-	switch why {
-	case "budget":
-		err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
-		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget web needs 3 healthy pods and has 3 currently"}}
-		return err
-	case "budgets":
-		return apierrors.FromObject(&metav1.Status{Status: metav1.StatusFailure, Code: 500, Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."})
-	default:
-		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "x", errors.New(why))
 	}
 }
 

@@ -42,8 +42,13 @@ func rules() map[string]rule {
 			mustNotUse: []string{"controller", "client", "apiserver", "cmd"},
 		},
 		"apiserver gets the controller as a func": {part: "apiserver", mustNotUse: []string{"controller", "cmd"}},
-		"programs are built without the tests":    {part: "cmd", mustNotUse: []string{"test", "apiserver/servertest", "registry/statefulset/settest"}},
-		"the plugin is a client":                  {part: "cmd/kubectl-sts", mustNotUse: []string{"registry", "apiserver", "controller", "cmd/statefulset-apiserver"}},
+		"outcomes are judged by the API alone": {
+			part:    "test/outcome",
+			mayUse:  []string{"api"},
+			foreign: []string{"k8s.io/api", "k8s.io/apimachinery"},
+		},
+		"programs are built without the tests": {part: "cmd", mustNotUse: []string{"test", "apiserver/servertest", "registry/statefulset/settest"}},
+		"the plugin is a client":               {part: "cmd/kubectl-sts", mustNotUse: []string{"registry", "apiserver", "controller", "cmd/statefulset-apiserver"}},
 		"identity touches no client, clock, context or logger": {
 			part: "identity", but: "identity/render",
 			foreign:     []string{"k8s.io/api", "k8s.io/apimachinery", "k8s.io/utils/ptr"},
