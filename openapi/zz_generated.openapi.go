@@ -19455,7 +19455,7 @@ func schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref comm
 				Properties: map[string]spec.Schema{
 					"partition": {
 						SchemaProps: spec.SchemaProps{
-							Description: "partition holds back an update: counted from the first ordinal, the members below the partition keep the revision they have, and get it again when they are recreated. Defaults to 0, which updates all members.",
+							Description: "partition holds back an update: the members whose ordinals are below ordinals.start+partition keep the revision they have, and get it again when they are recreated. Reserved ordinals count, too. Defaults to 0, which updates all members.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -19508,7 +19508,7 @@ func schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref comm
 					},
 					"order": {
 						SchemaProps: spec.SchemaProps{
-							Description: "order says which members are changed before which: when an update recreates them, and when their claims grow (volumeClaimUpdate). It does not say which are changed at all: partition counts members from the first ordinal, whatever their order. Without it the highest ordinal comes first, as in apps/v1.",
+							Description: "order says which members are changed before which: when an update recreates them, and when their claims grow (volumeClaimUpdate). It does not say which are changed at all: partition counts ordinals from the first one, whatever their order. Without it the highest ordinal comes first, as in apps/v1.",
 							Ref:         ref(appsv1.UpdateOrder{}.OpenAPIModelName()),
 						},
 					},
