@@ -139,16 +139,16 @@ func (v view) knowingOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
 // ownedClaims finds the claims that a set or its pods control, and that are not of its claim templates any
 // more.
 func (v view) ownedClaims(set *v1.StatefulSet, pods []*corev1.Pod) (claims []*corev1.PersistentVolumeClaim) {
-	owners := []string{string(set.UID)}
-	for _, pod := range pods {
-		owners = append(owners, string(pod.UID))
-	}
-	for _, owner := range owners {
+	add := func(owner string) {
 		for _, claim := range find[*corev1.PersistentVolumeClaim](v, claimsResource, byClaimOwner, owner) {
 			if _, _, present := identity.ParseClaimName(claim.Name, set.Name, set.Spec.VolumeClaimTemplates); !present {
 				claims = append(claims, claim)
 			}
 		}
+	}
+	add(string(set.UID))
+	for _, pod := range pods {
+		add(string(pod.UID))
 	}
 	return claims
 }

@@ -24,13 +24,12 @@ func (f *facts) findOwnerChanges() {
 	if len(f.Claims) == 0 {
 		return
 	}
-	members := map[int]member{}
+	members := make(map[int]member, len(f.Pods))
 	for m := range f.all() {
 		if m.pod != nil {
 			members[m.ordinal] = m
 		}
 	}
-	f.ownerChanges = map[int][]SetClaimOwners{}
 	for _, claim := range f.Claims {
 		template, ordinal, named := claimParts(claim.Name, f.Set.Name)
 		if !named || claim.DeletionTimestamp != nil {
@@ -45,6 +44,9 @@ func (f *facts) findOwnerChanges() {
 			continue
 		}
 		if f.Rivals[template] == "" {
+			if f.ownerChanges == nil {
+				f.ownerChanges = map[int][]SetClaimOwners{}
+			}
 			f.ownerChanges[ordinal] = append(f.ownerChanges[ordinal], *change)
 		}
 		if change.Exposed != "" {
