@@ -45,7 +45,7 @@ func updateClaims(f *facts, d *draft) verdict {
 			held = append(held, f.podName(m))
 		}
 		for _, s := range states {
-			if change, any := s.due(budget >= 0); any && len(d.changed) < mostChanged && !f.changesOwners(s.claim) && !f.lacksMark(s.claim, m) {
+			if change, any := s.due(budget >= 0); any && len(d.changed) < mostChanged && !f.isChanged(s.claim, m) {
 				change.Ordinal = m.ordinal
 				d.change(change)
 			}
@@ -57,6 +57,11 @@ func updateClaims(f *facts, d *draft) verdict {
 		}
 	}
 	return proceed
+}
+
+// isChanged reports whether another rule changes a claim: an update would be decided on another version.
+func (f *facts) isChanged(claim *corev1.PersistentVolumeClaim, m member) bool {
+	return f.changesOwners(claim) || f.lacksMark(claim, m)
 }
 
 // spendsOnClaims reports whether a volume of a member is being changed, which other members wait for.

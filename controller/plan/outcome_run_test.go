@@ -76,7 +76,7 @@ func playOutcome(t *rapid.T, compute func(World) Plan, only *regexp.Regexp, abou
 		}
 	}()
 	w.stage = &stage{host: newHost(w, compute)}
-	w.host.compute = compute
+	w.compute = compute
 	w.judge = outcome.NewJudge(func(oracle, message string) { w.Fatalf("[outcome %s] %s", oracle, message) })
 	w.liveOutcome(fields, events, ending)
 }
@@ -146,15 +146,4 @@ func actorOf(command string) outcome.Actor {
 		return outcome.User
 	}
 	return outcome.Cluster
-}
-
-// playStory plays a script, and has the outcome judged.
-func playStory(t tester, compute func(World) Plan, script string) string {
-	s := &stage{host: newHost(t, compute)}
-	s.host.compute = compute
-	s.judge = outcome.NewJudge(func(oracle, message string) {
-		t.Fatalf("[outcome %s] %s\n%s", oracle, message, fmt.Sprint(lastLines(s.story())))
-	})
-	s.play(script)
-	return s.story()
 }

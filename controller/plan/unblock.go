@@ -225,13 +225,16 @@ func (f *facts) findUnblocking() {
 	if at := slices.IndexFunc(f.members, func(other member) bool { return other.ordinal == m.ordinal }); at >= 0 {
 		m = f.members[at]
 	}
-	if m.pod != nil && f.rollsBack() && revisionOf(m.pod) == f.current.name {
-		return // it has what it goes back to, and others have not
+	if m.pod == nil || !f.isUnblocked(m) {
+		f.unblocking = &m
 	}
-	if m.pod != nil && (!isTerminating(m.pod) && (isReady(m.pod) || notReadyByUs(m.pod)) || f.endsTooLate(m)) {
-		return
-	}
-	f.unblocking = &m
+}
+
+// isUnblocked reports whether the set waits no longer for the pod of a member that is replaced out of
+// turn: the pod is ready, or does not end, or an update is rolled back that has not reached it.
+func (f *facts) isUnblocked(m member) bool {
+	ready := !isTerminating(m.pod) && (isReady(m.pod) || notReadyByUs(m.pod))
+	return ready || f.endsTooLate(m) || f.rollsBack() && revisionOf(m.pod) == f.current.name
 }
 
 // endsTooLate reports whether the pod of a member is still there so long after it should

@@ -24,12 +24,12 @@ func reserving(set, old *v1.StatefulSet) []string {
 
 // partitioning warns of reserved ordinals below the partition, which count, if either is new.
 func partitioning(set, old *v1.StatefulSet) []string {
-	partition, start := partitionOf(set), int64(set.Spec.Ordinals.Start)
+	partition, start := partitionOf(set), set.Spec.Ordinals.Start
 	unchanged := partition == partitionOf(old) && equality.Semantic.DeepEqual(set.Spec.Ordinals, old.Spec.Ordinals)
 	if unchanged || partition == 0 {
 		return nil
 	}
-	below := v1.OrdinalRange{First: int32(start), Last: new(int32(min(start+int64(partition)-1, math.MaxInt32)))}
+	below := v1.OrdinalRange{First: start, Last: new(int32(min(int64(start)+int64(partition)-1, math.MaxInt32)))} //nolint:gosec // bounded
 	_, n := overlap(set.Spec.Ordinals.Reserved, []v1.OrdinalRange{below})
 	if n == 0 {
 		return nil

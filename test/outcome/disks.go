@@ -195,7 +195,7 @@ func (o *disks) seeClaim(now *Scene, claim *corev1.PersistentVolumeClaim) {
 }
 
 // synced counts the opportunities that the controller has had to see to it that a claim stays.
-func (o *disks) synced(_ *Judge, now *Scene, sync Sync) {
+func (o *disks) synced(_ *Judge, now *Scene, sync Sync) { //nolint:gocyclo // each condition is one reason to say nothing
 	if !sync.Clean || !works(now.Set) {
 		return
 	}
@@ -252,7 +252,7 @@ func (o *disks) goesWithSet() bool {
 func isForeign(set *v1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool {
 	return slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool {
 		_, pod := ordinal(set, ref.Name)
-		return !(ref.Kind == "StatefulSet" && ref.Name == set.Name) && !(ref.Kind == "Pod" && pod)
+		return (ref.Kind != "StatefulSet" || ref.Name != set.Name) && (ref.Kind != "Pod" || !pod)
 	})
 }
 

@@ -23,7 +23,7 @@ func newFailed() *failed { return &failed{versions: newVersions()} }
 
 func (*failed) name() string { return "rollback" }
 
-func (o *failed) changed(_ *Judge, _, after *Scene, by Actor) {
+func (o *failed) changed(_ *Judge, _, after *Scene, by Actor) { //nolint:gocyclo // each condition is one reason to say nothing
 	whole := o.whole
 	template := o.template
 	o.see(after, by)

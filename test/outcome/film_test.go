@@ -114,9 +114,9 @@ func scale(to int32) func(*v1.StatefulSet) {
 	return func(set *v1.StatefulSet) { set.Spec.Replicas = &to }
 }
 
-// ask has a pod asked by its gates, as number 1.
-func (f *film) ask(n int) {
-	f.change(n, Controller, func(pod *corev1.Pod) {
+// ask has the pod of member 2 asked by its gates, as number 1.
+func (f *film) ask() {
+	f.change(2, Controller, func(pod *corev1.Pod) {
 		pod.Annotations = map[string]string{v1.DisruptionAnnotation: `{"id":1,"operation":"Update","since":"` + f.now.Format(time.RFC3339) + `"}`}
 	})
 }

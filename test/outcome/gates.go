@@ -66,7 +66,7 @@ func gatesOf(set *v1.StatefulSet) []v1.DisruptionGate {
 }
 
 // judge judges what the controller has done to a pod that is asked.
-func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.Pod) {
+func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.Pod) { //nolint:gocyclo // each condition is one reason to say nothing
 	gone := now == nil || now.UID != was.UID || now.DeletionTimestamp != nil
 	restarted := !gone && !reflect.DeepEqual(was.Spec.Containers, now.Spec.Containers)
 	if !gone && !restarted || hasEnded(was) || o.agreed(after, asked, was) {

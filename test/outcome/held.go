@@ -55,7 +55,7 @@ func isDrained(pod *corev1.Pod) bool {
 	})
 }
 
-func (o *held) rested(j *Judge, now *Scene) {
+func (o *held) rested(j *Judge, now *Scene) { //nolint:gocyclo // each condition is one reason to say nothing
 	set := now.Set
 	if !works(set) || !isFree(set) || len(set.Spec.ObjectTemplates) > 0 || set.Spec.Identity != nil || len(set.Spec.Overrides) > 0 ||
 		!updatesAll(set) || now.Skew != 0 {

@@ -26,7 +26,7 @@ func (*loops) name() string { return "loop" }
 // mostWrites is more than an object is written for anything that may happen to it.
 const mostWrites = 40
 
-func (o *loops) changed(j *Judge, before, after *Scene, by Actor) {
+func (o *loops) changed(j *Judge, before, after *Scene, by Actor) { //nolint:gocyclo // each condition is one reason to say nothing
 	if by == User || before == nil {
 		clear(o.writes)
 		clear(o.drains)

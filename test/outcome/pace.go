@@ -27,7 +27,7 @@ func (o *pace) changed(_ *Judge, _, after *Scene, by Actor) {
 	}
 }
 
-func (o *pace) synced(j *Judge, now *Scene, sync Sync) {
+func (o *pace) synced(j *Judge, now *Scene, sync Sync) { //nolint:gocyclo // each condition is one reason to say nothing
 	before := o.before
 	o.before = now
 	if !sync.Clean || before == nil || !works(now.Set) || !works(before.Set) || isOrdered(now.Set) ||

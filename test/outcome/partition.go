@@ -24,7 +24,7 @@ func newPartition() *partition { return &partition{versions: newVersions(), got:
 
 func (*partition) name() string { return "partition" }
 
-func (o *partition) changed(j *Judge, before, after *Scene, by Actor) {
+func (o *partition) changed(j *Judge, before, after *Scene, by Actor) { //nolint:gocyclo // each condition is one reason to say nothing
 	if before == nil || before.Set == nil || after.Set == nil {
 		return
 	}

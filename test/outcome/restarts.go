@@ -32,7 +32,7 @@ func (*restarts) name() string { return "restart" }
 // clockError is by how much the clock of a controller may be wrong.
 const clockError = 60 * 24 * time.Hour
 
-func (o *restarts) changed(j *Judge, before, after *Scene, by Actor) {
+func (o *restarts) changed(j *Judge, before, after *Scene, by Actor) { //nolint:gocyclo // each condition is one reason to say nothing
 	if before == nil || by != Controller || !works(after.Set) {
 		return
 	}

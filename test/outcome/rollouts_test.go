@@ -245,20 +245,20 @@ func TestOraclesOfRollouts(t *testing.T) {
 		"a pod that hands over is removed without an answer": {rolling{}, func(f *film) {
 			f.edit(gated)
 			f.update("b")
-			f.ask(2)
+			f.ask()
 			f.ready(2, false)
 			f.remove(2)
 		}, "gate: removed without an answer although no longer ready: pod web-2"},
 		"a pod that hands over is restarted without an answer": {rolling{}, func(f *film) {
 			f.edit(gated)
 			f.update("b")
-			f.ask(2)
+			f.ask()
 			f.change(2, Controller, func(pod *corev1.Pod) { pod.Spec.Containers[0].Image = "b" })
 		}, "gate: restarted without an answer although ready: pod web-2"},
 		"the gate agrees": {rolling{}, func(f *film) {
 			f.edit(gated)
 			f.update("b")
-			f.ask(2)
+			f.ask()
 			f.change(2, User, func(pod *corev1.Pod) {
 				pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: "example.com/ok", Status: corev1.ConditionTrue, Reason: "Request1"})
 			})
@@ -268,20 +268,20 @@ func TestOraclesOfRollouts(t *testing.T) {
 			f.edit(gated)
 			f.edit(func(set *v1.StatefulSet) { set.Spec.Disruption.Gates[0].TimeoutSeconds = new(int32(60)) })
 			f.update("b")
-			f.ask(2)
+			f.ask()
 			f.remove(2)
 		}, ""},
 		"the gate is asked by a set that has it no longer": {rolling{}, func(f *film) {
 			f.edit(gated)
 			f.update("b")
-			f.ask(2)
+			f.ask()
 			f.edit(func(set *v1.StatefulSet) { set.Spec.Disruption = nil })
 			f.remove(2)
 		}, ""},
 		"a user deletes a pod that is asked": {rolling{}, func(f *film) {
 			f.edit(gated)
 			f.update("b")
-			f.ask(2)
+			f.ask()
 			f.change(2, User, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: f.now} })
 		}, ""},
 	}

@@ -51,7 +51,7 @@ func (o *approvals) changed(j *Judge, before, after *Scene, by Actor) {
 	o.edited = o.edited || !slices.EqualFunc(o.before, steps, func(a, b v1.RolloutStep) bool { return a.Updated == b.Updated && a.Approval == b.Approval })
 }
 
-func (o *approvals) judge(j *Judge, before, after *Scene, by Actor) {
+func (o *approvals) judge(j *Judge, before, after *Scene, by Actor) { //nolint:gocyclo // each condition is one reason to say nothing
 	if by != Controller || !o.clear(after.Set) || o.promoted || o.mayBe || len(o.held) == 0 {
 		return
 	}

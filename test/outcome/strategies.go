@@ -35,6 +35,7 @@ func (o *strategies) changed(j *Judge, before, after *Scene, by Actor) {
 				o.judgeCreation(j, after, pod)
 			}
 		}
+	case v1.RollingUpdateStatefulSetStrategyType: // others judge it
 	}
 }
 

@@ -19,7 +19,7 @@ type surplus struct{}
 
 func (surplus) name() string { return "surplus" }
 
-func (o surplus) rested(j *Judge, now *Scene) {
+func (o surplus) rested(j *Judge, now *Scene) { //nolint:gocyclo // each condition is one reason to say nothing
 	set := now.Set
 	if !works(set) || set.Spec.Disruption != nil || len(set.Spec.ObjectTemplates) > 0 || now.Skew != 0 || !isFree(set) {
 		return

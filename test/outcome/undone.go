@@ -21,7 +21,7 @@ func newUndone() *undone { return &undone{versions: newVersions()} }
 
 func (*undone) name() string { return "undone" }
 
-func (o *undone) changed(j *Judge, before, after *Scene, by Actor) {
+func (o *undone) changed(j *Judge, before, after *Scene, by Actor) { //nolint:gocyclo // each condition is one reason to say nothing
 	if after.Set == nil {
 		return
 	}

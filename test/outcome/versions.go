@@ -98,7 +98,7 @@ func (v *versions) seeTemplate(set *v1.StatefulSet) {
 }
 
 // seeWhole notes whether all members have the present version.
-func (v *versions) seeWhole(now *Scene) {
+func (v *versions) seeWhole(now *Scene) { //nolint:gocyclo // each condition is one reason to say nothing
 	set := now.Set
 	members, ready, available := desired(set), true, true
 	for _, n := range members {
