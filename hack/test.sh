@@ -8,8 +8,9 @@
 #   hack/test.sh [PART...]     default: all of them
 #
 # unit       all tests that need no cluster, the simulator's sample among them
-# planner    10,000 random sequences of events (make test-planner plays more)
-# seed       one seeded bug, which the simulator has to find (make test-faults tries them all)
+# planner    10,000 random sequences of events, and 10,000 whose outcomes are judged (make test-planner plays more)
+# seed       seeded bugs: one that the simulator has to find (make test-faults tries them all), and all that the outcomes
+#            of random sequences have to show
 # cluster    on one cluster: end to end, validation, the move from apps/v1, the differential scenarios and kubectl; of the
 #            move and of kubectl the quick part
 # faults     on others: the simulator's model beside kube-apiserver, our server killed around its writes, its certificates
@@ -45,9 +46,12 @@ unit() {
 }
 
 # The seed is fixed, so that a commit that passed passes again. The mutants are among the unit tests.
-planner() { SEED=1 SEQUENCES=10000 go test -v -count=1 -timeout=60m -run='^TestRandomSequences$' ./controller/plan; }
+planner() { SEED=1 SEQUENCES=10000 go test -v -count=1 -timeout=60m -run='^(TestRandomSequences|TestOutcomes)$' ./controller/plan; }
 
-seed() { SEEDED_BUGS=forget-own-writes go test -v -count=1 ./test/faults/seeds; }
+seed() {
+  SEEDED_BUGS=forget-own-writes go test -v -count=1 ./test/faults/seeds
+  SEEDED_BUGS=outcomes go test -v -count=1 -timeout=30m ./test/faults/seeds
+}
 
 cluster() { exec hack/test-on-cluster.sh e2e validation migrate differential kubectl -test.short; }
 

@@ -16,12 +16,16 @@ const root = "../../.."
 
 // bug is one change of the source that makes it wrong.
 type bug struct {
-	name, what, file, old, new string
-	harmless                   bool
+	name, what, file string
+	edits            []edit
+	harmless         bool
 	// theme is that of the random sequences whose outcomes show the bug, empty if the simulator has to
 	// find it.
 	theme string
 }
+
+// edit is a text that is replaced.
+type edit struct{ old, new string }
 
 func readBugs(t *testing.T) []bug {
 	t.Helper()
@@ -47,10 +51,13 @@ func readBugs(t *testing.T) []bug {
 func parseBug(name, content string) (bug, error) {
 	parts := strings.Split(strings.TrimSuffix(content, "\n"), "\n----\n")
 	head := strings.Split(parts[0], "\n")
-	if len(parts) != 3 || len(head) < 2 || len(head) > 3 {
-		return bug{}, fmt.Errorf("want a sentence, the name of a file, perhaps a theme, ----, the text to replace, ----, and the new text")
+	if len(parts) < 3 || len(parts)%2 == 0 || len(head) < 2 || len(head) > 3 {
+		return bug{}, fmt.Errorf("want a sentence, the name of a file, perhaps a theme, and each text to replace and its new text, all after a line ----")
 	}
-	b := bug{name: name, what: head[0], file: head[1], old: parts[1], new: parts[2]}
+	b := bug{name: name, what: head[0], file: head[1]}
+	for i := 1; i < len(parts); i += 2 {
+		b.edits = append(b.edits, edit{parts[i], parts[i+1]})
+	}
 	if len(head) == 3 {
 		theme, is := strings.CutPrefix(head[2], "outcomes: ")
 		if !is {
@@ -68,10 +75,14 @@ func (b bug) applied() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading the file of a bug: %w", err)
 	}
-	if n := strings.Count(string(content), b.old); n != 1 {
-		return "", fmt.Errorf("%s has the text to replace %d times, want once:\n%s", b.file, n, b.old)
+	text := string(content)
+	for _, e := range b.edits {
+		if n := strings.Count(text, e.old); n != 1 {
+			return "", fmt.Errorf("%s has the text to replace %d times, want once:\n%s", b.file, n, e.old)
+		}
+		text = strings.Replace(text, e.old, e.new, 1)
 	}
-	return strings.Replace(string(content), b.old, b.new, 1), nil
+	return text, nil
 }
 
 func TestEveryBugApplies(t *testing.T) {
