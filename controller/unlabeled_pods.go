@@ -102,17 +102,20 @@ func (t *term) searchUnlabeledPods(ctx context.Context, set *v1.StatefulSet, m *
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	pods, err := t.Host.CoreV1().Pods(set.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.Add(*unlabeled).String(), ResourceVersion: "0"})
+	pods, err := t.Host.CoreV1().Pods(set.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.Add(*unlabeled).String(), ResourceVersion: "0", Limit: podsInAPage})
 	if err != nil {
 		return fmt.Errorf("listing pods without label %s: %w", appsv1.StatefulSetPodNameLabel, err)
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if name, _, named := identity.ParsePodName(pod.Name); named && name == set.Name && metav1.IsControlledBy(pod, set) {
+		_, labeled := pod.Labels[appsv1.StatefulSetPodNameLabel]
+		if name, _, named := identity.ParsePodName(pod.Name); named && name == set.Name && !labeled && metav1.IsControlledBy(pod, set) {
 			m.addUnlabeledPod(pod.Name)
 		}
 	}
-	m.noteSearch()
+	if pods.Continue == "" { // else the next search finds others, when these have their labels again
+		m.noteSearch()
+	}
 	return nil
 }
 
