@@ -117,6 +117,10 @@ func (j *judged) updateOrder() {
 			taken[action.Ordinal] = true
 		}
 	}
+	prepared := map[int]bool{}
+	for _, action := range planned[SetPodConditions](j) {
+		prepared[action.Ordinal] = true
+	}
 	asked := j.takenAsAsked()
 	j.barrier(taken)
 	j.barrier(asked)
@@ -125,7 +129,7 @@ func (j *judged) updateOrder() {
 			continue
 		}
 		for _, other := range j.ordinals {
-			if j.isLeaving(one) || j.isLeaving(other) || j.changesAtOnce(other) {
+			if j.isLeaving(one) || j.isLeaving(other) || j.changesAtOnce(other) || prepared[other] {
 				continue // their turn was when they were asked about, or is now, too
 			}
 			if !taken[other] && j.serves(one) && j.serves(other) && j.isOutdated(other) && j.precedes(other, one) &&

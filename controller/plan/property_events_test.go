@@ -79,7 +79,7 @@ func (s *stage) commandFor(e event) []string {
 		return append([]string{e.Kind}, pace(e.Value)...)
 	case "remove":
 		// A set that waits for a name of somebody else has more to do.
-		if !s.isFair() || s.set.DeletionTimestamp != nil || len(blockers(s.world())) > 0 {
+		if !s.isFair() || s.skew != 0 || s.set.DeletionTimestamp != nil || len(blockers(s.world())) > 0 {
 			return nil
 		}
 		return on(e, s.removable())

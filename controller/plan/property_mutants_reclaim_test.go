@@ -47,6 +47,7 @@ func reclaimMutants() map[string]scripted {
 		"deletes claims that no pod of the set has mounted": {"reclaim-unmarked", mutant{"reclaim", seen(func(w World, claim *corev1.PersistentVolumeClaim) {
 			if claim.Annotations[retiredNote] == "" {
 				claim.Annotations = map[string]string{ownerNote: "web/" + string(w.Set.UID), retiredNote: "2025-01-01T00:00:00Z"}
+				claim.ManagedFields = retiredFields(claim.CreationTimestamp.Time)
 			}
 		})}},
 		"deletes claims of an earlier set": {"reclaim-recreated-set", mutant{"reclaim", seen(func(w World, claim *corev1.PersistentVolumeClaim) {

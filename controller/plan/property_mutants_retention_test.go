@@ -35,6 +35,7 @@ func retentionMutants() map[string]scripted {
 		"deletes objects without a date": {"retention-scaled", mutant{"object reclaim", seen(func(_ World, _ identity.ObjectKey, o *Object) {
 			if o.Annotations[retiredNote] == "" && o.Annotations[ownerNote] != "" {
 				o.Annotations = merged(o.Annotations, map[string]string{retiredNote: "2025-01-01T00:00:00Z"})
+				o.ManagedFields = retiredFields(o.CreationTimestamp.Time)
 			}
 		})}},
 		"deletes objects of wanted members": {"retention-returns-first", mutant{"object reclaim", func(w World, p Plan) Plan {
@@ -49,6 +50,7 @@ func retentionMutants() map[string]scripted {
 		"deletes objects of an earlier set": {"retention-strangers", mutant{"object reclaim", seen(func(w World, _ identity.ObjectKey, o *Object) {
 			if strings.HasPrefix(o.Annotations[ownerNote], "web/") {
 				o.Annotations = merged(o.Annotations, map[string]string{ownerNote: "web/" + string(w.Set.UID)})
+				o.ManagedFields = retiredFields(o.CreationTimestamp.Time)
 			}
 		})}},
 		"dates objects that others control": {"retention-strangers", mutant{"object retires", func(w World, p Plan) Plan {
