@@ -199,6 +199,9 @@ func (w *world) forget(c *call) {
 func (w *world) response(c *call) *http.Response {
 	response := &http.Response{StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}}
 	date := time.Now().UTC().Format(http.TimeFormat)
+	if c.by.timeless {
+		date = ""
+	}
 	response.Header.Set("Date", date)
 	result := c.result
 	switch {

@@ -31,6 +31,8 @@ type replica struct {
 	clock *jumpingClock
 	// hostTime is what it knows of the time in the cluster.
 	hostTime *controller.HostTime
+	// timeless is true if no answer that it gets says what time it is.
+	timeless bool
 	// dead is closed when the process is killed, done when nothing of it runs.
 	dead chan struct{}
 	done chan struct{}
@@ -80,7 +82,10 @@ func (w *world) start() {
 		world: w, name: fmt.Sprintf("controller-%d", w.started), clock: &jumpingClock{}, dead: make(chan struct{}), done: make(chan struct{}),
 	}
 	r.view, r.retrying = newView(), map[string]time.Time{}
-	r.clock.off = w.skew()
+	r.clock.off, r.timeless = w.skew(), w.timeless
+	if r.timeless {
+		r.clock.off = -mostSkew
+	}
 	r.hostTime = controller.NewHostTime(r.clock)
 	config := controller.Config{Options: controller.NewOptions(), Identity: r.name, Clock: r.clock, HostTime: r.hostTime}
 	config.LeaderElect = w.leaderElect
@@ -151,18 +156,6 @@ func (w *world) kill(r *replica) {
 func (w *world) restart(r *replica) {
 	w.kill(r)
 	w.start()
-}
-
-// mostSkew is by how much the clock of a replica may be wrong.
-const mostSkew = 30 * 24 * time.Hour
-
-// skew is by how much the clock of the next replica is ahead: one of three is right, the others by up to
-// mostSkew ahead or behind. Without faults all are right.
-func (w *world) skew() time.Duration {
-	if w.clocks == nil || w.clocks.IntN(3) == 0 {
-		return 0
-	}
-	return time.Duration(w.clocks.Int64N(int64(2*mostSkew))) - mostSkew
 }
 
 // jumpingClock is the time of the world, and what the machine's clock is off by.

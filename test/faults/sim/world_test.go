@@ -39,6 +39,8 @@ type world struct {
 	random bool
 	// clocks decides how wrong the clocks of replicas are, nil if none is.
 	clocks *rand.Rand
+	// timeless is true if the next replica is not told the time.
+	timeless bool
 	// leaderElect makes the replicas agree on one of them.
 	leaderElect bool
 	// noWatchLists is true for a server that only lists in the old way.
