@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"statefulset.dev/identity"
 )
@@ -36,6 +37,11 @@ func retentionMutants() map[string]scripted {
 			if o.Annotations[retiredNote] == "" && o.Annotations[ownerNote] != "" {
 				o.Annotations = merged(o.Annotations, map[string]string{retiredNote: "2025-01-01T00:00:00Z"})
 				o.ManagedFields = retiredFields(o.CreationTimestamp.Time)
+			}
+		})}},
+		"believes the dates of other controllers about objects": {"clock-behind-objects", mutant{"object reclaim", seen(func(_ World, _ identity.ObjectKey, o *Object) {
+			if o.ManagedFields != nil {
+				o.ManagedFields, o.CreationTimestamp = retiredFields(time.Unix(0, 0)), metav1.Time{}
 			}
 		})}},
 		"deletes objects of wanted members": {"retention-returns-first", mutant{"object reclaim", func(w World, p Plan) Plan {
