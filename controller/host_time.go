@@ -13,14 +13,14 @@ import (
 
 // HostTime is the time of the host cluster, as its answers tell it. Dates that one replica writes are
 // read by another, whose own clock may differ by any amount, and next to dates that the cluster has
-// written. So the planner lives by the cluster's time, and nobody's own.
+// written. So the planner uses the cluster's time only.
 //
 // An HTTP answer has its time in the Date header, in whole seconds. So the offset of the own clock is
 // known to lie between two bounds, which each answer draws closer. A clock that is right has an offset
 // of zero, and is not touched.
 type HostTime struct {
 	clock clock.PassiveClock
-	// elapsed is how long ago this began. It does not change when somebody sets the clock.
+	// elapsed is how long ago this began. It does not change when the clock is set.
 	elapsed func() time.Duration
 
 	mu sync.Mutex
@@ -113,7 +113,7 @@ func (c *Config) hostTime() (now time.Time, known bool) {
 	return c.HostTime.now()
 }
 
-// hostNow is the present time of the host, as well as it is known.
+// hostNow is the present time of the host, or that of the own clock if the host's time is not known.
 func (c *Config) hostNow() time.Time {
 	now, _ := c.hostTime()
 	return now

@@ -34,15 +34,22 @@ func AppendClaimName(to []byte, template, set string, ordinal int) []byte {
 // ParseClaimName says which of a set's claim templates the claim of a member is made from, and the
 // member's ordinal, by the claim's name. It reports false for a name that none of them gives.
 func ParseClaimName(claim, set string, templates []corev1.PersistentVolumeClaim) (template string, ordinal int, ok bool) {
+	template, ordinal, ok = SplitClaimName(claim, set)
+	if !ok || !slices.ContainsFunc(templates, func(t corev1.PersistentVolumeClaim) bool { return t.Name == template }) {
+		return "", 0, false
+	}
+	return template, ordinal, true
+}
+
+// SplitClaimName splits the name of the claim of a member into the name of its claim template, which the
+// set need not have, and the member's ordinal. It reports false for a name that no template gives.
+func SplitClaimName(claim, set string) (template string, ordinal int, ok bool) {
 	base, ordinal, ok := ParsePodName(claim)
 	if !ok {
 		return "", 0, false
 	}
 	template, ok = strings.CutSuffix(base, "-"+set)
-	if !ok || !slices.ContainsFunc(templates, func(t corev1.PersistentVolumeClaim) bool { return t.Name == template }) {
-		return "", 0, false
-	}
-	return template, ordinal, true
+	return template, ordinal, ok && template != ""
 }
 
 // ParsePodName splits the name of a pod into the set and the ordinal that it

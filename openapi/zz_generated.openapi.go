@@ -19706,7 +19706,7 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "stepHashes are hashes of the steps that step and promotedStep count. When somebody changes the steps during the update, the controller compares them with the new ones: the update goes on at the first step that it has not done with the same content.",
+							Description: "stepHashes are hashes of the steps that step and promotedStep count. If the steps change during the update, the controller compares them with the new steps, and the update continues at the first step that it has not done with the same content.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

@@ -149,7 +149,7 @@ func (r leftovers) selector(rebuilt *rebuiltSet) error {
 }
 
 // currentRevision keeps an update that was under way where it was, and pauses it: nothing that is
-// left shows whether somebody had aborted it, or whether it had failed and was rolled back.
+// left shows whether the update was aborted, or failed and was rolled back.
 func (r leftovers) currentRevision(rebuilt *rebuiltSet) error {
 	update := r.revisions[len(r.revisions)-1].Name
 	current := update

@@ -31,7 +31,7 @@ func (f *facts) findOwnerChanges() {
 		}
 	}
 	for _, claim := range f.Claims {
-		template, ordinal, named := claimParts(claim.Name, f.Set.Name)
+		template, ordinal, named := identity.SplitClaimName(claim.Name, f.Set.Name)
 		if !named || claim.DeletionTimestamp != nil {
 			continue
 		}
@@ -54,17 +54,6 @@ func (f *facts) findOwnerChanges() {
 		}
 	}
 	slices.SortFunc(f.exposed, func(a, b SetClaimOwners) int { return strings.Compare(a.Claim.Name, b.Claim.Name) })
-}
-
-// claimParts splits the name of a claim into its claim template, which the set may not have any
-// more, and its ordinal.
-func claimParts(claim, set string) (template string, ordinal int, ok bool) {
-	base, ordinal, ok := identity.ParsePodName(claim)
-	if !ok {
-		return "", 0, false
-	}
-	template, ok = strings.CutSuffix(base, "-"+set)
-	return template, ordinal, ok && template != ""
 }
 
 // ownerChange is what has to change about the owners of a claim, nil if nothing has to. A claim
@@ -108,7 +97,7 @@ func (f *facts) exposes(owner metav1.OwnerReference, policy []metav1.OwnerRefere
 }
 
 // isUnused reports whether nothing shows that a claim is one which the present policy is about: its
-// template was removed, or its member is surplus and has no pod. Somebody may have created the
+// template was removed, or its member is surplus and has no pod. A user may have created the
 // claim for a later scale-up, or an earlier policy kept it. Such a claim gets no owner that it does
 // not have.
 func (f *facts) isUnused(claim *corev1.PersistentVolumeClaim, m member, template string) bool {
@@ -194,7 +183,7 @@ func (f *facts) isUnmarked(m member, template int) bool {
 // changesOwners reports whether the owners of a claim have to change. Until then nothing else is
 // planned for the claim: that would be decided on another version of it.
 func (f *facts) changesOwners(claim *corev1.PersistentVolumeClaim) bool {
-	_, ordinal, _ := claimParts(claim.Name, f.Set.Name)
+	_, ordinal, _ := identity.SplitClaimName(claim.Name, f.Set.Name)
 	return slices.ContainsFunc(f.ownerChanges[ordinal], func(change SetClaimOwners) bool { return change.Claim.Name == claim.Name })
 }
 
@@ -241,7 +230,7 @@ func (f *facts) exposedText() string {
 	}
 	first := f.exposed[0]
 	text := fmt.Sprintf("claim %s stays, but still belongs to %s", first.Claim.Name, first.Exposed)
-	if template, _, _ := claimParts(first.Claim.Name, f.Set.Name); f.Rivals[template] != "" {
+	if template, _, _ := identity.SplitClaimName(first.Claim.Name, f.Set.Name); f.Rivals[template] != "" {
 		text += fmt.Sprintf(", and is not changed, because it is also a claim of set %s, which is older", f.Rivals[template])
 	}
 	if more := len(f.exposed) - 1; more > 0 {

@@ -108,7 +108,7 @@ func (f *facts) wantedOwners(m member) []metav1.OwnerReference {
 	switch {
 	case !wanted && withPod && m.pod != nil:
 		return []metav1.OwnerReference{*metav1.NewControllerRef(m.pod, corev1.SchemeGroupVersion.WithKind("Pod"))}
-	case (wanted || !withPod || m.pod == nil) && policy.WhenDeleted == remove:
+	case policy.WhenDeleted == remove:
 		return []metav1.OwnerReference{identity.Owner(f.Set)}
 	default:
 		return nil

@@ -147,8 +147,8 @@ func (f *facts) mayChange(claim *corev1.PersistentVolumeClaim, m member, templat
 }
 
 // awaitsClaims reports whether a member is not updated yet, because its claims have not been
-// told to change: the pod that it has may be the only one that runs on them as they are. That is
-// not so of a pod that serves nobody.
+// told to change: the pod that it has may be the only one that runs on them as they are. A
+// pod that does not serve is not kept for that.
 func awaitsClaims(f *facts, d *draft, m member) bool {
 	if servesNobody(m.pod) {
 		return false

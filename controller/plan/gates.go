@@ -25,7 +25,7 @@ type request struct {
 	// Revision is the one at which the member is to return, empty if it is not to.
 	Revision string      `json:"revision,omitempty"`
 	Since    metav1.Time `json:"since"`
-	// Broken is true if the pod was not ready before, for a reason of its own. Otherwise nobody can
+	// Broken is true if the pod was not ready before, for a reason of its own. Otherwise no one can
 	// tell later whether that is a consequence of the question.
 	Broken bool `json:"broken,omitempty"`
 }
@@ -93,7 +93,7 @@ func (f *facts) gatesFor(operation v1.DisruptionOperationType) (gates []*v1.Disr
 }
 
 // gated is what a pod is to be removed for, and the gates that have to agree before that. A pod that
-// was broken before anybody was asked is updated without asking: the update may be what fixes it.
+// was broken before a gate was asked is updated without asking: the update may be what fixes it.
 func (f *facts) gated(m member) (wanted request, gates []*v1.DisruptionGate) {
 	wanted = f.wants(m)
 	if wanted.Operation == v1.UpdateDisruptionOperationType && isBroken(m.pod) {

@@ -160,7 +160,7 @@ func (s *stage) unkind(name string) (acted []string, done bool) {
 		s.befall("sicken", []string{name})
 		return []string{"sicken " + name}, true
 	case running && s.shy && handsOver(pod):
-		if !isTrue(pod, corev1.ContainersReady) && !isReady(pod) {
+		if said(pod, string(corev1.ContainersReady)) != corev1.ConditionTrue && !isReady(pod) {
 			return nil, !s.restartable(name)
 		}
 		s.ready(name, corev1.ConditionFalse)
@@ -172,13 +172,7 @@ func (s *stage) unkind(name string) (acted []string, done bool) {
 // handsOver reports whether the agent of a pod has been asked, or the pod is out of service.
 func handsOver(pod *corev1.Pod) bool {
 	_, asked := askedOf(pod)
-	return asked || slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == inServiceType && c.Status == corev1.ConditionFalse
-	})
-}
-
-func isTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
+	return asked || said(pod, inServiceType) == corev1.ConditionFalse
 }
 
 // isStuck reports whether a claim does not grow, whatever the host does.

@@ -31,9 +31,8 @@ type disk struct {
 	member int
 	// set is the set as it was when the claim was seen last.
 	set *v1.StatefulSet
-	// mayGo is true as long as some row of the tables lets the claim go. why is that row.
+	// mayGo is true as long as some row of the tables lets the claim go.
 	mayGo bool
-	why   string
 	// surplus is true if the controller has seen the member with a pod and not desired, so that the claim
 	// goes with the pod, and mustGo if it has to be gone when the cluster rests.
 	surplus, mustGo bool
@@ -119,7 +118,7 @@ func (o *disks) seeRemovals(before, after *Scene, by Actor) {
 			continue
 		}
 		if d.ended = by; by == Controller && !o.removes(after.Set, n) {
-			d.mayGo, d.why = false, ""
+			d.mayGo = false
 		}
 	}
 }
@@ -151,7 +150,7 @@ func (o *disks) seeSet(before, after *Scene) {
 		o.setGone = true
 		if o.whenDeleted == v1.DeletePersistentVolumeClaimRetentionPolicyType || o.withSet < enoughSyncs {
 			for _, d := range o.claims {
-				d.mayGo, d.why = true, "the set is deleted"
+				d.mayGo = true
 			}
 		}
 	}
@@ -187,7 +186,7 @@ func (o *disks) seeClaim(now *Scene, claim *corev1.PersistentVolumeClaim) {
 		d.removed = now.Now
 	}
 	if o.removes(now.Set, n) {
-		d.mayGo, d.why, d.stays = true, "its member is removed", 0
+		d.mayGo, d.stays = true, 0
 		d.mustGo = d.surplus && pod == nil && hasTemplate(now.Set, claimTemplate(now.Set, claim.Name))
 		return
 	}
@@ -221,7 +220,7 @@ func (o *disks) synced(_ *Judge, now *Scene, sync Sync) { //nolint:gocyclo // ea
 			continue
 		}
 		if d.stays++; d.stays >= enoughSyncs {
-			d.mayGo, d.why = false, ""
+			d.mayGo = false
 		}
 	}
 }

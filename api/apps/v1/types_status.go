@@ -176,9 +176,9 @@ type RolloutStatus struct {
 	// member is ready, and until then no other is replaced so.
 	// +optional
 	Unblocking *int32 `json:"unblocking,omitempty" protobuf:"varint,14,opt,name=unblocking"`
-	// stepHashes are hashes of the steps that step and promotedStep count. When somebody changes
-	// the steps during the update, the controller compares them with the new ones: the update
-	// goes on at the first step that it has not done with the same content.
+	// stepHashes are hashes of the steps that step and promotedStep count. If the steps change during
+	// the update, the controller compares them with the new steps, and the update continues at the
+	// first step that it has not done with the same content.
 	// +optional
 	// +listType=atomic
 	StepHashes []string `json:"stepHashes,omitempty" protobuf:"bytes,15,rep,name=stepHashes"`

@@ -58,9 +58,9 @@ type RolloutStatusApplyConfiguration struct {
 	// spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds. It stays until the
 	// member is ready, and until then no other is replaced so.
 	Unblocking *int32 `json:"unblocking,omitempty"`
-	// stepHashes are hashes of the steps that step and promotedStep count. When somebody changes
-	// the steps during the update, the controller compares them with the new ones: the update
-	// goes on at the first step that it has not done with the same content.
+	// stepHashes are hashes of the steps that step and promotedStep count. If the steps change during
+	// the update, the controller compares them with the new steps, and the update continues at the
+	// first step that it has not done with the same content.
 	StepHashes []string `json:"stepHashes,omitempty"`
 }
 
