@@ -78,7 +78,7 @@ func (o *disks) judge(j *Judge, before, after *Scene, d *disk, claim *corev1.Per
 	}
 	switch {
 	case by == User, d.foreign, d.mayGo, set != nil && mentions(set, claim.Name):
-	case by == Controller && o.isDue(after, d):
+	case by != Cluster && o.isDue(after, d): // whatever else the controller has an old view of
 	default:
 		j.broken(o, "claim %s went %s: its owners were %v", d.name, d.circumstances(after, by), owners(claim))
 	}
