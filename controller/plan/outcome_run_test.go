@@ -35,7 +35,7 @@ var outcomeThemes = map[string]theme{
 	"disks":    {[]string{"claims", "whenScaled", "whenDeleted"}, []string{"whenScaled", "whenDeleted", "replicas", "replicas", "takeback", "takeback", "scaledAfterSeconds", "kill", "gone", "unready", "sicken", "gc", "evict", "image", "claims", "replace", "strategy"}},
 
 	"paused": pausedUpdates, "failing": failingUpdates, "undone": undoneUpdates, "stepped": steppedUpdates, "divided": dividedUpdates, "gated": gatedUpdates, "annotated": annotatedClaims,
-	"ending": endingPods, "broken": brokenSurplus, "growing": growingClaims, "drained": drainedPods, "asked": askedPods, "exported": exportedClaims, "patient": patientRestarts,
+	"ending": endingPods, "broken": brokenSurplus, "growing": growingClaims, "drained": drainedPods, "asked": askedPods, "restarted": askedRestarts, "exported": exportedClaims, "patient": patientRestarts,
 }
 
 // theirs are the events that happen to sets whose outcomes are judged, besides those of the theme.

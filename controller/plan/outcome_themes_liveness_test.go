@@ -19,6 +19,7 @@ var (
 	drainedPods     = aboutLiveness([]string{"drain", "inPlace"}, "ordered", "shy", "shy", "next", "next", "round", "rest")
 	askedPods       = aboutLiveness([]string{"gates"}, "plain", "ordered", "shy", "shy", "ask", "ask", "next", "next", "next", "rest", "rest")
 	exportedClaims  = aboutLiveness([]string{"claims", "scaledAfterSeconds"}, "export", "export", "delay", "rest", "rest")
+	askedRestarts   = aboutLiveness([]string{"gates", "inPlace"}, "plain", "all at once", "ask", "unasked", "next", "next", "next", "look", "rest")
 	patientRestarts = aboutLiveness([]string{"inPlace"}, "patience", "next", "next", "tarry", "tarry", "rest")
 )
 
@@ -60,8 +61,12 @@ func (s *stage) livenessCommandFor(e event) ([]string, bool) {
 		return append([]string{"sicken"}, able...), true
 	case "plain":
 		return change(true, "strategy=RollingUpdate")
+	case "all at once":
+		return change(true, "strategy=Recreate")
 	case "ask":
 		return change(true, "gates=handed-over")
+	case "unasked":
+		return change(true, "inPlace=IfPossible", "gates=none")
 	case "delay":
 		return change(true, "scaledAfterSeconds=60")
 	case "export":

@@ -63,11 +63,17 @@ func isClosed(pod *corev1.Pod) bool {
 // them from being ready. A drain ends after its time, and a question after the timeout of its gate;
 // without one the pod waits for the answer. A pod whose phase is not Running does not get here.
 func isLeaving(pod *corev1.Pod) bool {
-	if isRestarting(pod) && len(noteOf(pod).Containers) > 0 {
+	asked, open := requestOf(pod)
+	if isRestarting(pod) && len(noteOf(pod).Containers) > 0 && (!open || asked.led(pod)) {
 		return false // its containers are judged by what they are to run
 	}
-	asked, open := requestOf(pod)
 	return open && asked.Operation != "" && !asked.Broken || isDraining(pod)
+}
+
+// led reports whether it is the request that led to the revision that a pod has. Any other is about
+// what comes after that.
+func (r request) led(pod *corev1.Pod) bool {
+	return r.Operation == v1.UpdateDisruptionOperationType && r.Revision == revisionOf(pod)
 }
 
 // isOursToTake reports whether we set conditions of a pod on which its readiness depends, or have.
