@@ -49,6 +49,9 @@ type outcome struct {
 type stop struct {
 	action plan.Action
 	err    error
+	// tried is what was tried, which is another action where that one's failure keeps this one back;
+	// without an action if none was.
+	tried attempt
 }
 
 // walk carries out chains, and reports whether all of them succeeded as a whole. Of a
@@ -78,8 +81,8 @@ func (w *walk) reach(chain, at int) {
 	l := link{chain: chain, at: at}
 	last := w.lastFailure(w.action(l))
 	if last.until.After(w.began) {
-		w.failed[w.action(l).String()] = last
-		w.stops[chain] = &stop{w.action(l), last.err}
+		w.failed[plan.RequestOf(w.action(l))] = last
+		w.stops[chain] = &stop{w.action(l), last.err, last}
 		return
 	}
 	l.failed = last.until
@@ -130,38 +133,51 @@ func (w *walk) end(ctx context.Context, o outcome) {
 		w.reach(o.chain, o.at+1)
 		return
 	}
-	w.stops[o.chain] = &stop{w.action(o.link), o.err}
+	tried := attempt{action: w.action(o.link)}
 	if isFailure(o.err) {
 		// That one pod may not be evicted says nothing of others.
 		if !plan.IsNotAllowed(o.err) {
-			p.failed(o.err, o.began, w.Clock.Now())
+			p.failed(tried.action, w.set.Generation, o.err, o.began, w.Clock.Now())
 			w.mindRefusal(ctx, p)
+			tried = p.attempt
 		}
+		w.watchChanges(ctx, o.err)
 		w.noteFailure(w.action(o.link), o.err, o.began)
 	}
+	w.stops[o.chain] = &stop{w.action(o.link), o.err, w.triedLast(w.action(o.link), tried)}
+}
+
+// triedLast is the last try of an action, or the one that is given if it failed for a reason that has nothing to do with
+// the action.
+func (w *walk) triedLast(action plan.Action, otherwise attempt) attempt {
+	if last, known := w.failed[plan.RequestOf(action)]; known {
+		return last
+	}
+	return otherwise
 }
 
 // giveUp ends the chains whose next action was not begun: it fails as the last one of its
-// kind did, or has had no turn.
+// kind did, which is reported in its place, or has had no turn.
 func (w *walk) giveUp() {
 	for kind, left := range w.ready {
 		p := w.paceOf(kind)
 		for _, l := range left {
-			err := errTurnOver
+			kept := stop{action: w.action(l), err: errTurnOver}
 			if p.waits(w.Clock.Now()) {
-				err = p.err
+				kept.err, kept.tried = p.err, p.attempt
 			}
 			if last := w.lastFailure(w.action(l)); last.err != nil {
-				w.failed[w.action(l).String()] = last
+				w.failed[plan.RequestOf(w.action(l))] = last
 			}
-			w.stops[l.chain] = &stop{w.action(l), err}
+			w.stops[l.chain] = &kept
 		}
 	}
 }
 
-// tell notes what came of the chains, in their order, for whoever asked for them.
+// tell notes what came of the chains, in their order, for whoever asked for them. An action that was
+// tried counts once, however many others it keeps back.
 func (w *walk) tell() bool {
-	ok := true
+	ok, told := true, map[string]bool{}
 	for _, stop := range w.stops {
 		if stop == nil {
 			continue
@@ -173,8 +189,11 @@ func (w *walk) tell() bool {
 		case !isFailure(stop.err):
 			w.done.stopped, w.done.stoppedAt = stop.err, stop.action
 		default:
-			w.done.failures = append(w.done.failures, plan.Failure{Action: stop.action, Err: stop.err})
 			w.retryLater(stop.action)
+			if request := plan.RequestOf(stop.tried.action); !told[request] {
+				told[request] = true
+				w.done.failures = append(w.done.failures, plan.Failure{Action: stop.tried.action, Err: stop.err, Tried: stop.tried.at, Next: stop.tried.until})
+			}
 		}
 	}
 	return ok

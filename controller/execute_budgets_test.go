@@ -80,6 +80,8 @@ func TestTheHostIsAskedBeforeAPodIsDisruptedInPlace(t *testing.T) {
 			clock := clocktesting.NewFakeClock(time.Now())
 			term.Clock = clock
 			refuse(host, "create", "web-0", notAllowed())
+			watchDeciding(t, term, notAllowed())
+			clock.Step(time.Second)
 			for try, delay := range []time.Duration{10 * time.Second, 20 * time.Second} {
 				host.ClearActions()
 				done := term.execute(t.Context(), nil, set, steps)

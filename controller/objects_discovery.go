@@ -18,12 +18,10 @@ import (
 )
 
 // The host is asked again for a kind that it does not have after a pause that doubles from the shortest to
-// the longest, and to the longest of a host that does not answer. Each is up to a fifth longer, so that
-// kinds are not asked for all at once.
+// the longest. Each is up to a fifth longer, so that kinds are not asked for all at once.
 const (
 	shortestDiscovery    = 15 * time.Second
-	longestDiscovery     = 5 * time.Minute
-	longestUnanswered    = time.Minute
+	longestDiscovery     = time.Minute
 	mostOfDiscoveryNoise = 0.2
 )
 
@@ -36,9 +34,7 @@ func (k *objectKind) run(ctx context.Context) {
 			k.watch(ctx, resource)
 			return
 		}
-		if !k.answered(err) {
-			pause = min(pause, longestUnanswered)
-		}
+		k.answered(err)
 		if hurried := k.pause(ctx, pause); hurried {
 			pause = shortestDiscovery
 		} else {

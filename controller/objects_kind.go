@@ -98,15 +98,15 @@ func (k *objectKind) running(ctx context.Context, informer cache.SharedIndexInfo
 }
 
 // answered notes whether the host lets objects be watched. That it cannot be reached says nothing
-// about that, and answered returns false.
-func (k *objectKind) answered(err error) bool {
+// about that.
+func (k *objectKind) answered(err error) {
 	refused := ""
 	switch {
 	case err == nil:
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err), apierrors.IsUnauthorized(err):
 		refused = plan.Cause(err)
 	default:
-		return false
+		return
 	}
 	k.mu.Lock()
 	changed := k.refused != refused
@@ -115,7 +115,6 @@ func (k *objectKind) answered(err error) bool {
 	if changed {
 		k.objects.wake(k.kind.GroupKind())
 	}
-	return true
 }
 
 // state says whether all objects of the kind are known, and show what was written for a set.

@@ -5,11 +5,7 @@ package controller
 
 import (
 	"fmt"
-	"strings"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"statefulset.dev/controller/plan"
 )
@@ -20,12 +16,13 @@ const shortageBackoff = 250 * time.Millisecond
 
 // pace is how fast actions of one kind are begun for a set: one, then two, four and
 // so on at a time for as long as they succeed. After a failure none is begun for a
-// while, and then one again, another one if there is any. So a host that refuses all
-// members is asked about one of them.
+// while, and then one again, another one if there is any. So a host that is in trouble, or that
+// has no room, is asked about one member. A refusal of one member keeps the others back for a
+// second at most, so a set of many members that are all refused asks once a second.
 type pace struct {
 	// window is how many may be under way.
 	window int
-	// attempt is the last one in vain, without a time if one has succeeded since.
+	// attempt is the last one that failed, without a time if one has succeeded since.
 	attempt
 }
 
@@ -41,22 +38,17 @@ func (p *pace) succeeded(began time.Time) {
 
 // failed closes the window. Failures of what was begun before the last one do not add
 // to the delay.
-func (p *pace) failed(err error, began, now time.Time) {
+func (p *pace) failed(action plan.Action, generation int64, err error, began, now time.Time) {
 	p.window = 1
-	if p.err == nil || began.After(p.at) {
-		p.attempt = p.again(err, began, now)
+	if p.err != nil && !began.After(p.at) {
+		return
 	}
-}
-
-// isShortage reports whether the host refuses for a reason that has nothing to do with
-// the one member that it was asked for.
-func isShortage(err error) bool {
-	return isQuota(err) || apierrors.IsTooManyRequests(err) && !plan.IsNotAllowed(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
-}
-
-// isQuota reports whether a quota is used up. The host says so in words only.
-func isQuota(err error) bool {
-	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
+	p.action, p.generation = action, generation
+	p.attempt = p.again(err, began, now)
+	if isAboutRequest(err) {
+		p.delay = min(p.delay, longestBetweenRefusals)
+		p.until = now.Add(p.delay)
+	}
 }
 
 // kindOf names the kind of an action. That the host does not say whether it would evict a pod says
@@ -74,6 +66,7 @@ func (e *execution) paceOf(kind string) *pace {
 		return p
 	}
 	p := e.earlier.paces[kind]
+	p.attempt = e.renewed(p.attempt, p.version)
 	if e.roomFor(p) {
 		p.until, p.delay = time.Time{}, 0
 	}
@@ -81,54 +74,13 @@ func (e *execution) paceOf(kind string) *pace {
 	return &p
 }
 
-// lastFailure is what came of an action when it was last tried, if it has failed then.
-func (e *execution) lastFailure(action plan.Action) attempt {
-	if len(e.earlier.attempts) == 0 {
-		return attempt{}
-	}
-	return e.earlier.attempts[action.String()]
-}
-
-// noteFailure remembers that an action has failed, unless it says nothing about this
-// action alone.
-func (e *execution) noteFailure(action plan.Action, err error, began time.Time) {
-	if isShortage(err) {
-		return
-	}
-	e.failed[action.String()] = e.lastFailure(action).again(err, began, e.Clock.Now())
-}
-
-// retryLater sees to it that the set is looked at again when an action may be tried.
+// retryLater sees to it that the set is synced again when an action may be tried.
 func (e *execution) retryLater(action plan.Action) {
-	until := e.failed[action.String()].until
+	until := e.failed[plan.RequestOf(action)].until
 	if p := e.paceOf(kindOf(action)); p.until.After(until) {
 		until = p.until
 	}
 	if wait := max(until.Sub(e.Clock.Now()), shortestBackoff); e.done.retryAfter == 0 || wait < e.done.retryAfter {
 		e.done.retryAfter = wait
 	}
-}
-
-// toRemember is what the next execution has to know of this one, and of those before it
-// about what this one has not come to.
-func (e *execution) toRemember() failures {
-	kept := failures{attempts: e.failed, paces: map[string]pace{}}
-	now := e.Clock.Now()
-	for kind, p := range e.earlier.paces {
-		if p.waits(now) {
-			kept.paces[kind] = p
-		}
-	}
-	for kind, p := range e.paces {
-		kept.paces[kind] = *p
-	}
-	if len(e.done.failures) == 0 && !e.done.unfinished && e.done.stopped == nil {
-		kept.paces = nil
-	}
-	for action, last := range e.earlier.attempts {
-		if _, known := kept.attempts[action]; !known && last.until.After(now) {
-			kept.attempts[action] = last
-		}
-	}
-	return kept
 }

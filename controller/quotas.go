@@ -105,7 +105,7 @@ func (t *term) wakeForRoom(namespace string) {
 		return
 	}
 	for _, known := range t.memory.all() {
-		if known.key.Namespace == namespace && known.waitsForRoom() {
+		if known.key.Namespace == namespace && known.failedSo(isQuota) {
 			t.queue.AddAfter(known.key, at.Sub(t.Clock.Now()))
 		}
 	}
@@ -122,7 +122,7 @@ func (q *quotas) sweep(now time.Time, memory *memory) {
 	q.swept = now
 	waiting := map[string]bool{}
 	for _, known := range memory.all() {
-		if known.waitsForRoom() {
+		if known.failedSo(isQuota) {
 			waiting[known.key.Namespace] = true
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 
+	"statefulset.dev/client/clientset/versioned"
 	setsfake "statefulset.dev/client/clientset/versioned/fake"
 )
 
@@ -30,6 +31,7 @@ import (
 type limitedHost struct {
 	endpoint
 	client kubernetes.Interface
+	sets   versioned.Interface
 
 	mu      sync.Mutex
 	room    int
@@ -66,6 +68,19 @@ func (h *limitedHost) admit(name string) error {
 		errors.New("exceeded quota: limit, requested: pods=1, used: pods=20, limited: pods=20"))
 }
 
+// refusing makes the host refuse pods of these names, and no others, until it is told otherwise.
+func (h *limitedHost) refusing(names map[string]error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.refuses = func(name string) error { return names[name] }
+}
+
+func (h *limitedHost) lastRefusal() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.refused[len(h.refused)-1]
+}
+
 func (h *limitedHost) counts() (created, refused int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,14 +105,19 @@ func (h *limitedHost) allow(t *testing.T, more int) {
 	}
 }
 
-func startLimitedTerm(t *testing.T, room int, set runtime.Object) *limitedHost {
+func startLimitedTerm(t *testing.T, room int, set runtime.Object, objects ...runtime.Object) *limitedHost {
+	t.Helper()
+	return startLimitedTermOf(t, room, []runtime.Object{set}, objects...)
+}
+
+func startLimitedTermOf(t *testing.T, room int, sets []runtime.Object, objects ...runtime.Object) *limitedHost {
 	t.Helper()
 	used := corev1.ResourceList{corev1.ResourcePods: *quantity.NewQuantity(int64(room), quantity.DecimalSI)}
-	client := fake.NewClientset(&corev1.ResourceQuota{
+	client := fake.NewClientset(append(objects, &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "limit"},
 		Status:     corev1.ResourceQuotaStatus{Hard: used, Used: used},
-	})
-	config := Config{Options: NewOptions(), Host: client, Sets: setsfake.NewSimpleClientset(set), Identity: "test"}
+	})...)
+	config := Config{Options: NewOptions(), Host: client, Sets: setsfake.NewSimpleClientset(sets...), Identity: "test"}
 	if err := config.complete(); err != nil {
 		t.Fatalf("completing configuration: %v", err)
 	}
@@ -106,7 +126,7 @@ func startLimitedTerm(t *testing.T, room int, set runtime.Object) *limitedHost {
 		t.Fatal(err)
 	}
 	all := watchedKinds(client, config.Sets)
-	limited := &limitedHost{endpoint: all.of(podsResource).endpoint, client: client, room: room}
+	limited := &limitedHost{endpoint: all.of(podsResource).endpoint, client: client, sets: config.Sets, room: room}
 	all.of(podsResource).create = limited.createPod
 	term := newTerm(config, all, gauges, func() error { return nil })
 	ctx, cancel := context.WithCancel(t.Context())

@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,34 +14,48 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// The delay before something that failed is tried again grows from the shortest
-// to the longest by a factor of two.
+// The delay before a request that failed is sent again grows by a factor of two, from the shortest to
+// the longest. A change that is watched ends it; for what nobody reports, such as a webhook that
+// answers differently, a user waits for the longest at most.
 const (
 	shortestBackoff = 5 * time.Millisecond
-	longestBackoff  = 5 * time.Minute
+	longestBackoff  = time.Minute
+	// firstBackoffAfterChange is the first delay after a change which has not helped: what decides in
+	// the host may see the change later than the controller does.
+	firstBackoffAfterChange = 250 * time.Millisecond
+	// shortestBetweenChanges is how long at least passes between the requests that changes of objects
+	// cause: some objects change all the time.
+	shortestBetweenChanges = time.Second
+	// longestShortageBackoff is for a refusal that holds for every member, and that ends with an event.
+	longestShortageBackoff = 5 * time.Minute
+	// longestBetweenRefusals is for how long at most a refused request keeps others of its kind back that
+	// have not been refused.
+	longestBetweenRefusals = time.Second
 )
 
-// A pod that may not be evicted is tried again after a delay from the shortest to the longest: the
-// budgets of a namespace hardly change faster, and it may be a person who waits.
-const (
-	shortestEvictionBackoff = 10 * time.Second
-	longestEvictionBackoff  = time.Minute
-)
+// shortestEvictionBackoff is the first delay after a budget did not let a pod be evicted: the budgets of
+// a namespace hardly change faster.
+const shortestEvictionBackoff = 10 * time.Second
 
-// failures are the actions of a set that have failed, with when each may be tried again,
-// and how fast actions are begun, by their kind. Between, the set goes on being synced,
-// because other things happen to it; but an event is no reason to ask the host again
+// failures are the requests of a set that have failed, with when each may be sent again,
+// and how fast requests are sent, by their kind. Between, the set goes on being synced,
+// because other things happen to it; but not every event is a reason to ask the host again
 // for what it has just refused. They count for this set only and not for a later one of
 // its name.
 type failures struct {
-	set      types.UID
+	set types.UID
+	// attempts have the text of plan.RequestOf as their key.
 	attempts map[string]attempt
 	paces    map[string]pace
 }
 
 // attempt is the last try of an action that failed.
 type attempt struct {
-	err error
+	action plan.Action
+	err    error
+	// generation is that of the set, version that of the object that was to change.
+	generation int64
+	version    string
 	// began and at are when it began and when it failed.
 	began, at time.Time
 	delay     time.Duration
@@ -58,7 +73,7 @@ func (m *memo) failed(set types.UID) failures {
 }
 
 // keepFailures notes what failed in the last sync of a set; an action that was not among
-// it begins anew.
+// it begins again with the shortest delay.
 func (m *memo) keepFailures(set types.UID, failed failures) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,12 +85,17 @@ func (m *memo) keepFailures(set types.UID, failed failures) {
 	m.failures = failed
 }
 
-// waitsForRoom reports whether the set waits for room in a quota.
-func (m *memo) waitsForRoom() bool {
+// failedSo reports whether the last sync of the set had a failure of some sort.
+func (m *memo) failedSo(sort func(error) bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for _, a := range m.failures.attempts {
+		if sort(a.err) {
+			return true
+		}
+	}
 	for _, p := range m.failures.paces {
-		if isQuota(p.err) {
+		if p.err != nil && sort(p.err) {
 			return true
 		}
 	}
@@ -88,13 +108,91 @@ func (a attempt) again(err error, began, now time.Time) attempt {
 	first, longest := shortestBackoff, longestBackoff
 	switch {
 	case plan.IsNotAllowed(err):
-		first, longest = shortestEvictionBackoff, longestEvictionBackoff
+		first = shortestEvictionBackoff
 	case isShortage(err):
-		first = shortageBackoff
+		first, longest = shortageBackoff, longestShortageBackoff
 	}
 	delay := min(max(2*a.delay, first), longest)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		delay = longestBackoff
+		delay = longestShortageBackoff
 	}
-	return attempt{err: err, began: began, at: now, delay: delay, until: now.Add(delay)}
+	a.err, a.began, a.at, a.delay, a.until = err, began, now, delay, now.Add(delay)
+	return a
+}
+
+// isShortage reports whether the host refuses for a reason that has nothing to do with
+// the one member that it was asked for.
+func isShortage(err error) bool {
+	return isQuota(err) || apierrors.IsTooManyRequests(err) && !plan.IsNotAllowed(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
+
+// isQuota reports whether a quota is used up. The host says so in words only.
+func isQuota(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
+}
+
+// isAboutRequest reports whether a failure is about the one request: the host, or a webhook that it asks,
+// may answer another one otherwise.
+func isAboutRequest(err error) bool {
+	return !isShortage(err) && (plan.IsRefusal(err) || strings.Contains(err.Error(), "failed calling webhook"))
+}
+
+// renewed is a failure as it counts now. Where the set has changed since, the host is asked at once. A
+// change of the object itself, or of something on which the answer may depend, is a reason to ask
+// soon.
+func (e *execution) renewed(a attempt, version string) attempt {
+	switch {
+	case a.err == nil:
+	case a.generation != e.set.Generation:
+		a.until, a.delay = time.Time{}, 0
+	case a.version != version || e.changes.since(a.err, e.key.Namespace, a.began):
+		a.delay = min(a.delay, firstBackoffAfterChange/2)
+		if soon := a.began.Add(shortestBetweenChanges); soon.Before(a.until) {
+			a.until = soon
+		}
+	}
+	return a
+}
+
+// lastFailure is what came of a request when it was last sent, if it has failed then.
+func (e *execution) lastFailure(action plan.Action) attempt {
+	if len(e.earlier.attempts) == 0 {
+		return attempt{}
+	}
+	return e.renewed(e.earlier.attempts[plan.RequestOf(action)], plan.TargetOf(action).ResourceVersion)
+}
+
+// noteFailure remembers that a request has failed, unless it says nothing about this
+// request alone.
+func (e *execution) noteFailure(action plan.Action, err error, began time.Time) {
+	if isShortage(err) {
+		return
+	}
+	last := e.lastFailure(action)
+	last.action, last.generation, last.version = action, e.set.Generation, plan.TargetOf(action).ResourceVersion
+	e.failed[plan.RequestOf(action)] = last.again(err, began, e.Clock.Now())
+}
+
+// toRemember is what the next execution has to know of this one, and of those before it
+// about what this one has not come to.
+func (e *execution) toRemember() failures {
+	kept := failures{attempts: e.failed, paces: map[string]pace{}}
+	now := e.Clock.Now()
+	for kind, p := range e.earlier.paces {
+		if p.waits(now) {
+			kept.paces[kind] = p
+		}
+	}
+	for kind, p := range e.paces {
+		kept.paces[kind] = *p
+	}
+	if len(e.done.failures) == 0 && !e.done.unfinished && e.done.stopped == nil {
+		kept.paces = nil
+	}
+	for request, last := range e.earlier.attempts {
+		if _, known := kept.attempts[request]; !known && last.until.After(now) {
+			kept.attempts[request] = last
+		}
+	}
+	return kept
 }

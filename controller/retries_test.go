@@ -5,6 +5,7 @@ package controller
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -28,6 +29,8 @@ func TestAPodThatMayNotBeEvictedIsTriedAgainWithinAMinute(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Now())
 	term.Clock = clock
 	refuse(host, "create", "web-0", notAllowed())
+	watchDeciding(t, term, notAllowed())
+	clock.Step(time.Second)
 	remove := func(pod *corev1.Pod, evict bool) plan.Chain {
 		return plan.Chain{plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate, Evict: evict}}
 	}
@@ -41,7 +44,8 @@ func TestAPodThatMayNotBeEvictedIsTriedAgainWithinAMinute(t *testing.T) {
 			t.Errorf("try %d: got events %v, want %v", try, reasonsOf(done.events), want)
 		}
 		status := plan.WithFailures(set.Status, set.Status, done.failures, clock.Now())
-		const want = `could not evict pod web-0 (update): deleting pod "web-0" (update): Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 2 healthy pods and has 2 currently`
+		want := fmt.Sprintf(`could not evict pod web-0 (update): deleting pod "web-0" (update): Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 2 healthy pods and has 2 currently (tried at %s, next at %s)`,
+			clock.Now().UTC().Format(time.RFC3339), clock.Now().Add(delay).UTC().Format(time.RFC3339))
 		for _, c := range status.Conditions {
 			if c.Reason != "DisruptionNotAllowed" || c.Message != want || c.Type == "Stalled" && c.Status == "True" {
 				t.Errorf("try %d: got condition %v, want none that is stalled, and the message %q", try, c, want)
@@ -84,6 +88,21 @@ func TestNoPodIsRemovedBeforeItHasEnded(t *testing.T) {
 	}
 }
 
+// watchDeciding watches what a refusal may depend on, so that no first list is taken for a change later.
+func watchDeciding(t *testing.T, term *term, refusal error) {
+	t.Helper()
+	term.watchChanges(t.Context(), refusal)
+	for i := range term.changes.deciding {
+		if kind := &term.changes.deciding[i]; kind.concerns(refusal) {
+			eventually(t, kind.name+" are watched", func() bool {
+				term.changes.mu.Lock()
+				defer term.changes.mu.Unlock()
+				return !term.changes.last[changeIn{i, ""}].IsZero()
+			})
+		}
+	}
+}
+
 func TestWhatWasRefusedIsTriedAgainLaterAndNotAtTheNextEvent(t *testing.T) {
 	set := newSet("web")
 	refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-0", errors.New("policy"))
@@ -91,6 +110,8 @@ func TestWhatWasRefusedIsTriedAgainLaterAndNotAtTheNextEvent(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Now())
 	term.Clock = clock
 	refuse(host, "create", "web-0", refusal)
+	watchDeciding(t, term, refusal)
+	clock.Step(time.Second)
 	steps := plan.Plan{Chains: []plan.Chain{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}}
 	delay := shortestBackoff
 	for try := range 20 {

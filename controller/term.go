@@ -37,6 +37,7 @@ type term struct {
 	syncs     sync.WaitGroup
 	memory    *memory
 	quotas    *quotas
+	changes   *changes
 	abilities *abilities
 	suspects  *suspects
 	objects   *objectKinds
@@ -61,6 +62,7 @@ func newTerm(config Config, all kinds, gauges *gauges, holds func() error) *term
 		unattended: make(chan struct{}, writesAtOnce),
 		memory:     newMemory(),
 		quotas:     newQuotas(config.Host),
+		changes:    newChanges(config.Host),
 		abilities:  &abilities{host: config.Host},
 		suspects:   newSuspects(),
 	}

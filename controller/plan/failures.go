@@ -22,6 +22,21 @@ import (
 type Failure struct {
 	Action Action
 	Err    error
+	// Tried is when it failed, Next when it is tried again if nothing changes before that; zero if that
+	// is not known.
+	Tried, Next time.Time
+}
+
+// shortestReported is the shortest wait for another try that conditions report: a shorter
+// one is over before it is read, and each costs a write.
+const shortestReported = 5 * time.Second
+
+// times says when the action was tried, and when it is tried again.
+func (f Failure) times() string {
+	if f.Next.Sub(f.Tried) < shortestReported {
+		return ""
+	}
+	return fmt.Sprintf(" (tried at %s, next at %s)", clock(f.Tried), clock(f.Next))
 }
 
 // WithFailures is what a status becomes when actions of its plan have failed; before
@@ -38,7 +53,7 @@ func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now t
 	status = *status.DeepCopy()
 	worst := failures[0]
 	for _, failure := range failures {
-		if isRefusal(failure.Err) {
+		if IsRefusal(failure.Err) {
 			worst = failure
 			break
 		}
@@ -46,7 +61,7 @@ func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now t
 			worst = failure
 		}
 	}
-	message := fmt.Sprintf("could not %s: %s", worst.Action, Cause(worst.Err))
+	message := fmt.Sprintf("could not %s: %s", worst.Action, Cause(worst.Err)) + worst.times()
 	if _, changes := worst.Action.(ApplyObject); changes && apierrors.IsInvalid(worst.Err) {
 		message += "; delete it to have it made anew"
 	}
@@ -59,7 +74,7 @@ func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now t
 	say := func(kind v1.StatefulSetConditionType, is corev1.ConditionStatus, word string) {
 		set(&status, now, v1.StatefulSetCondition{Type: kind, Status: is, Reason: word, Message: message})
 	}
-	if isRefusal(worst.Err) {
+	if IsRefusal(worst.Err) {
 		say(v1.StatefulSetReady, corev1.ConditionFalse, v1.ReasonHostRefused)
 		say(v1.StatefulSetProgressing, corev1.ConditionFalse, v1.ReasonHostRefused)
 		say(v1.StatefulSetReconciling, corev1.ConditionFalse, v1.ReasonHostRefused)

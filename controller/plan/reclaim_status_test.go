@@ -28,15 +28,15 @@ func TestClaimsThatCannotBeDeletedAreToldWhereTheyAreDue(t *testing.T) {
 		want     []string
 	}{
 		"a range is told once, with what an operator can do": {
-			[]Failure{{deletion(4, due), forbidden}, {deletion(3, due), errors.New("timeout")}},
+			[]Failure{{Action: deletion(4, due), Err: forbidden}, {Action: deletion(3, due), Err: errors.New("timeout")}},
 			[]string{"claims of ordinals 3-4 are due since 2026-11-24T12:00:00Z, and could not be deleted: no; if the controller lacks the right: kubectl apply -k artifacts/reclaim", ""},
 		},
 		"what is no lack of a right has no remedy": {
-			[]Failure{{deletion(1, due.Add(time.Hour)), errors.New("timeout")}},
+			[]Failure{{Action: deletion(1, due.Add(time.Hour)), Err: errors.New("timeout")}},
 			[]string{"", "claims of ordinal 1 are due since 2026-11-24T13:00:00Z, and could not be deleted: timeout"},
 		},
 		"one that the list has no room for is told at the first": {
-			[]Failure{{deletion(9, due.Add(time.Minute)), errors.New("timeout")}},
+			[]Failure{{Action: deletion(9, due.Add(time.Minute)), Err: errors.New("timeout")}},
 			[]string{"claims of ordinal 9 are due since 2026-11-24T12:01:00Z, and could not be deleted: timeout", ""},
 		},
 	} {

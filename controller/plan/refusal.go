@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// isRefusal reports whether an error is a considered answer of the host, which the
+// IsRefusal reports whether an error is a considered answer of the host, which the
 // same request would get again, and not a sign of trouble that may pass.
-func isRefusal(err error) bool {
+func IsRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
 		apierrors.IsMethodNotSupported(err) || apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsUnauthorized(err) || isAmbiguous(err)
 }

@@ -17,7 +17,7 @@
 //	view, scene                 what a replica can know, from what was sent to it
 //	judge, rules_*              what is right; each rule has a sentence for a name
 //	crash, stale, errors,
-//	leader, soak                what goes wrong, and how often it is tried
+//	refusals, leader, soak      what goes wrong, and how often it is tried
 //
 // A write is judged by two standards. A decision must be right in what its replica
 // could know when it sent the write: what was delivered to it, and what was answered

@@ -17,6 +17,9 @@ import (
 
 // refusals are the ways in which a request fails.
 var refusals = map[string]func(*world, *call){
+	"403": func(w *world, c *call) {
+		w.refuse(c, apierrors.NewForbidden(c.Resource.GroupResource(), c.Name, errors.New("a fault")))
+	},
 	"409": func(w *world, c *call) {
 		w.refuse(c, apierrors.NewConflict(c.Resource.GroupResource(), c.Name, errors.New("a fault")))
 	},
@@ -52,7 +55,7 @@ func TestErrorsOfTheServers(t *testing.T) {
 		}
 		return all
 	})
-	report(t, "API errors", trials, "409, 429, 500, 503, commit-then-timeout and lost requests at 1, 5, 20 and 50 percent")
+	report(t, "API errors", trials, "403, 409, 429, 500, 503, commit-then-timeout and lost requests at 1, 5, 20 and 50 percent")
 }
 
 func failing(percent int, kind string) func() fault {
@@ -60,7 +63,7 @@ func failing(percent int, kind string) func() fault {
 		return fault{call: func(w *world, c *call) bool {
 			// An object is changed by several requests, of which the first only reads.
 			reads := c.Verb == "get" && c.Resource == model.ConfigMaps && percent > 20
-			if c.Verb == "watch" || c.Resource == model.Events || reads || w.rng.IntN(100) >= percent || kind == "409" && !c.Mutates() {
+			if c.Verb == "watch" || c.Resource == model.Events || reads || w.rng.IntN(100) >= percent || (kind == "403" || kind == "409") && !c.Mutates() {
 				return false
 			}
 			w.trace("now: %s for %s", kind, c.Request)

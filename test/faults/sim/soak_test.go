@@ -108,7 +108,7 @@ func (s *soak) trouble(w *world, c *call) bool {
 		return false
 	default:
 		kind := s.choose(sortedKeys(refusals))
-		if kind == "409" && !c.Mutates() {
+		if (kind == "403" || kind == "409") && !c.Mutates() {
 			return false
 		}
 		w.trace("now: %s for %s", kind, c.Request)

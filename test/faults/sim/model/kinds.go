@@ -4,8 +4,10 @@
 package model
 
 import (
+	"maps"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -34,8 +36,10 @@ var (
 	Secrets    = corev1.SchemeGroupVersion.WithResource("secrets")
 	Events     = corev1.SchemeGroupVersion.WithResource("events")
 	Revisions  = appsv1.SchemeGroupVersion.WithResource("controllerrevisions")
-	Leases     = coordinationv1.SchemeGroupVersion.WithResource("leases")
-	Sets       = v1.SchemeGroupVersion.WithResource("statefulsets")
+	// Bindings stand for all that decides about requests, and the others for what there is none of.
+	Bindings = admissionv1.SchemeGroupVersion.WithResource("validatingadmissionpolicybindings")
+	Leases   = coordinationv1.SchemeGroupVersion.WithResource("leases")
+	Sets     = v1.SchemeGroupVersion.WithResource("statefulsets")
 )
 
 // kind is what the server knows of one resource.
@@ -57,6 +61,34 @@ type kind struct {
 }
 
 func hostKinds() map[schema.GroupVersionResource]kind {
+	all := objectKinds()
+	maps.Copy(all, decidingKinds())
+	return all
+}
+
+// decidingKinds are those on which it may depend what the host answers. Their objects are not looked
+// at: who plays the host decides.
+func decidingKinds() map[schema.GroupVersionResource]kind {
+	plain := func(version schema.GroupVersion, named string, empty func() Object, newList func() runtime.Object) kind {
+		return kind{gvk: version.WithKind(named), empty: empty, newList: newList}
+	}
+	return map[schema.GroupVersionResource]kind{
+		Bindings: plain(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicyBinding",
+			func() Object { return &admissionv1.ValidatingAdmissionPolicyBinding{} }, func() runtime.Object { return &admissionv1.ValidatingAdmissionPolicyBindingList{} }),
+		admissionv1.SchemeGroupVersion.WithResource("validatingadmissionpolicies"): plain(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicy",
+			func() Object { return &admissionv1.ValidatingAdmissionPolicy{} }, func() runtime.Object { return &admissionv1.ValidatingAdmissionPolicyList{} }),
+		admissionv1.SchemeGroupVersion.WithResource("validatingwebhookconfigurations"): plain(admissionv1.SchemeGroupVersion, "ValidatingWebhookConfiguration",
+			func() Object { return &admissionv1.ValidatingWebhookConfiguration{} }, func() runtime.Object { return &admissionv1.ValidatingWebhookConfigurationList{} }),
+		admissionv1.SchemeGroupVersion.WithResource("mutatingwebhookconfigurations"): plain(admissionv1.SchemeGroupVersion, "MutatingWebhookConfiguration",
+			func() Object { return &admissionv1.MutatingWebhookConfiguration{} }, func() runtime.Object { return &admissionv1.MutatingWebhookConfigurationList{} }),
+		corev1.SchemeGroupVersion.WithResource("namespaces"): plain(corev1.SchemeGroupVersion, "Namespace",
+			func() Object { return &corev1.Namespace{} }, func() runtime.Object { return &corev1.NamespaceList{} }),
+		corev1.SchemeGroupVersion.WithResource("limitranges"): plain(corev1.SchemeGroupVersion, "LimitRange",
+			func() Object { return &corev1.LimitRange{} }, func() runtime.Object { return &corev1.LimitRangeList{} }),
+	}
+}
+
+func objectKinds() map[schema.GroupVersionResource]kind {
 	return map[schema.GroupVersionResource]kind{
 		Pods: {
 			gvk:     corev1.SchemeGroupVersion.WithKind("Pod"),
