@@ -1,4 +1,4 @@
-// The tests of ./kustomize alone, with the kustomize that kubectl 1.34 and 1.35 have in them: hack/test-gitops.sh.
+// The tests of ./kustomize alone, with the kustomize that kubectl 1.34 and 1.35 have in them: make test-gitops.
 module statefulset.dev/test/gitops
 
 go 1.26.8

@@ -16,7 +16,7 @@ const root = "../../.."
 // TestTheComponentIsUpToDate compares the files with what the tables of this version of kustomize and our published
 // document give.
 func TestTheComponentIsUpToDate(t *testing.T) {
-	files, err := Files(root)
+	files, err := Files(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
 	}

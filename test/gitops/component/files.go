@@ -4,6 +4,7 @@
 package component
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -32,7 +33,7 @@ openapi:
 `
 
 // Files returns the component's files, with the published document of the repository at root.
-func Files(root string) (map[string][]byte, error) {
+func Files(ctx context.Context, root string) (map[string][]byte, error) {
 	document, err := os.ReadFile(filepath.Join(root, "openapi", "v3", group+"_v1.json"))
 	if err != nil {
 		return nil, fmt.Errorf("reading the published document: %w", err)
@@ -45,7 +46,7 @@ func Files(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := builtinTables()
+	rows, err := builtinTables(ctx)
 	if err != nil {
 		return nil, err
 	}

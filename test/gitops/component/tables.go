@@ -4,6 +4,7 @@
 package component
 
 import (
+	"context"
 	"fmt"
 	"go/ast"
 	"go/constant"
@@ -45,8 +46,8 @@ type references struct {
 
 // builtinTables reads the tables that are compiled into kustomize. No exported function returns them, so they
 // are read from the constants of its source, in the version that this module requires.
-func builtinTables() (tables, error) {
-	dir, err := kustomizeSource()
+func builtinTables(ctx context.Context) (tables, error) {
+	dir, err := kustomizeSource(ctx)
 	if err != nil {
 		return tables{}, err
 	}
@@ -69,8 +70,8 @@ func builtinTables() (tables, error) {
 	return all, nil
 }
 
-func kustomizeSource() (string, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kustomize/api").Output()
+func kustomizeSource(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kustomize/api").Output()
 	if err != nil {
 		return "", fmt.Errorf("finding kustomize's source: %w", err)
 	}

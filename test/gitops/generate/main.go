@@ -7,6 +7,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -25,7 +26,7 @@ func main() {
 }
 
 func run(root string) error {
-	files, err := component.Files(root)
+	files, err := component.Files(context.Background(), root)
 	if err != nil {
 		return err
 	}

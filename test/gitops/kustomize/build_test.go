@@ -4,6 +4,7 @@
 package kustomize
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,10 +43,7 @@ func asOurs(content string) string {
 
 // with returns the files and what is added to the end of some of them.
 func (files tree) with(added tree) tree {
-	result := tree{}
-	for path, content := range files {
-		result[path] = content
-	}
+	result := maps.Clone(files)
 	for path, content := range added {
 		result[path] += content
 	}
