@@ -35,11 +35,7 @@ func TestFluxBuildsWithTheComponent(t *testing.T) {
 	}
 	write("other/kustomization.yaml", "openapi:\n  path: schema.json\nconfigMapGenerator:\n- name: conf\n  literals: [level=info]\n")
 	write("other/schema.json", `{"swagger": "2.0", "definitions": {}}`)
-	patch := unstructured.Unstructured{}
-	if err := patch.UnmarshalJSON([]byte(`{"apiVersion":"apps.statefulset.dev/v1","kind":"StatefulSet","metadata":{"name":"db"},` + sidecar[1:])); err != nil {
-		t.Fatal(err)
-	}
-	write("app/patch.yaml", asYAML(t, &patch))
+	write("app/patch.yaml", `{"apiVersion":"apps.statefulset.dev/v1","kind":"StatefulSet","metadata":{"name":"db"},`+sidecar[1:])
 	write("app/set.yaml", asYAML(t, sides()[1].set(t, "default", second)))
 	write("app/kustomization.yaml", "resources: [set.yaml]\ncomponents: [../component]\npatches:\n- path: patch.yaml\n")
 

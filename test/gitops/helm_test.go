@@ -43,10 +43,11 @@ func (r *release) resources(t *testing.T, set *unstructured.Unstructured) kube.R
 }
 
 // upgrade is Helm's upgrade to other manifests.
-func (r *release) upgrade(t *testing.T, set *unstructured.Unstructured, serverSide, forceConflicts bool) error {
+func (r *release) upgrade(t *testing.T, set *unstructured.Unstructured, serverSide, force bool, also ...kube.ClientUpdateOption) error {
 	t.Helper()
-	_, err := r.client.Update(r.installed, r.resources(t, set), kube.ClientUpdateOptionServerSideApply(serverSide, forceConflicts),
+	options := append(also, kube.ClientUpdateOptionServerSideApply(serverSide, force),
 		kube.ClientUpdateOptionThreeWayMergeForUnstructured(false))
+	_, err := r.client.Update(r.installed, r.resources(t, set), options...)
 	return err
 }
 
@@ -100,6 +101,33 @@ func TestHelmsServerSideUpgradeMergesBothKindsAlike(t *testing.T) {
 		}
 		if got := minReady(t, s.live(t, namespace)); got != 5 {
 			t.Errorf("minReadySeconds after --force-conflicts: got %d, want 5", got)
+		}
+	})
+}
+
+// TestReleasesOfTheClientSideChangeToTheServerSide is helm upgrade --server-side=true of a release that Helm 3 has installed. The
+// chart does not have the variable any more.
+func TestReleasesOfTheClientSideChangeToTheServerSide(t *testing.T) {
+	onBothSides(t, func(t *testing.T, s side, namespace string) {
+		r := install(t, s.set(t, namespace, first), false)
+		s.patch(t, namespace, sidecar)
+		changed := s.set(t, namespace, second)
+		main, _ := containerList(t, changed)[0].(map[string]any)
+		delete(main, "env")
+		if err := unstructured.SetNestedSlice(changed.Object, []any{main}, "spec", "template", "spec", "containers"); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.upgrade(t, changed, true, false, kube.ClientUpdateOptionUpgradeClientSideFieldManager(true)); err != nil {
+			t.Fatalf("upgrading: %v", err)
+		}
+		live := s.live(t, namespace)
+		if got := containers(t, live); got != withSidecar {
+			t.Errorf("containers after somebody else added one: got %s, want %s", got, withSidecar)
+		}
+		for _, item := range containerList(t, live) {
+			if container, _ := item.(map[string]any); container["env"] != nil {
+				t.Errorf("variables of container %v: got %v, want none", container["name"], container["env"])
+			}
 		}
 	})
 }

@@ -135,17 +135,22 @@ const (
 // containers lists the containers of the template with their images, sorted.
 func containers(t *testing.T, set *unstructured.Unstructured) string {
 	t.Helper()
-	list, _, err := unstructured.NestedSlice(set.Object, "spec", "template", "spec", "containers")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var found []string
-	for _, item := range list {
+	for _, item := range containerList(t, set) {
 		container, _ := item.(map[string]any)
 		found = append(found, fmt.Sprintf("%v=%v", container["name"], container["image"]))
 	}
 	slices.Sort(found)
 	return strings.Join(found, " ")
+}
+
+func containerList(t *testing.T, set *unstructured.Unstructured) []any {
+	t.Helper()
+	list, _, err := unstructured.NestedSlice(set.Object, "spec", "template", "spec", "containers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }
 
 func minReady(t *testing.T, set *unstructured.Unstructured) int64 {
