@@ -67,7 +67,7 @@ func TestArgoCDReportsContainersOfOthersInOurKind(t *testing.T) {
 		suite.MustKubectl(t, asYAML(t, manifest), "apply", "--filename=-")
 		s.patch(t, namespace, sidecar)
 		if got, want := differs(t, manifest, s.live(t, namespace), diff.WithNormalizer(shippedTypes(t))), choose(s, false, true); got != want {
-			t.Errorf("after somebody else added a container, the set is out of sync: got %t, want %t", got, want)
+			t.Errorf("after another client added a container, the set is out of sync: got %t, want %t", got, want)
 		}
 	})
 }
@@ -86,7 +86,7 @@ func TestArgoCDsServerSideDiffComparesBothKindsAlike(t *testing.T) {
 		}
 		s.patch(t, namespace, sidecar)
 		if differs(t, manifest, s.live(t, namespace), options...) {
-			t.Errorf("after somebody else added a container, the set is out of sync: got true, want false")
+			t.Errorf("after another client added a container, the set is out of sync: got true, want false")
 		}
 		s.patch(t, namespace, otherImage)
 		if !differs(t, manifest, s.live(t, namespace), options...) {

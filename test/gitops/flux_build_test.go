@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestFluxBuildsWithTheComponent builds as the kustomize-controller does: many times in one process, and before that a
-// kustomization of somebody else with a schema of its own.
+// TestFluxBuildsWithTheComponent builds as the kustomize-controller does: several times in one process, and before that
+// another kustomization, which has a schema of its own.
 func TestFluxBuildsWithTheComponent(t *testing.T) {
 	dir := t.TempDir()
 	write := func(path, content string) {

@@ -27,7 +27,7 @@ func TestFluxMergesAndComparesBothKindsAlike(t *testing.T) {
 		flux.compare(t, s.set(t, namespace, first), ssa.UnchangedAction)
 		flux.apply(t, s.set(t, namespace, second), ssa.ConfiguredAction)
 		if got := containers(t, s.live(t, namespace)); got != withSidecar {
-			t.Errorf("containers after somebody else added one: got %s, want %s", got, withSidecar)
+			t.Errorf("containers after another client added one: got %s, want %s", got, withSidecar)
 		}
 
 		s.patch(t, namespace, slower)

@@ -41,10 +41,10 @@ func TestHelm3UpgradesAsHelm4DoesOnTheClientSide(t *testing.T) {
 		}
 		live := s.live(t, namespace)
 		if got, want := containers(t, live), choose(s, withSidecar, withoutIt); got != want {
-			t.Errorf("containers after somebody else added one: got %s, want %s", got, want)
+			t.Errorf("containers after another client added one: got %s, want %s", got, want)
 		}
 		if got, want := minReady(t, live), choose(s, int64(5), 9); got != want {
-			t.Errorf("minReadySeconds, 5 in the chart, after somebody else wrote 9: got %d, want %d", got, want)
+			t.Errorf("minReadySeconds, 5 in the chart, after another client wrote 9: got %d, want %d", got, want)
 		}
 	})
 }

@@ -6,6 +6,7 @@
 package gitops
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,8 +46,9 @@ func (r *release) resources(t *testing.T, set *unstructured.Unstructured) kube.R
 // upgrade is Helm's upgrade to other manifests.
 func (r *release) upgrade(t *testing.T, set *unstructured.Unstructured, serverSide, force bool, also ...kube.ClientUpdateOption) error {
 	t.Helper()
-	options := append(also, kube.ClientUpdateOptionServerSideApply(serverSide, force),
-		kube.ClientUpdateOptionThreeWayMergeForUnstructured(false))
+	options := slices.Concat(also, []kube.ClientUpdateOption{
+		kube.ClientUpdateOptionServerSideApply(serverSide, force), kube.ClientUpdateOptionThreeWayMergeForUnstructured(false),
+	})
 	_, err := r.client.Update(r.installed, r.resources(t, set), options...)
 	return err
 }
@@ -61,7 +63,7 @@ func TestHelmsClientSideUpgradeReplacesLists(t *testing.T) {
 			t.Fatalf("upgrading: %v", err)
 		}
 		if got, want := containers(t, s.live(t, namespace)), choose(s, withSidecar, withoutIt); got != want {
-			t.Errorf("containers after somebody else added one: got %s, want %s", got, want)
+			t.Errorf("containers after another client added one: got %s, want %s", got, want)
 		}
 	})
 }
@@ -75,7 +77,7 @@ func TestHelmsClientSideUpgradeLeavesWhatTheChartLeaves(t *testing.T) {
 			t.Fatalf("upgrading: %v", err)
 		}
 		if got, want := minReady(t, s.live(t, namespace)), choose(s, int64(5), 9); got != want {
-			t.Errorf("minReadySeconds, 5 in the chart, after somebody else wrote 9: got %d, want %d", got, want)
+			t.Errorf("minReadySeconds, 5 in the chart, after another client wrote 9: got %d, want %d", got, want)
 		}
 	})
 }
@@ -89,12 +91,12 @@ func TestHelmsServerSideUpgradeMergesBothKindsAlike(t *testing.T) {
 			t.Fatalf("upgrading: %v", err)
 		}
 		if got := containers(t, s.live(t, namespace)); got != withSidecar {
-			t.Errorf("containers after somebody else added one: got %s, want %s", got, withSidecar)
+			t.Errorf("containers after another client added one: got %s, want %s", got, withSidecar)
 		}
 
 		s.patch(t, namespace, slower)
 		if err := r.upgrade(t, s.set(t, namespace, second), true, false); err == nil || !strings.Contains(err.Error(), "minReadySeconds") {
-			t.Errorf("upgrading a field that somebody else changed: got error %v, want one that names minReadySeconds", err)
+			t.Errorf("upgrading a field that another client changed: got error %v, want one that names minReadySeconds", err)
 		}
 		if err := r.upgrade(t, s.set(t, namespace, second), true, true); err != nil {
 			t.Fatalf("upgrading with --force-conflicts: %v", err)
@@ -122,7 +124,7 @@ func TestReleasesOfTheClientSideChangeToTheServerSide(t *testing.T) {
 		}
 		live := s.live(t, namespace)
 		if got := containers(t, live); got != withSidecar {
-			t.Errorf("containers after somebody else added one: got %s, want %s", got, withSidecar)
+			t.Errorf("containers after another client added one: got %s, want %s", got, withSidecar)
 		}
 		for _, item := range containerList(t, live) {
 			if container, _ := item.(map[string]any); container["env"] != nil {

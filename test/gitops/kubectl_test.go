@@ -66,10 +66,10 @@ func TestApplyMergesBothKindsAlike(t *testing.T) {
 		apply(second)
 		live := s.live(t, namespace)
 		if got := containers(t, live); got != withSidecar {
-			t.Errorf("containers after somebody else added one: got %s, want %s", got, withSidecar)
+			t.Errorf("containers after another client added one: got %s, want %s", got, withSidecar)
 		}
 		if got := minReady(t, live); got != 5 {
-			t.Errorf("minReadySeconds after somebody else wrote 9: got %d, want 5", got)
+			t.Errorf("minReadySeconds after another client wrote 9: got %d, want 5", got)
 		}
 	})
 }

@@ -112,11 +112,11 @@ func (s side) live(t *testing.T, namespace string) *unstructured.Unstructured {
 	return live
 }
 
-// patch changes the set as somebody else does who uses neither the tool nor its name.
+// patch changes the set as another client does, with a field manager of its own.
 func (s side) patch(t *testing.T, namespace, patch string) {
 	t.Helper()
 	_, err := suite.Dynamic.Resource(s.resource()).Namespace(namespace).Patch(t.Context(), "db", types.StrategicMergePatchType,
-		[]byte(patch), metav1.PatchOptions{FieldManager: "somebody"})
+		[]byte(patch), metav1.PatchOptions{FieldManager: "another"})
 	if err != nil {
 		t.Fatalf("patching the set: %v", err)
 	}

@@ -49,6 +49,15 @@ func layerCases(t *testing.T) []kustomizeCase {
 	}
 }
 
+// TestTheComponentMayBeListedTwice lists it in a base and in the overlay.
+func TestTheComponentMayBeListedTwice(t *testing.T) {
+	c := layerCases(t)[0]
+	twice := tree{"base/kustomization.yaml": useComponent, "app/kustomization.yaml": useComponent}
+	if diff := cmp.Diff(build(t, c.files), buildAsBuiltin(t, c.files.with(twice))); diff != "" {
+		t.Errorf("our kind differs from the built-in (-want +got):\n%s", diff)
+	}
+}
+
 // TestAComponentOfTheUserMergesToo lists our component before one that patches the set.
 func TestAComponentOfTheUserMergesToo(t *testing.T) {
 	files := one(t, "", "\ncomponents:\n- ../component\n- ../sidecar\n").files
