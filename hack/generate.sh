@@ -81,3 +81,5 @@ go test -count=1 -run '^TestTheDocumentIsWhatTheServerServes$' ./openapi/v3 -upd
 
 step manifests
 (cd hack/chart && go run . --artifacts ../../artifacts)
+step "kustomize component"
+(cd test/gitops && go run ./generate --root ../..)

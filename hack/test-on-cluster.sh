@@ -7,7 +7,7 @@
 #
 #   hack/test-on-cluster.sh SUITE... [flags of the test binaries, such as -test.run=NAME]
 #
-# A SUITE is a directory below test; its first part is the build tag of the tests in it. -test.short plays the quick part of
+# A SUITE is a directory below test, which may be a module of its own; its first part is the build tag of the tests in it. -test.short plays the quick part of
 # suites that have one. SUITE_TIMEOUT bounds the tests of each. KUBERNETES is the version of the cluster, such as 1.34;
 # without it, it is the newest that the local cluster has. An audit-policy.yaml of the first suite is in the place of the
 # cluster's own. PORT_OFFSET moves the cluster's ports up, for a suite that is run beside another one.
@@ -23,7 +23,7 @@ while (($# > 0)) && [[ $1 != -* ]]; do
   shift
 done
 if ((${#SUITES[@]} == 0)); then
-  echo "name suites: e2e, differential, validation, kubectl, kubectl/doctor, migrate, uninstall, docs, sdk, security, hosts, bench or faults/NAME" >&2
+  echo "name suites: e2e, differential, validation, kubectl, kubectl/doctor, gitops, migrate, uninstall, docs, sdk, security, hosts, bench or faults/NAME" >&2
   exit 2
 fi
 NAME=${SUITES[0]//\//-}
@@ -62,7 +62,8 @@ run() {
 
 # Unlike go test, the test's own binary prints its tables when the tests succeed, too.
 for suite in "${SUITES[@]}"; do
-  go test -tags="${suite%%/*}" -c -o "$(binary "$suite")" "./test/$suite"
+  program=$(binary "$suite")
+  (cd "test/$suite" && go test -tags="${suite%%/*}" -c -o "$program" .)
 done
 
 trap finish EXIT

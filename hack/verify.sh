@@ -48,7 +48,7 @@ each() { # each LIST COMMAND...: runs the command in every module of the list
   return $code
 }
 
-fingerprint() { git ls-files --cached --others --exclude-standard -z -- api client openapi artifacts/base artifacts/ha artifacts/objects artifacts/objects-delete artifacts/protect artifacts/reclaim | xargs -0 sha256sum --; }
+fingerprint() { git ls-files --cached --others --exclude-standard -z -- api client openapi artifacts/base artifacts/ha artifacts/kustomize artifacts/objects artifacts/objects-delete artifacts/protect artifacts/reclaim | xargs -0 sha256sum --; }
 
 # Compares with what was there before the run, and not with the last commit, so that uncommitted work can be checked too.
 generated() {
@@ -108,7 +108,7 @@ step "go mod tidy" each modules go mod tidy -diff
 step "go mod verify" each modules go mod verify
 step "gofmt" formatted
 step "go vet" each code_modules go vet ./...
-step "go vet, cluster tests" each code_modules go vet -tags=sdk,docs,e2e,differential,validation,faults,kubectl,migrate,uninstall,security,hosts,bench,nodes ./...
+step "go vet, cluster tests" each code_modules go vet -tags=sdk,docs,e2e,differential,validation,faults,kubectl,gitops,migrate,uninstall,security,hosts,bench,nodes ./...
 step "golangci-lint" each code_modules go tool -modfile="$ROOT/go.tools.mod" golangci-lint run ./...
 step "import rules" imports
 step "documentation" documentation

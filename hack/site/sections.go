@@ -33,7 +33,7 @@ type chapter struct {
 func chapters() []chapter {
 	return []chapter{
 		{"Tutorials", []string{"index", "tutorials/first-set", "tutorials/migrate-and-back", "tutorials/broken-rollout", "tutorials/lost-disk", "tutorials/lost-store"}},
-		{"Guides", []string{"rollouts", "update-order", "in-place", "scaling", "claims", "identity", "supporting-objects", "generated-secrets", "overrides", "disruption", "deletion", "migrate", "kubectl", "clients", "clients/go", "clients/typescript", "clients/python", "clients/java"}},
+		{"Guides", []string{"rollouts", "update-order", "in-place", "scaling", "claims", "identity", "supporting-objects", "generated-secrets", "overrides", "disruption", "deletion", "migrate", "kubectl", "gitops", "clients", "clients/go", "clients/typescript", "clients/python", "clients/java"}},
 		{"Examples", []string{"examples/list", "examples/addresses", "examples/priming", "examples/secrets", "examples/zookeeper", "examples/galera", "examples/mongodb", "examples/cassandra", "examples/spark"}},
 		{"Operations", []string{"install", "high-availability", "upgrade", "hosts", "backup", "repair", "security", "reliability", "performance"}},
 		{"Reference", []string{"reference/api", "status", "reference/conditions", "reference/kubectl-sts", "reference/statefulset-apiserver", "reference/metrics", "semantics", "comparison", "architecture"}},

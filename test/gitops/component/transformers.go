@@ -1,0 +1,103 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"slices"
+	"strings"
+
+	ktypes "sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+)
+
+const (
+	group        = "apps.statefulset.dev"
+	builtinGroup = "apps"
+	kind         = "StatefulSet"
+	// object is the path of a manifest in a template for supporting objects.
+	object = "spec/objectTemplates/object/"
+)
+
+// transformers returns the tables for our group. kustomize's rows for StatefulSets of any group hold for ours
+// already, so only its rows for the group apps are repeated. Rows for fields that apps/v1 does not have follow.
+func (builtin tables) transformers(has func(path string) bool, clusterScoped []string) tables {
+	ours := tables{
+		CommonLabels:      repeated(builtin.CommonLabels),
+		TemplateLabels:    repeated(builtin.TemplateLabels),
+		CommonAnnotations: repeated(builtin.CommonAnnotations),
+		NamePrefix:        repeated(builtin.NamePrefix),
+		NameSuffix:        repeated(builtin.NameSuffix),
+		Namespace:         repeated(builtin.Namespace),
+		Images:            repeated(builtin.Images),
+		Replicas:          repeated(builtin.Replicas),
+		VarReference:      append(repeated(builtin.VarReference), inOverrides(builtin.VarReference, has)...),
+	}
+	// The metadata of supporting objects, as kustomize does it for claims. Their selectors stay as they are: a path
+	// does not say whether spec.selector is that of a Service, of a claim or of a Deployment.
+	labels := field("spec/objectTemplates[]/object/metadata/labels")
+	labels.CreateIfNotPresent = true
+	ours.CommonLabels = append(ours.CommonLabels, labels)
+	ours.TemplateLabels = append(ours.TemplateLabels, labels)
+	annotations := field("spec/objectTemplates[]/object/metadata/annotations")
+	annotations.CreateIfNotPresent = true
+	ours.CommonAnnotations = append(ours.CommonAnnotations, annotations)
+	for _, r := range builtin.NameReference {
+		specs := slices.Concat(repeated(r.FieldSpecs), inOverrides(r.FieldSpecs, has), inObjects(r.FieldSpecs, clusterScoped))
+		if len(specs) > 0 {
+			ours.NameReference = append(ours.NameReference, references{Gvk: r.Gvk, FieldSpecs: specs})
+		}
+	}
+	return ours
+}
+
+func field(path string) ktypes.FieldSpec {
+	return ktypes.FieldSpec{Gvk: resid.Gvk{Group: group, Kind: kind}, Path: path}
+}
+
+// repeated returns rows for StatefulSets of the group apps as rows for ours.
+func repeated(rows []ktypes.FieldSpec) []ktypes.FieldSpec {
+	var ours []ktypes.FieldSpec
+	for _, row := range rows {
+		if row.Kind == kind && row.Group == builtinGroup {
+			row.Group = group
+			ours = append(ours, row)
+		}
+	}
+	return ours
+}
+
+// inOverrides returns the rows for fields of overrides that stand for fields of the template.
+func inOverrides(rows []ktypes.FieldSpec, has func(path string) bool) []ktypes.FieldSpec {
+	var ours []ktypes.FieldSpec
+	for _, row := range rows {
+		if row.Kind != kind || row.Group != "" && row.Group != builtinGroup {
+			continue
+		}
+		for template, override := range map[string]string{
+			"spec/template/spec/containers/":  "spec/overrides/containers/",
+			"spec/volumeClaimTemplates/spec/": "spec/overrides/volumeClaims/",
+		} {
+			if rest, ok := strings.CutPrefix(row.Path, template); ok && has(override+rest) {
+				ours = append(ours, field(override+rest))
+			}
+		}
+	}
+	return ours
+}
+
+// inObjects returns the rows for references in manifests of supporting objects: each path at which kustomize knows
+// a reference in some namespaced kind.
+func inObjects(rows []ktypes.FieldSpec, clusterScoped []string) []ktypes.FieldSpec {
+	var ours []ktypes.FieldSpec
+	for _, row := range rows {
+		if slices.Contains(clusterScoped, row.Kind) || row.Kind == "HorizontalPodAutoscaler" {
+			continue // an autoscaler names its target by kind, too, which a row does not compare
+		}
+		spec := field(object + row.Path)
+		if !slices.Contains(ours, spec) {
+			ours = append(ours, spec)
+		}
+	}
+	return ours
+}
