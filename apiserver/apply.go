@@ -76,6 +76,7 @@ func (o *Options) applyHost(ctx context.Context, config *Config, host *hostclust
 		return err
 	}
 	config.Dependents = dependents.New(objects)
+	config.StorageClasses = hostcluster.NewStorageClasses(host.Client)
 	if config.Services, err = hostcluster.NewServices(host.Client); err != nil {
 		return err
 	}

@@ -44,6 +44,8 @@ type Config struct {
 	// Services knows which headless Services the host has, for warnings. Nil if nobody
 	// does, as in tests.
 	Services *hostcluster.Services
+	// StorageClasses looks up StorageClasses of the host, for warnings. It is there if Services is.
+	StorageClasses *hostcluster.StorageClasses
 
 	// Dependents finds what belongs to a set in the host. Nil if the server has no
 	// host, as in tests.

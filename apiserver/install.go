@@ -12,6 +12,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/apiserver/scheme"
 	"statefulset.dev/registry/statefulset"
 )
@@ -19,15 +20,18 @@ import (
 // apiGroup is the table of contents of what is served under /apis, and what follows the sets in the store
 // while the server runs.
 func apiGroup(config *Config, getter generic.RESTOptionsGetter) (_ *genericapiserver.APIGroupInfo, follow func(context.Context), _ error) {
-	var services statefulset.Services
+	var cluster statefulset.Cluster
 	if config.Services != nil {
-		services = config.Services
+		cluster = struct {
+			*hostcluster.Services
+			*hostcluster.StorageClasses
+		}{config.Services, config.StorageClasses}
 	}
 	var turns statefulset.Turns
 	if config.Planner != nil {
 		turns = config.Planner
 	}
-	sets, err := statefulset.NewStorage(config.scheme, getter, config.Preflight, services, turns)
+	sets, err := statefulset.NewStorage(config.scheme, getter, config.Preflight, cluster, turns)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -106,6 +106,9 @@ func trimPod(_ view, pod *corev1.Pod) any {
 	if pod.DeletionTimestamp != nil {
 		kept.Finalizers, kept.Spec.NodeName = pod.Finalizers, pod.Spec.NodeName
 	}
+	if pod.Status.Phase == corev1.PodUnknown {
+		kept.Status.Reason, kept.Spec.NodeName = pod.Status.Reason, pod.Spec.NodeName
+	}
 	return kept
 }
 

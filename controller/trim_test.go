@@ -25,6 +25,13 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 	cases := map[string]func(*plan.World){
 		"all members are available": func(*plan.World) {},
 		"a pod has failed":          func(w *plan.World) { w.Pods[1].Status.Phase = corev1.PodFailed },
+		"the node of a pod is lost": func(w *plan.World) {
+			w.Pods[1].Spec.NodeName, w.Pods[1].Status.Phase, w.Pods[1].Status.Reason = "node-1", corev1.PodUnknown, "NodeLost"
+		},
+		"a claim has no volume": func(w *plan.World) {
+			w.Claims[0].Status.Phase, w.Claims[0].Spec.StorageClassName = corev1.ClaimPending, new("fast")
+			w.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available"}}}
+		},
 		"a pod is about to go":      func(w *plan.World) { w.Pods[2].DeletionTimestamp = &metav1.Time{Time: now} },
 		"a pod lost its labels":     func(w *plan.World) { delete(w.Pods[1].Labels, appsv1.PodIndexLabel) },
 		"a pod is nobody's":         func(w *plan.World) { w.Pods[1].OwnerReferences = nil },

@@ -128,6 +128,12 @@ func MountsClaims(set *v1.StatefulSet, ordinal int, pod *corev1.Pod) bool {
 	return true
 }
 
+// MountsClaim reports whether the pod mounts the claim that its member has from a template, under the
+// name of the template.
+func MountsClaim(set *v1.StatefulSet, template string, ordinal int, pod *corev1.Pod) bool {
+	return mountsAnywhere(pod, template, []byte(ClaimName(template, set.Name, ordinal)))
+}
+
 func mountsAnywhere(pod *corev1.Pod, volume string, claim []byte) bool {
 	for i := range pod.Spec.Volumes {
 		if mounts(&pod.Spec.Volumes[i], volume, claim) {

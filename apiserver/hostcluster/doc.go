@@ -9,4 +9,5 @@
 //	kinds.go     which resources are of a kind, and what this server may do with them
 //	watch.go     whether it can be used, asked regularly and remembered
 //	services.go  which headless Services it has
+//	storage_classes.go  which StorageClasses it lacks
 package hostcluster

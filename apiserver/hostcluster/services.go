@@ -25,10 +25,18 @@ const (
 	servicePoll  = 10 * time.Millisecond
 )
 
-// Services are the names of the host's headless Services. Nothing waits for them to
+const (
+	// lookupPatience bounds a request to the host for a warning.
+	lookupPatience = time.Second
+	// mostOfSelector is how long the keys and values of a selector may be that is kept, in bytes.
+	mostOfSelector = 4096
+)
+
+// Services are the host's headless Services, with their selectors. Nothing waits for them to
 // be known: they serve for a warning only.
 type Services struct {
 	informer cache.SharedIndexInformer
+	client   kubernetes.Interface
 }
 
 // NewServices prepares to follow the headless Services of a host.
@@ -37,19 +45,28 @@ func NewServices(client kubernetes.Interface) (*Services, error) {
 	informer := coreinformers.NewFilteredServiceInformer(client, metav1.NamespaceAll, NoResync, cache.Indexers{}, func(options *metav1.ListOptions) {
 		options.FieldSelector = headless
 	})
-	if err := informer.SetTransform(nameOnly); err != nil {
+	if err := informer.SetTransform(nameAndSelector); err != nil {
 		return nil, fmt.Errorf("preparing the watch of services: %w", err)
 	}
-	return &Services{informer}, nil
+	return &Services{informer, client}, nil
 }
 
-// nameOnly keeps of a Service by what it is found.
-func nameOnly(object any) (any, error) {
+// nameAndSelector keeps of a Service by what it is found, and its selector unless that is huge.
+func nameAndSelector(object any) (any, error) {
 	service, ok := object.(*corev1.Service)
 	if !ok {
 		return object, nil
 	}
-	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: service.Name, Namespace: service.Namespace, ResourceVersion: service.ResourceVersion}}, nil
+	kept := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: service.Name, Namespace: service.Namespace, ResourceVersion: service.ResourceVersion}}
+	kept.Spec.ClusterIP = corev1.ClusterIPNone
+	size := 0
+	for key, value := range service.Spec.Selector {
+		size += len(key) + len(value)
+	}
+	if size <= mostOfSelector {
+		kept.Spec.Selector = service.Spec.Selector
+	}
+	return kept, nil
 }
 
 // AddTo makes the server follow the Services while it runs.
@@ -64,15 +81,32 @@ func (s *Services) AddTo(server *genericapiserver.GenericAPIServer) error {
 	return nil
 }
 
-// Headless reports whether a Service is known, or may exist because not all are known yet.
-func (s *Services) Headless(ctx context.Context, namespace, name string) bool {
+// Service returns a Service of the host, nil if it does not exist, and false if that is not known. A
+// headless one is as it was last seen, and without a huge selector. Only if there is none the host is asked.
+func (s *Services) Service(ctx context.Context, namespace, name string) (service *corev1.Service, known bool) {
 	if !s.informer.HasSynced() {
-		return true
+		return nil, false
 	}
 	key := cache.NewObjectName(namespace, name).String()
 	err := wait.PollUntilContextTimeout(ctx, servicePoll, serviceDelay, true, func(context.Context) (bool, error) {
-		_, known, err := s.informer.GetStore().GetByKey(key)
-		return known, err
+		found, exists, err := s.informer.GetStore().GetByKey(key)
+		service, _ = found.(*corev1.Service)
+		return exists, err
 	})
-	return err == nil
+	if err == nil {
+		return service, true
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupPatience)
+	defer cancel()
+	// The server may list Services, and not get them. By its name one is read like by a get.
+	all, err := s.client.CoreV1().Services(namespace).List(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()})
+	if err != nil {
+		return nil, false
+	}
+	for i := range all.Items {
+		if all.Items[i].Name == name {
+			return &all.Items[i], true
+		}
+	}
+	return nil, true
 }

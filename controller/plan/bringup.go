@@ -7,7 +7,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
 
@@ -70,7 +69,7 @@ func complete(f *facts, d *draft, m member) {
 		d.repairing = true
 	}
 	if !identity.MountsClaims(f.Set, m.ordinal, m.pod) && !f.hasOtherClaims(m) {
-		d.blocked(v1.ReasonClaimsNotMounted, "pod %s does not mount the claims of member %d; delete the pod to have it created with them", m.pod.Name, m.ordinal)
+		tellUnmounted(f, d, m)
 	}
 }
 
@@ -83,7 +82,7 @@ func waitFor(f *facts, d *draft, m member) bool {
 		d.wait("%s: %s", m.pod.Name, noteOf(m.pod).tell(m.pod))
 	case !isReady(m.pod):
 		if d.waiting == "" { // to say why takes long, and only the first counts
-			d.wait("%s: %s", m.pod.Name, diagnose(m.pod))
+			d.wait("%s: %s", m.pod.Name, f.diagnose(m))
 		}
 	case !f.isAvailable(m.pod):
 		at, _ := f.availableAt(m.pod)

@@ -44,7 +44,7 @@ func setConditions(f *facts, status *v1.StatefulSetStatus, stands standing) {
 		say(v1.StatefulSetStalled, corev1.ConditionFalse, held)
 		return
 	case open == nil:
-		done := reason{v1.ReasonMembersAvailable, fmt.Sprintf("%d of %d members are available", f.roster.Len(), f.roster.Len())}
+		done := reason{v1.ReasonMembersAvailable, fmt.Sprintf("%d of %d members are available", f.roster.Len(), f.roster.Len()) + f.outdatedText()}
 		say(v1.StatefulSetReady, corev1.ConditionTrue, done)
 		say(v1.StatefulSetProgressing, corev1.ConditionTrue, done)
 		say(v1.StatefulSetReconciling, corev1.ConditionFalse, done)

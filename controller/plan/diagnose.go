@@ -13,13 +13,17 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// diagnose says why a pod that is not ready is not, and since when.
-func diagnose(pod *corev1.Pod) string {
+// diagnose says why the pod of a member is not ready, and since when. Of a pod without a node it names
+// the claim that has no volume: the scheduler's message does not.
+func (f *facts) diagnose(m member) string {
+	pod := m.pod
 	if unscheduled := withoutNode(pod); unscheduled != nil {
-		return "unschedulable" + since(unscheduled.LastTransitionTime) + ": " + foreignText(unscheduled.Message)
+		return "unschedulable" + since(unscheduled.LastTransitionTime) + ": " + foreignText(unscheduled.Message) + f.unboundClaim(m)
 	}
 	what := symptom(pod)
 	switch {
+	case pod.Status.Phase == corev1.PodUnknown:
+		return unknown(pod)
 	case what != "":
 	case pod.Status.Phase == corev1.PodRunning:
 		what = "running, and not ready"
@@ -29,9 +33,42 @@ func diagnose(pod *corev1.Pod) string {
 	return what + since(brokenSince(pod))
 }
 
+// unknown says that the node of a pod does not report. The pod's conditions are from before that, so they
+// do not say since when.
+func unknown(pod *corev1.Pod) string {
+	node, reason := "its node", ""
+	if pod.Spec.NodeName != "" {
+		node = "node " + pod.Spec.NodeName
+	}
+	if pod.Status.Reason != "" {
+		reason = " (" + foreignWord(pod.Status.Reason) + ")"
+	}
+	return node + " does not report the state of the pod" + reason
+}
+
+// unboundClaim names the first claim of a member that has no volume yet, and its StorageClass.
+func (f *facts) unboundClaim(m member) string {
+	for i := range f.Set.Spec.VolumeClaimTemplates {
+		claim := f.claimOf(m, i)
+		if claim == nil || claim.Status.Phase != corev1.ClaimPending {
+			continue
+		}
+		class := claim.Spec.StorageClassName
+		switch {
+		case class == nil:
+			return fmt.Sprintf("; claim %s has no volume: it names no StorageClass, and the cluster has given it no default one", claim.Name)
+		case *class == "":
+			return fmt.Sprintf("; claim %s has no volume: its StorageClass is %q, so it waits for a PersistentVolume that somebody creates", claim.Name, *class)
+		default:
+			return fmt.Sprintf("; claim %s of StorageClass %q has no volume", claim.Name, foreignWord(*class))
+		}
+	}
+	return ""
+}
+
 // CannotStart reports whether something is known to keep a pod from becoming ready.
 func CannotStart(pod *corev1.Pod) bool {
-	return !isReady(pod) && (withoutNode(pod) != nil || symptom(pod) != "")
+	return !isReady(pod) && (pod.Status.Phase == corev1.PodUnknown || withoutNode(pod) != nil || symptom(pod) != "")
 }
 
 // IsReady reports whether a pod runs and is ready.

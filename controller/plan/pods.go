@@ -21,10 +21,7 @@ func isFinished(pod *corev1.Pod) bool {
 
 func isTerminating(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil }
 
-func isReady(pod *corev1.Pod) bool {
-	condition := readyCondition(pod)
-	return pod.Status.Phase == corev1.PodRunning && condition != nil && condition.Status == corev1.ConditionTrue
-}
+func isReady(pod *corev1.Pod) bool { return identity.IsReady(pod) }
 
 func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
 	for i := range pod.Status.Conditions {

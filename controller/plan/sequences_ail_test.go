@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +16,9 @@ import (
 //
 // "unschedulable web-0 WHY" leaves a pod without a node; "waiting web-0 db
 // ImagePullBackOff" keeps a container from starting; "ended web-0 db 137 OOMKilled"
-// ends one, and "restarted" starts it again.
+// ends one, and "restarted" starts it again. "loseNode web-0 NodeLost" is what happens to a pod whose
+// node is lost, until "findNode". "unbound www-web-0 fast" is a claim of a class that
+// waits for a volume.
 func (s *stage) ail(name string, args []string) bool {
 	switch name {
 	case "unschedulable":
@@ -23,6 +26,14 @@ func (s *stage) ail(name string, args []string) bool {
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
 				Reason: corev1.PodReasonUnschedulable, Message: strings.Join(args[1:], " "), LastTransitionTime: metav1.Time{Time: s.now}}}
 		})
+	case "loseNode":
+		s.changePod(args[0], func(pod *corev1.Pod) {
+			pod.Status.Phase, pod.Status.Reason, pod.Spec.NodeName = corev1.PodUnknown, args[1], "node-1"
+		})
+	case "findNode":
+		s.changePod(args[0], func(pod *corev1.Pod) { pod.Status.Phase, pod.Status.Reason = corev1.PodRunning, "" })
+	case "unbound":
+		s.unbind(args[0], args[1:])
 	case "unmount":
 		s.changePod(args[0], func(pod *corev1.Pod) { pod.Spec.Volumes = nil })
 	case "waiting":
@@ -38,6 +49,17 @@ func (s *stage) ail(name string, args []string) bool {
 		return false
 	}
 	return true
+}
+
+// unbind makes a claim wait for a volume of a class: of none if it is "none", of the empty one if it is
+// not given.
+func (s *stage) unbind(name string, class []string) {
+	claim := s.claims[name].DeepCopy()
+	claim.Status.Phase, claim.Spec.StorageClassName = corev1.ClaimPending, new(strings.Join(class, ""))
+	if slices.Equal(class, []string{"none"}) {
+		claim.Spec.StorageClassName = nil
+	}
+	s.claims[name] = claim
 }
 
 func (s *stage) terminated(args []string) *corev1.ContainerStateTerminated {

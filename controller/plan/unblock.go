@@ -32,7 +32,7 @@ func unblock(f *facts, d *draft) verdict {
 	case !f.replacesUnready():
 		at, way := foreignWord(revisionOf(m.pod)), "delete it, or set spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds"
 		d.warn(v1.ReasonUnreadyMemberBlocks, "%s is not ready at %s, %s; %s", m.pod.Name, at, f.standingOf(m), way)
-		d.wait("%s: %s; it is at %s, %s: %s", m.pod.Name, diagnose(m.pod), at, f.standingOf(m), way)
+		d.wait("%s: %s; it is at %s, %s: %s", m.pod.Name, f.diagnose(m), at, f.standingOf(m), way)
 	case f.ordered && returnable(f, d, m):
 		d.unblock = new(int32(m.ordinal))
 		f.tellReplaced(d, m)
@@ -47,7 +47,7 @@ func waitForStranded(f *facts, d *draft) {
 		return
 	}
 	d.again(left)
-	d.wait("%s: %s; unless it becomes ready, it is replaced at %s", m.pod.Name, diagnose(m.pod), clock(f.strandedUntil(m)))
+	d.wait("%s: %s; unless it becomes ready, it is replaced at %s", m.pod.Name, f.diagnose(m), clock(f.strandedUntil(m)))
 }
 
 // replaceUnready removes the pod of the member that the status names, unless that has been
@@ -91,7 +91,7 @@ func (f *facts) isReplacedBelowPartition(m member) bool {
 func (f *facts) tellReplaced(d *draft, m member) {
 	goal := f.goal(m).name
 	d.warn(v1.ReasonReplacingUnreadyMember, "%s is not ready at %s, %s; it is replaced at %s", m.pod.Name, foreignWord(revisionOf(m.pod)), f.standingOf(m), goal)
-	d.wait("%s: %s; it is replaced at %s", m.pod.Name, diagnose(m.pod), goal)
+	d.wait("%s: %s; it is replaced at %s", m.pod.Name, f.diagnose(m), goal)
 }
 
 // standingOf says what the revision of a stranded member is to the set.

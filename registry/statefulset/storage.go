@@ -92,9 +92,9 @@ func (r *REST) Watch(ctx context.Context, options *metainternalversion.ListOptio
 }
 
 // NewStorage connects the endpoints to the storage that getter offers. Of scheme
-// it uses the defaults and the generated validation of the API types. services and turns may be nil.
-func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter, preflight preflight.Preflight, services Services, turns Turns) (Storage, error) {
-	main := newStrategy(scheme, services, turns)
+// it uses the defaults and the generated validation of the API types. cluster and turns may be nil.
+func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter, preflight preflight.Preflight, cluster Cluster, turns Turns) (Storage, error) {
+	main := newStrategy(scheme, cluster, turns)
 	store := &genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &v1.StatefulSet{} },
 		NewListFunc:               func() runtime.Object { return &v1.StatefulSetList{} },

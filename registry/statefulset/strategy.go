@@ -26,8 +26,8 @@ import (
 type strategy struct {
 	rest.DeclarativeValidation
 	names.NameGenerator
-	services Services // nil if nobody knows them
-	turns    Turns    // nil if there is no limit
+	cluster Cluster // nil if nobody knows it
+	turns   Turns   // nil if there is no limit
 }
 
 // Turns let only some requests compute at a time.
@@ -43,8 +43,8 @@ var (
 	_ rest.ResetFieldsStrategy             = strategy{}
 )
 
-func newStrategy(scheme *runtime.Scheme, services Services, turns Turns) strategy {
-	return strategy{rest.DeclarativeValidation{Scheme: scheme}, names.SimpleNameGenerator, services, turns}
+func newStrategy(scheme *runtime.Scheme, cluster Cluster, turns Turns) strategy {
+	return strategy{rest.DeclarativeValidation{Scheme: scheme}, names.SimpleNameGenerator, cluster, turns}
 }
 
 func (strategy) NamespaceScoped() bool { return true }
@@ -122,12 +122,12 @@ func (s strategy) inTurn(ctx context.Context, set *v1.StatefulSet, validate func
 
 // WarningsOnCreate are those about the whole set.
 func (s strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
-	return warnings(ctx, obj.(*v1.StatefulSet), nil, s.services)
+	return warnings(ctx, obj.(*v1.StatefulSet), nil, s.cluster)
 }
 
 // WarningsOnUpdate are those about what has changed, and about what stays wrong.
 func (s strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
-	return warnings(ctx, obj.(*v1.StatefulSet), old.(*v1.StatefulSet), s.services)
+	return warnings(ctx, obj.(*v1.StatefulSet), old.(*v1.StatefulSet), s.cluster)
 }
 
 // AllowCreateOnUpdate refuses to create a set by PUT, as apps/v1 does.

@@ -57,6 +57,7 @@ func ValidateUpdate(within *render.Evaluation, set, old *v1.StatefulSet) field.E
 	if spec.ServiceName != old.Spec.ServiceName {
 		errs = append(errs, validateServiceName(spec.ServiceName, path.Child("serviceName"))...)
 	}
+	errs = append(errs, validateSelectorUpdate(spec.Selector, old.Spec.Selector, path.Child("selector"))...)
 	errs = append(errs, validateClaimUpdate(spec, &old.Spec, path.Child("volumeClaimTemplates"))...)
 	if templateConcerned(spec, &old.Spec) {
 		errs = append(errs, validateTemplate(spec, &old.Spec, path.Child("template"))...)

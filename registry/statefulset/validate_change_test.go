@@ -80,7 +80,7 @@ func TestAChange(t *testing.T) {
 			change: settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Name = "tmp" }),
 			want: []string{
 				`spec.template.spec.containers[0].volumeMounts[0].name: Not found: "www"`,
-				"spec.volumeClaimTemplates: Invalid value: null: field is immutable; set spec.volumeClaimUpdate to change it",
+				`spec.volumeClaimTemplates: Invalid value: field is immutable: spec.volumeClaimTemplates[0].metadata.name is "tmp", and was "www"; set spec.volumeClaimUpdate to change it`,
 			},
 		},
 		"of a claim template whose set says what becomes of the claims": {
@@ -116,7 +116,7 @@ func TestAChange(t *testing.T) {
 				s.Selector.MatchLabels["tier"] = "front"
 				s.Template.Labels["tier"] = "front"
 			}),
-			want: []string{"spec.selector: Invalid value: null: field is immutable"},
+			want: []string{`spec.selector: Invalid value: {"matchLabels":{"app":"web","tier":"front"}}: field is immutable: spec.selector.matchLabels.tier is "front", and was not set`},
 		},
 		"of the template into one that cannot run": {
 			change: settest.Pod(func(p *corev1.PodSpec) { p.Containers[0].Image = "" }),

@@ -41,7 +41,8 @@ func validateClaimUpdate(spec, old *v1.StatefulSetSpec, path *field.Path) field.
 	case equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.VolumeClaimTemplates):
 		return nil
 	case spec.VolumeClaimUpdate == nil:
-		return field.ErrorList{field.Invalid(path, nil, "field is immutable; set spec.volumeClaimUpdate to change it")}
+		changed := firstChange(path.String(), spec.VolumeClaimTemplates, old.VolumeClaimTemplates)
+		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, "field is immutable"+changed+"; set spec.volumeClaimUpdate to change it")}
 	default:
 		return validateClaimTemplates(spec, old, path)
 	}

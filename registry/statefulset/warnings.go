@@ -22,17 +22,9 @@ const revisionSuffix = 11
 // mostUnmounted is how many claim templates that no container mounts are named.
 const mostUnmounted = 5
 
-// Services knows the headless Services of the host.
-type Services interface {
-	// Headless reports whether a namespace has a headless Service of the name. If that is
-	// not known, it says yes. It asks nobody; at most it waits a moment to hear of a
-	// Service that was created just before.
-	Headless(ctx context.Context, namespace, name string) bool
-}
-
 // warnings are about sets that are valid but hardly do what was meant. Those about the
 // template and the claim templates are given when these are new: old is nil for a new set.
-func warnings(ctx context.Context, set, old *v1.StatefulSet, services Services) []string {
+func warnings(ctx context.Context, set, old *v1.StatefulSet, cluster Cluster) []string {
 	var texts []string
 	if limit := set.Spec.RevisionHistoryLimit; limit != nil && *limit < 0 {
 		texts = append(texts, fmt.Sprintf("spec.revisionHistoryLimit: %d is below 0, so every revision is kept forever; 0 or more is recommended", *limit))
@@ -49,9 +41,7 @@ func warnings(ctx context.Context, set, old *v1.StatefulSet, services Services) 
 	if old == nil || !equality.Semantic.DeepEqual(set.Spec.Template.Spec.TerminationGracePeriodSeconds, old.Spec.Template.Spec.TerminationGracePeriodSeconds) {
 		texts = append(texts, ungraceful(&set.Spec.Template.Spec)...)
 	}
-	if old == nil || set.Spec.ServiceName != old.Spec.ServiceName {
-		texts = append(texts, serviceless(ctx, set, services)...)
-	}
+	texts = append(texts, unknownToCluster(ctx, set, old, cluster)...)
 	if old != nil && set.Spec.ServiceName != old.Spec.ServiceName {
 		texts = append(texts, renamed(set.Spec.ServiceName, old.Spec.ServiceName))
 	}
@@ -113,13 +103,4 @@ func renamed(name, old string) string {
 		return fmt.Sprintf("spec.serviceName: members have no DNS names in Service %q until they are recreated; kubectl sts rollout restart recreates them", name)
 	}
 	return fmt.Sprintf("spec.serviceName: members keep the DNS names that they have in Service %q until they are recreated; keep that Service until then", old)
-}
-
-// serviceless warns of a name by which no member can be found.
-func serviceless(ctx context.Context, set *v1.StatefulSet, services Services) []string {
-	name := set.Spec.ServiceName
-	if name == "" || services == nil || services.Headless(ctx, set.Namespace, name) {
-		return nil
-	}
-	return []string{fmt.Sprintf("spec.serviceName: namespace %q has no headless Service %q now, and without it members have no DNS names; create one, with clusterIP: None", set.Namespace, name)}
 }

@@ -67,7 +67,20 @@ func TestWarnings(t *testing.T) {
 // services are the headless Services that are known, by name.
 type services map[string]bool
 
-func (s services) Headless(_ context.Context, _, name string) bool { return s[name] }
+func (s services) Service(_ context.Context, _, name string) (*corev1.Service, bool) {
+	if !s[name] {
+		return nil, true
+	}
+	return headless(name, nil), true
+}
+
+func (services) LacksStorageClass(context.Context, string) bool { return false }
+
+func headless(name string, selector map[string]string) *corev1.Service {
+	service := &corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Selector: selector}}
+	service.Name = name
+	return service
+}
 
 func TestWarningsAreRepeatedForWhatIsNew(t *testing.T) {
 	bad := func() *v1.StatefulSet {

@@ -165,31 +165,6 @@ func TestThePreflightIsAFlowOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestASetIsWarnedOfAServiceThatIsNotThere applies a set without its Service, and with one
-// that is created just before it.
-func TestASetIsWarnedOfAServiceThatIsNotThere(t *testing.T) {
-	t.Parallel()
-	const service = `
----
-apiVersion: v1
-kind: Service
-metadata: {name: x}
-spec: {clusterIP: %s, selector: {app: x}, ports: [{port: 80}]}
----
-`
-	for clusterIP, want := range map[string]bool{"": true, `""`: true, "None": false} {
-		ns, manifest := readyNamespace(t), manifestOf("db")
-		if clusterIP != "" {
-			manifest = fmt.Sprintf(service, clusterIP) + manifest
-		}
-		_, stderr, err := suite.Kubectl(t.Context(), manifest, "apply", "-n", ns, "-f", "-")
-		text := fmt.Sprintf("Warning: spec.serviceName: namespace %q has no headless Service \"x\" now", ns)
-		if got := strings.Contains(stderr, text); err != nil || got != want {
-			t.Errorf("with clusterIP %s: got %q and error %v, want %t for a warning with %q", clusterIP, stderr, err, want, text)
-		}
-	}
-}
-
 // TestAQuotaComesBeforeTheDryRuns checks that a set for which there is no room is not
 // tried, and one that the host refuses not charged for.
 func TestAQuotaComesBeforeTheDryRuns(t *testing.T) {

@@ -40,6 +40,7 @@ func unseen() map[string]string {
 		"apiregistration.k8s.io/apiservices watch": ofTLS, "apiregistration.k8s.io/apiservices patch": ofTLS,
 		"apps.statefulset.dev/statefulsets/finalizers update":   "asked for by OwnerReferencesPermissionEnforcement, which is on here, before a pod may name a set that waits for it",
 		"/pods/finalizers update":                               "asked for by OwnerReferencesPermissionEnforcement before a claim may name a pod that waits for it",
+		"storage.k8s.io/storageclasses get":                     "for a set whose claim templates name a StorageClass",
 		"/namespaces get":                                       "for a namespace that the cache does not have yet",
 		"/pods get":                                             "a live look before a pod is adopted or released whose cached state is in doubt",
 		"apps/controllerrevisions get":                          "a live look when a revision of a name exists that the cache does not have yet",

@@ -82,7 +82,6 @@ type StatefulSetSpec struct {
 	// template, must not be empty, and cannot be changed.
 	// +required
 	// +k8s:required
-	// +k8s:immutable
 	// +k8s:opaqueType
 	Selector *metav1.LabelSelector `json:"selector" protobuf:"bytes,2,opt,name=selector"`
 

@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/kubectl/pkg/util/podutils"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
@@ -78,7 +77,7 @@ func stuckClaims(set *v1.StatefulSet, pods []corev1.Pod, claims map[string]*core
 	for i := range pods {
 		pod := &pods[i]
 		of, ordinal, ok := identity.ParsePodName(pod.Name)
-		if !ok || of != set.Name || !identity.OrdinalsOf(set).Contains(ordinal) || podutils.IsPodReady(pod) {
+		if !ok || of != set.Name || !identity.OrdinalsOf(set).Contains(ordinal) || identity.IsReady(pod) {
 			continue
 		}
 		for _, template := range set.Spec.VolumeClaimTemplates {

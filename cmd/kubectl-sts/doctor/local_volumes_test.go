@@ -50,7 +50,7 @@ func onNode(name string) *corev1.VolumeNodeAffinity {
 func lostMember(set *v1.StatefulSet, nodeName string, ready corev1.ConditionStatus) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, Name: set.Name + "-2", Labels: set.Spec.Selector.MatchLabels}}
 	pod.Spec.NodeName = nodeName
-	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
+	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}}
 	return pod
 }
 

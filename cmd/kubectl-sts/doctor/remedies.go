@@ -37,8 +37,11 @@ func remedies(set *v1.StatefulSet, reason string) []string {
 		return []string{tree, edit, "# the object in the message is not the set's: delete it, or give the set's another name"}
 	case v1.ReasonGeneratedSecretMissing:
 		return []string{tree, kubectl + " get secrets", "# the Secret in the message is not drawn again, as there may be data that knows it: restore it from a backup, or create it with the keys in the message"}
-	case v1.ReasonClaimShared, v1.ReasonClaimsNotMounted:
+	case v1.ReasonClaimShared:
 		return []string{kubectl + " get persistentvolumeclaims", tree}
+	case v1.ReasonClaimsNotMounted:
+		return []string{kubectl + " get persistentvolumeclaims", tree,
+			"kubectl get mutatingwebhookconfigurations  # and mutatingadmissionpolicies: which of them change pods of this namespace?"}
 	case v1.ReasonRevisionUnreadable:
 		return []string{kubectl + " get controllerrevisions"}
 	case v1.ReasonProgressDeadlineExceeded:

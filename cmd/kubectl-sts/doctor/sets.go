@@ -38,6 +38,7 @@ func (e *examiner) setsAreFine(ctx context.Context) []finding {
 		found = append(found, isUnknown("claims of "+about, err))
 	} else {
 		found = append(found, lostVolumes(sets.Items, claims.Items)...)
+		found = append(found, e.withoutClass(ctx, sets.Items, claims.Items)...)
 		found = append(found, e.heldByNodes(ctx, sets.Items, claims.Items)...)
 	}
 	found = append(found, checkRules(ctx, about, sets.Items)...)

@@ -49,7 +49,7 @@ func newOffice(t *testing.T, change ...func(*corev1.PersistentVolumeClaim)) *off
 	var objects []runtime.Object
 	for ordinal := range 3 {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("web-%d", ordinal), UID: types.UID(fmt.Sprintf("pod-%d", ordinal))}}
-		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("data-web-%d", ordinal), UID: types.UID(fmt.Sprintf("claim-%d", ordinal))}}
 		claim.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
 		for _, f := range change {
@@ -95,7 +95,7 @@ func (o *office) replace(action clienttesting.Action) (bool, runtime.Object, err
 	for _, r := range request.Ordinals {
 		if name := fmt.Sprintf("web-%d", r.First); !dry && !o.stuck {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: "new"}}
-			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+			pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 			if err := o.host.Tracker().Update(corev1.SchemeGroupVersion.WithResource("pods"), pod, "shop"); err != nil {
 				return true, nil, err
 			}

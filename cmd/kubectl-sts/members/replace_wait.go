@@ -15,9 +15,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/kubectl/pkg/util/podutils"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // awaited is how far members are on their way back.
@@ -98,5 +98,5 @@ func (a *awaited) tell(ctx context.Context) error {
 }
 
 func isReady(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil && podutils.IsPodReady(pod)
+	return pod.DeletionTimestamp == nil && identity.IsReady(pod)
 }

@@ -150,9 +150,7 @@ func (s *situation) incomplete() string {
 func (s *situation) ready() int {
 	n := 0
 	for i := range s.pods {
-		if slices.ContainsFunc(s.pods[i].Status.Conditions, func(c corev1.PodCondition) bool {
-			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-		}) {
+		if identity.IsReady(&s.pods[i]) {
 			n++
 		}
 	}

@@ -43,6 +43,9 @@ func phaseOf(pod *corev1.Pod) string {
 			return condition.Reason
 		}
 	}
+	if pod.Status.Reason != "" {
+		return pod.Status.Reason // as kubectl get pods shows it: NodeLost, Evicted
+	}
 	if pod.Status.Phase == "" {
 		return string(corev1.PodPending)
 	}
@@ -63,6 +66,6 @@ func waitingReason(pod *corev1.Pod) string {
 // isBroken reports whether somebody may have to act before the pod gets ready.
 func isBroken(pod *corev1.Pod) bool {
 	reason := waitingReason(pod)
-	return pod.Status.Phase == corev1.PodFailed || phaseOf(pod) == corev1.PodReasonUnschedulable ||
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodUnknown || phaseOf(pod) == corev1.PodReasonUnschedulable ||
 		reason != "" && reason != "ContainerCreating"
 }

@@ -12,7 +12,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/kubectl/pkg/util/podutils"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
@@ -101,7 +100,7 @@ func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
 		return row
 	}
 	row.phase, row.readiness, row.health = phaseOf(pod), "not ready", busy
-	if podutils.IsPodReady(pod) {
+	if identity.IsReady(pod) {
 		row.readiness, row.health = "ready", fine
 	}
 	if isBroken(pod) {
@@ -209,9 +208,9 @@ func (s state) progress() (ready, updated, finished, wanted int) {
 			continue
 		}
 		isNew := pod.Labels[identity.RevisionLabel] == s.set.Status.UpdateRevision
-		ready += one(podutils.IsPodReady(pod))
+		ready += one(identity.IsReady(pod))
 		updated += one(isNew)
-		finished += one(podutils.IsPodReady(pod) && isNew)
+		finished += one(identity.IsReady(pod) && isNew)
 	}
 	return ready, updated, finished, roster.Len()
 }

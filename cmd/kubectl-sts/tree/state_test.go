@@ -71,6 +71,20 @@ func TestAClaimIsShownWithWhatItHas(t *testing.T) {
 	}
 }
 
+func TestAMemberOnALostNodeIsNotReady(t *testing.T) {
+	set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: v1.StatefulSetSpec{Replicas: new(int32(1))}}
+	pod := identity.Pod(set, &set.Spec.Template, "web-1", 0)
+	pod.Status = corev1.PodStatus{Phase: corev1.PodUnknown, Reason: "NodeLost", Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+	shown := state{set: set, pods: []*corev1.Pod{pod}}
+	row := shown.describe(0, pod, true)
+	if row.phase != "NodeLost" || row.readiness != "not ready" || row.health != broken {
+		t.Errorf("the member: got phase %q, readiness %q, health %d, want NodeLost, not ready, %d", row.phase, row.readiness, row.health, broken)
+	}
+	if ready, _, finished, wanted := shown.progress(); ready != 0 || finished != 0 || wanted != 1 {
+		t.Errorf("got %d ready, %d ready at the present revision, of %d; want 0, 0, 1", ready, finished, wanted)
+	}
+}
+
 func TestAMemberIsShownWithWhatIsDoneWithIt(t *testing.T) {
 	set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	having := func(note string, conditions ...corev1.PodCondition) *corev1.Pod {
