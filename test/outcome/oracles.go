@@ -13,6 +13,7 @@ func oracles() []oracle {
 		newApprovals(),
 		newPartition(),
 		newGates(),
+		newBudget(),
 		newStrategies(),
 		surplus{},
 		newHeld(),
