@@ -232,41 +232,6 @@ func (j *judged) askedOrDrained(action Action) *corev1.Pod {
 	return nil
 }
 
-// takes: together no more members are asked about, or unavailable, than may be unavailable, when
-// one more is asked about or removed by updates and requests.
-func (j *judged) takes() {
-	if j.strategy() == v1.RecreateStatefulSetStrategyType {
-		return
-	}
-	away, more := 0, 0
-	for _, ordinal := range j.ordinals {
-		if !j.serves(ordinal) || j.isLeaving(ordinal) {
-			away++
-		}
-	}
-	for _, action := range j.actions() {
-		pod := j.askedOrDrained(action)
-		switch a := action.(type) {
-		case DeletePod:
-			pod = j.pods[a.Pod.Name]
-		case UpdateInPlace:
-			if disturbs(a) {
-				pod = j.pods[a.Pod.Name]
-			}
-		}
-		if pod == nil {
-			continue
-		}
-		ordinal := j.ordinalOf(pod.Name)
-		if !j.isLeaving(ordinal) && j.wanted(ordinal) && j.serves(ordinal) {
-			more++
-		}
-	}
-	if more > 0 && away+more > j.maxUnavailable() {
-		j.broke("taken", "%d more members are taken from service while %d are, or are unavailable, and %d may be", more, away, j.maxUnavailable())
-	}
-}
-
 // gateLooks are the times at which answers need not be waited for any more.
 func (j *judged) gateLooks() (all []time.Duration) {
 	if j.undecided() || j.Set.DeletionTimestamp != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -115,28 +114,6 @@ func (f evidence) awaitsClaim(pod *corev1.Pod, ordinal int) bool {
 		}
 	}
 	return false
-}
-
-// unblocking: the status names one member at a time, and only as long as it is wanted and
-// not ready; another is named only when that is over.
-func (j *judged) unblocking() {
-	next := j.plan.Status.Rollout
-	if j.undecided() {
-		if !apiequality.Semantic.DeepEqual(next, j.Set.Status.Rollout) {
-			j.broke("unblocking", "the status says %v of a rollout that nothing is known of, and said %v", next, j.Set.Status.Rollout)
-		}
-		return
-	}
-	if before := j.named(); before >= 0 && !j.isOver(before) && (next == nil || next.Unblocking == nil || int(*next.Unblocking) != before) {
-		j.broke("one unblocking", "member %d is being replaced, and the status says %v", before, next)
-	}
-	if next == nil || j.isTracked() {
-		return
-	}
-	_, asked := j.patience()
-	if next.Unblocking == nil || next.Revision != j.plan.Status.UpdateRevision || !asked || !j.ordered() || !j.wanted(int(*next.Unblocking)) || j.isOver(int(*next.Unblocking)) {
-		j.broke("unblocking", "the status says %v of revision %s", next, j.plan.Status.UpdateRevision)
-	}
 }
 
 // unblockingLooks is how long it takes until members are to be replaced out of turn, or told

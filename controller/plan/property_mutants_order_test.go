@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/identity"
 )
 
 // orderMutants are wrong in which members they change before which.
@@ -50,16 +49,6 @@ func orderMutants() map[string]mutant {
 			return p
 		}},
 		"never takes the leader": {"converge", each(func(a DeletePod) []Action { return only(a, a.Turn == "" || a.Turn == "first") })},
-		"brings members back as they were": {"revision of member", func(w World, p Plan) Plan {
-			f := gather(w)
-			return each(func(a CreateMember) []Action {
-				if f.reorders() && w.Set.Status.CurrentRevision != "" {
-					a.Pod = a.Pod.DeepCopy()
-					a.Pod.Labels[identity.RevisionLabel] = w.Set.Status.CurrentRevision
-				}
-				return []Action{a}
-			})(w, p)
-		}},
 		"counts the partition in the order of the update": {"reason to delete", func(w World, p Plan) Plan {
 			f := gather(w)
 			if !f.reorders() {

@@ -11,11 +11,6 @@ import (
 
 // rateMutants are wrong in how many members start, and go, at a time.
 func rateMutants() map[string]mutant {
-	unbounded := func(w World, p Plan) Plan {
-		w.Set = w.Set.DeepCopy()
-		w.Set.Spec.ScaleStrategy = nil
-		return doing(p, Compute(w))
-	}
 	return map[string]mutant{
 		"creates more at a time than may start": {"rate of creation", unbounded},
 		"removes more at a time than may go":    {"rate of removal", unbounded},
@@ -42,4 +37,11 @@ func rateMutants() map[string]mutant {
 			return p
 		}},
 	}
+}
+
+// unbounded does for members what the plan of a set without a rate does.
+func unbounded(w World, p Plan) Plan {
+	w.Set = w.Set.DeepCopy()
+	w.Set.Spec.ScaleStrategy = nil
+	return doing(p, Compute(w))
 }

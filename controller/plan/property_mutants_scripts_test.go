@@ -109,8 +109,6 @@ func scriptedMutants() map[string]scripted {
 		"creates members of a pause as they were": {"paused-midway", mutant{"tracked creation", onTracked(createsAsBefore)}},
 		"forgets who is superseded":               {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
 		"removes what a gate made unready":        {"gate-readiness", mutant{"gate", onUnready(brokenBefore)}},
-		"creates by a partition of members":       {"reserved-partition-lost", mutant{"revision of member", createsByMembers}},
-		"takes percentages of ordinals":           {"reserved-percent", mutant{"budget", budgetsOrdinals}},
 		"lets conditions of before judge an update": {"inplace-conditions", mutant{"old conditions", func(w World, p Plan) Plan {
 			w.Set = w.Set.DeepCopy()
 			for i := range w.Set.Spec.UpdateStrategy.RollingUpdate.Steps {
