@@ -59,10 +59,10 @@ func (f evidence) earliness(ordinal int) int {
 
 // precedes reports whether one member is to be changed before another.
 func (f evidence) precedes(one, other int) bool {
-	if a, b := f.earliness(one), f.earliness(other); a != b {
+	if a, b := f.lateness(one), f.lateness(other); a != b {
 		return a < b
 	}
-	if a, b := f.lateness(one), f.lateness(other); a != b {
+	if a, b := f.earliness(one), f.earliness(other); a != b {
 		return a < b
 	}
 	if f.asksForOrder().Direction == v1.AscendingUpdateDirectionType {

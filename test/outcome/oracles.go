@@ -22,5 +22,7 @@ func oracles() []oracle {
 		newRestarts(),
 		counts{},
 		order{},
+		newTurns(),
+		&scaleIn{},
 	}
 }

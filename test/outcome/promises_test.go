@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -83,5 +84,75 @@ func TestBudget(t *testing.T) {
 			f.edit(strategy(v1.RecreateStatefulSetStrategyType))
 			f.remove(2, 1, 0)
 		}, ""},
+	})
+}
+
+func TestTurns(t *testing.T) {
+	type rolling = v1.RollingUpdateStatefulSetStrategy
+	leads := func(pod *corev1.Pod) { pod.Labels = map[string]string{"role": "leader"} }
+	leaderLast := &v1.UpdateOrder{
+		First: []v1.OrdinalRange{{First: 2}},
+		Last:  []metav1.LabelSelector{{MatchLabels: map[string]string{"role": "leader"}}},
+	}
+	updates := func(members ...int) func(f *film) {
+		return func(f *film) {
+			f.update("b")
+			f.remove(members...)
+			f.judge.Synced(Sync{Clean: true})
+		}
+	}
+	checkPromises(t, "turn", map[string]promise{
+		"the highest ordinal is first":  {rolling{}, updates(2), ""},
+		"the lowest ordinal is first":   {rolling{}, updates(0), "order: pod web-0"},
+		"the lowest is first as asked":  {rolling{Order: &v1.UpdateOrder{Direction: v1.AscendingUpdateDirectionType}}, updates(0), ""},
+		"a canary is not first":         {rolling{Order: &v1.UpdateOrder{First: []v1.OrdinalRange{{First: 1}}}}, updates(2), "order: pod web-2"},
+		"a partition keeps the highest": {rolling{Partition: new(int32(3))}, updates(2), ""},
+		"a leader is first": {rolling{Order: leaderLast}, func(f *film) {
+			f.change(2, User, leads)
+			updates(2)(f)
+		}, "last: pod web-2"},
+		"a leader is taken while another member is not ready": {rolling{Order: leaderLast}, func(f *film) {
+			f.change(2, User, leads)
+			f.update("b")
+			for _, n := range []int{1, 0} {
+				f.remove(n)
+				f.create(n, "b")
+			}
+			f.ready(1, true)
+			f.remove(2)
+			f.judge.Synced(Sync{Clean: true})
+		}, "last: pod web-2"},
+		"a write was refused": {rolling{}, func(f *film) {
+			f.update("b")
+			f.remove(0)
+			f.judge.Synced(Sync{})
+		}, ""},
+	})
+}
+
+func TestScaleIn(t *testing.T) {
+	type rolling = v1.RollingUpdateStatefulSetStrategy
+	parallel := func(set *v1.StatefulSet) { set.Spec.PodManagementPolicy = v1.ParallelPodManagement }
+	removes := func(to int32, members ...int) func(f *film) {
+		return func(f *film) {
+			f.edit(scale(to))
+			for _, n := range members {
+				f.change(n, Controller, ends)
+			}
+			f.judge.Synced(Sync{Clean: true})
+		}
+	}
+	checkPromises(t, "scale-in", map[string]promise{
+		"the highest ordinal goes first":       {rolling{}, removes(1, 2), ""},
+		"another goes first":                   {rolling{}, removes(1, 1), "order: pod web-1"},
+		"an ordered set removes two at a time": {rolling{}, removes(1, 2, 1), "together: pod web-1"},
+		"a Parallel set removes two at a time": {rolling{}, func(f *film) {
+			f.edit(parallel)
+			removes(1, 2, 1)(f)
+		}, ""},
+		"an ordered set removes a pod behind a broken one": {rolling{}, func(f *film) {
+			f.ready(0, false)
+			removes(1, 2)(f)
+		}, "behind: pod web-2"},
 	})
 }
