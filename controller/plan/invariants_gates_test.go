@@ -232,30 +232,6 @@ func (j *judged) askedOrDrained(action Action) *corev1.Pod {
 	return nil
 }
 
-// gateLooks are the times at which answers need not be waited for any more.
-func (j *judged) gateLooks() (all []time.Duration) {
-	if j.undecided() || j.Set.DeletionTimestamp != nil {
-		return nil
-	}
-	for _, pod := range j.Pods {
-		asked, open := askedOf(pod)
-		if !open || !j.mine(pod) || pod.DeletionTimestamp != nil || asked.Operation != j.operationOn(pod) || asked.Revision != j.returnsAt(pod, asked.Operation) {
-			continue
-		}
-		_, waits := j.disagrees(pod)
-		all = append(all, waits...)
-	}
-	return all
-}
-
-// returnsAt is the revision at which the member of a pod is to return.
-func (j *judged) returnsAt(pod *corev1.Pod, operation string) string {
-	if operation == "ScaleDown" {
-		return ""
-	}
-	return j.goal(j.ordinalOf(pod.Name))
-}
-
 // waitsForGate: a set that only waits for gates says so.
 func (j *judged) waitsForGate() {
 	if ready := j.says(v1.StatefulSetReady); ready.Reason == v1.ReasonWaitingForGate && !strings.Contains(ready.Message, "waits until") {

@@ -135,34 +135,6 @@ func (j *judged) stepsEnd() {
 	}
 }
 
-// stepLooks is how long it takes until a bake ends, an update fails, or a member that is
-// broken comes first.
-func (j *judged) stepLooks() (all []time.Duration) {
-	now := j.plan.Status.Rollout
-	if j.undecided() || !j.isTracked() || j.rests() || j.goesBack() || now == nil || len(j.steps()) == 0 && !j.failsBack() {
-		return nil
-	}
-	number, inSteps := j.step()
-	if inSteps && int(now.Step) == number && now.BakeStartTime != nil {
-		all = append(all, now.BakeStartTime.Add(time.Duration(j.steps()[number-1].BakeSeconds)*time.Second).Sub(j.Now))
-	}
-	if now.ProgressTime != nil {
-		all = append(all, j.clockLook(number, inSteps))
-	}
-	if patience, asked := j.patience(); asked && inSteps {
-		for _, ordinal := range j.ordinals {
-			pod := j.member(ordinal)
-			if pod == nil || j.isReached(ordinal) {
-				continue
-			}
-			if since, broken := unreadySince(pod); broken {
-				all = append(all, patience-j.Now.Sub(since))
-			}
-		}
-	}
-	return all
-}
-
 // rollsBack: members at an update that is rolled back are taken as soon as there is room, and
 // no gate is to agree first, if what they go back to names nothing that is lacking or yet to be
 // read. Where they may only go in place and cannot, the set says so.

@@ -4,11 +4,13 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -76,7 +78,6 @@ var invariants = []func(*judged){
 	(*judged).available,
 	(*judged).progress,
 	(*judged).readyOnlyIfSo,
-	(*judged).nextLook,
 	(*judged).plainText,
 }
 
@@ -107,6 +108,9 @@ func planned[A Action](j *judged) (all []A) {
 	return all
 }
 
+// brokenPlan begins the report of a plan that breaks invariants.
+const brokenPlan = "a plan breaks"
+
 // inspected is a planner that fails the test when one of its plans breaks an
 // invariant, when it is not a function of its world, or when it changes its world.
 func inspected(t tester, compute func(World) Plan) func(World) Plan {
@@ -133,11 +137,32 @@ func inspected(t tester, compute func(World) Plan) func(World) Plan {
 		if again := compute(backwards(before)); !reflect.DeepEqual(p, again) {
 			j.broke("pure", "the same world gets the plan %v %v and the plan %v %v", p.All(), p.Status, again.All(), again.Status)
 		}
+		j.looksInTime(compute, before)
 		if len(j.broken) > 0 {
-			t.Fatalf("a plan breaks\n%s\nthe plan is %v", strings.Join(j.broken, "\n"), p.All())
+			t.Fatalf(brokenPlan+"\n%s\nthe plan is %v", strings.Join(j.broken, "\n"), p.All())
 		}
 		return p
 	}
+}
+
+// looksInTime: where nothing is to be done, time alone changes nothing before the next look is due.
+func (j *judged) looksInTime(compute func(World) Plan, world World) {
+	if len(j.plan.All()) > 0 {
+		return
+	}
+	next := cmp.Or(j.plan.RequeueAfter, 365*24*time.Hour)
+	world.Now = world.Now.Add(next - time.Millisecond)
+	if later := compute(world); len(later.All()) > 0 || lookOf(later) != lookOf(j.plan) {
+		j.broke("next look", "the next look is due in %s, and just before that, the plan is %v, with\n%s, and was with\n%s", j.plan.RequeueAfter, later.All(), lookOf(later), lookOf(j.plan))
+	}
+}
+
+// lookOf is what a user sees of a plan in which nothing is done, but for times and messages.
+func lookOf(p Plan) (text string) {
+	for _, c := range p.Status.Conditions {
+		text += fmt.Sprintf("%s=%s %s ", c.Type, c.Status, c.Reason)
+	}
+	return text + fmt.Sprint(p.Status.AvailableReplicas, " available")
 }
 
 // sameName checks that a template leads to the same name of a revision each time,

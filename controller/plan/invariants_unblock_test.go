@@ -116,32 +116,6 @@ func (f evidence) awaitsClaim(pod *corev1.Pod, ordinal int) bool {
 	return false
 }
 
-// unblockingLooks is how long it takes until members are to be replaced out of turn, or told
-// of, or the one that is being replaced is given up.
-func (j *judged) unblockingLooks() (all []time.Duration) {
-	named := j.named()
-	if j.undecided() || j.strategy() != v1.RollingUpdateStatefulSetStrategyType {
-		return nil
-	}
-	patience, asked := j.patience()
-	if !asked {
-		patience = 5 * time.Minute
-	}
-	for _, ordinal := range j.ordinals {
-		pod := j.member(ordinal)
-		if pod == nil || !j.ordered() && j.isAbovePartition(ordinal) || named >= 0 && !j.isOver(named) && named != ordinal {
-			continue
-		}
-		if pod.DeletionTimestamp != nil && named == ordinal {
-			all = append(all, patience-j.Now.Sub(pod.DeletionTimestamp.Time))
-		}
-		if since, stranded := j.strandedSince(pod, ordinal); stranded {
-			all = append(all, patience-j.Now.Sub(since))
-		}
-	}
-	return all
-}
-
 // isOver reports whether a member need not be replaced any more, or is not gone for longer
 // than others should wait for.
 func (j *judged) isOver(ordinal int) bool {

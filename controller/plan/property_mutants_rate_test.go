@@ -31,7 +31,7 @@ func rateMutants() map[string]mutant {
 			})(w, p)
 		}},
 		"looks again only when all that start should have": {"next look", func(w World, p Plan) Plan {
-			if j := (&judged{evidence: gather(w), plan: p}); len(j.rateLooks()) > 0 {
+			if _, bounded := gather(w).atATime(); bounded && p.RequeueAfter > 0 {
 				p.RequeueAfter += time.Hour
 			}
 			return p

@@ -78,7 +78,7 @@ func reclaimMutants() map[string]scripted {
 			return doing(p, Compute(w))
 		}}},
 		"does not look when claims are due": {"reclaim-scaled", mutant{"next look", func(w World, p Plan) Plan {
-			if j := (&judged{evidence: gather(w), plan: p}); len(j.reclaimLooks()) > 0 {
+			if len(p.Status.Reclaims) > 0 {
 				p.RequeueAfter = 0
 			}
 			return p

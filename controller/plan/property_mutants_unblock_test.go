@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
 )
 
 // unblockMutants are wrong in how they replace members out of turn.
