@@ -94,13 +94,12 @@ func (f evidence) gates() []v1.DisruptionGate {
 	return f.Set.Spec.Disruption.Gates
 }
 
-// disagrees is a gate that does not agree that a pod is removed, and for how long it need not
-// be waited for; empty if there is none.
-func (j *judged) disagrees(pod *corev1.Pod) (gate string, waits []time.Duration) {
+// disagrees is a gate that does not agree that a pod is removed, empty if there is none.
+func (j *judged) disagrees(pod *corev1.Pod) (gate string) {
 	operation := j.operationOn(pod)
 	asked, open := askedOf(pod)
 	if _, broken := unreadySince(pod); broken && operation == "Update" || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
-		return "", nil
+		return ""
 	}
 	for _, g := range j.gates() {
 		if len(g.Operations) > 0 && !slices.Contains(g.Operations, v1.DisruptionOperationType(operation)) {
@@ -121,11 +120,10 @@ func (j *judged) disagrees(pod *corev1.Pod) (gate string, waits []time.Duration)
 			if left <= 0 {
 				continue
 			}
-			waits = append(waits, left)
 		}
 		gate = g.ConditionType
 	}
-	return gate, waits
+	return gate
 }
 
 // gated: no pod is removed that a gate is to be asked about and that serves, or does not because
@@ -136,7 +134,7 @@ func (j *judged) gated() {
 		if pod == nil || action.Reason == DeleteFinished || action.Reason == DeleteUnready || isGivenUp(action) {
 			continue
 		}
-		if gate, _ := j.disagrees(pod); gate != "" {
+		if gate := j.disagrees(pod); gate != "" {
 			j.broke("gate", "%s although %s does not agree, with the annotations %v and conditions %v", action, gate, pod.Annotations, pod.Status.Conditions)
 		}
 	}
@@ -146,7 +144,7 @@ func (j *judged) gated() {
 		if pod == nil || !mayEnd || action.Otherwise != nil && action.Otherwise.Reason == DeleteUnready {
 			continue
 		}
-		if gate, _ := j.disagrees(pod); gate != "" {
+		if gate := j.disagrees(pod); gate != "" {
 			j.broke("gate", "%s although %s does not agree, with the annotations %v and conditions %v", action, gate, pod.Annotations, pod.Status.Conditions)
 		}
 	}

@@ -197,29 +197,6 @@ func (j *judged) mayUpdate(pod *corev1.Pod, ordinal int) bool {
 	}
 }
 
-// deletesInOrder: an ordered set scales down from the highest ordinal, one at a
-// time, when all wanted members serve. What is removed for an update has a budget of its own: a member
-// that is halfway through one in place may be removed beside a pod that has ended.
-func (j *judged) deletesInOrder() {
-	if !j.ordered() {
-		return
-	}
-	removals := slices.DeleteFunc(planned[DeletePod](j), func(a DeletePod) bool {
-		return a.Ordinal == j.named() || a.Reason == DeleteAsked || isGivenUp(a) || forUpdate(a)
-	})
-	for i, action := range removals {
-		if i > 0 {
-			j.broke("one at a time", "%s is not the only removal", action)
-		}
-		if action.Reason == DeleteForScaleDown {
-			if highest := j.surplus(); len(highest) > 0 && action.Ordinal != highest[0] {
-				j.broke("scale order", "%s while member %d is left", action, highest[0])
-			}
-			j.allServe(action)
-		}
-	}
-}
-
 func (j *judged) allServe(action DeletePod) {
 	for _, ordinal := range j.ordinals {
 		if !j.serves(ordinal) && !j.isLeaving(ordinal) {

@@ -149,7 +149,7 @@ func (j *judged) rollsBack() {
 	}
 	left := j.updatedMembers()
 	isHeldUp := func(ordinal int) bool {
-		gate, _ := j.disagrees(j.member(ordinal))
+		gate := j.disagrees(j.member(ordinal))
 		return gate != "" || j.isUnrenderableAt(j.Set.Status.CurrentRevision, ordinal)
 	}
 	isForbidden := j.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType && j.says(v1.StatefulSetStalled).Reason == v1.ReasonInPlaceImpossible

@@ -115,18 +115,3 @@ func (f evidence) awaitsClaim(pod *corev1.Pod, ordinal int) bool {
 	}
 	return false
 }
-
-// isOver reports whether a member need not be replaced any more, or is not gone for longer
-// than others should wait for.
-func (j *judged) isOver(ordinal int) bool {
-	pod := j.member(ordinal)
-	if pod == nil {
-		return false
-	}
-	if pod.DeletionTimestamp != nil {
-		patience, _ := j.patience()
-		return j.Now.Sub(pod.DeletionTimestamp.Time) >= patience
-	}
-	_, ok := ready(pod)
-	return ok || excused(pod)
-}

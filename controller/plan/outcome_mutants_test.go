@@ -5,6 +5,7 @@ package plan
 
 import (
 	"regexp"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -29,6 +30,10 @@ type promiseBreaker struct {
 func promiseBreakers() map[string]promiseBreaker {
 	return map[string]promiseBreaker{
 		"creates the highest member first":       {"order", "growing", createsHighest},
+		"scales down from the lowest":            {"scale-in", "removed", scalesFromLowest},
+		"has no canaries":                        {"turn", "ordered", inOrder(func(o *v1.UpdateOrder) { o.First = nil })},
+		"takes canaries in the order of ordinal": {"turn", "ordered", inOrder(func(o *v1.UpdateOrder) { slices.Reverse(o.First) })},
+		"takes the leader with the others":       {"turn", "ordered", inOrder(func(o *v1.UpdateOrder) { o.Last = nil })},
 		"updates in any order of Recreate":       {"strategy", "drained", recreatesEarly},
 		"updates on its own under OnDelete":      {"strategy", "undone", updatesOnDelete},
 		"ignores maxUnavailable":                 {"budget", "drained", ignoresBudget},

@@ -170,11 +170,7 @@ func scriptedMutants() map[string]scripted {
 		"drains nobody for a resize": {"drain-resize-restart", mutant{"drain", withInPlace(func(u *v1.InPlaceUpdate) *v1.InPlaceUpdate {
 			return &v1.InPlaceUpdate{Policy: u.Policy, DrainSeconds: new(int32(0))}
 		})}},
-		"replaces the leader with others on request":            {"order-replace", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { o.Last = nil })}},
-		"replaces the leader before others are updated":         {"order-replace-update", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { o.Last = nil })}},
-		"updates the leader before others are replaced":         {"order-replace-first", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { o.Last = nil })}},
 		"does not say whom the leader that is asked for awaits": {"order-replace", mutant{"order told", func(_ World, p Plan) Plan { p.Waiting = ""; return p }}},
-		"drains the leader before others":                       {"drain-order", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { o.Last = nil })}},
 		"does not say whom the leader awaits":                   {"order-leader", mutant{"order told", func(_ World, p Plan) Plan { p.Waiting = ""; return p }}},
 	}
 }

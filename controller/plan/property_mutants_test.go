@@ -31,7 +31,6 @@ func mutants() map[string]mutant {
 		"sets owners without a version":        {"exact", each(func(a SetClaimOwners) []Action { a.Claim.ResourceVersion = ""; return []Action{a} })},
 		"deletes twice":                        {"once", each(func(a DeletePod) []Action { return []Action{a, a} })},
 		"creates at once after deleting":       {"old one gone", each(createdAtOnce)},
-		"scales down from the lowest":          {"scale order", scalesFromLowest},
 		"creates the highest member first":     {"predecessor", createsHighest},
 		"removes pods that own claims":         {"claim of pod", removesOwners},
 		"creates without claims":               {"claims first", each(func(a CreateMember) []Action { a.Claims = nil; return []Action{a} })},
