@@ -21,6 +21,8 @@ func oracles() []oracle {
 		&pace{},
 		newRestarts(),
 		counts{},
+		newConditions(),
+		newRevisions(),
 		order{},
 		newTurns(),
 		&scaleIn{},
