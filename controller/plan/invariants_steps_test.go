@@ -121,14 +121,10 @@ func (j *judged) decisions() {
 	}
 }
 
-// stepsEnd: while an update goes by steps, or goes back, the set is neither ready nor is the
-// update complete.
+// stepsEnd: while an update goes by steps, or goes back, the set is not ready.
 func (j *judged) stepsEnd() {
 	if _, inSteps := j.step(); !inSteps && !j.goesBack() || j.undecided() || len(j.ordinals) == 0 {
 		return
-	}
-	if j.plan.Status.CurrentRevision == j.plan.Status.UpdateRevision {
-		j.broke("complete", "the update is complete at %+v", j.Set.Status.Rollout)
 	}
 	if ready := j.says(v1.StatefulSetReady); ready.Status == corev1.ConditionTrue {
 		j.broke("ready", "Ready is true at %+v", j.Set.Status.Rollout)

@@ -71,8 +71,6 @@ var invariants = []func(*judged){
 	(*judged).counters,
 	(*judged).listedOrdinals,
 	(*judged).conditions,
-	(*judged).oneWord,
-	(*judged).available,
 	(*judged).progress,
 	(*judged).readyOnlyIfSo,
 	(*judged).plainText,

@@ -53,7 +53,13 @@ func promiseBreakers() map[string]promiseBreaker {
 		"takes each True for an answer":          {"gate", "gated", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionTrue) })},
 		"takes a No for an answer":               {"gate", "gated", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionFalse) })},
 		"does not wait for gates":                {"gate", "gated", onSet(withoutPatience)},
-		"is always ready":                        {"status", "broken", alwaysReady},
+		"is always ready":                        {"condition", "broken", alwaysReady},
+		"is always available":                    {"condition", "broken", alwaysAvailable},
+		"never stops to move":                    {"condition", "failing", func(w World, p Plan) Plan { p.Status.LastProgressTime = &metav1.Time{Time: w.Now}; return p }},
+		"completes an update in the middle of its steps": {"revision", "stepped", onSteps(func(_ World, p Plan, _ *v1.RolloutStatus) Plan {
+			p.Status.CurrentRevision = p.Status.UpdateRevision
+			return p
+		})},
 		"counts pods that do not exist":          {"status", "stepped", func(_ World, p Plan) Plan { p.Status.AvailableReplicas++; return p }},
 		"does not observe generations":           {"status", "patient", func(_ World, p Plan) Plan { p.Status.ObservedGeneration--; return p }},
 		"deletes claims that no pod has mounted": {"disk", "disks", deletesUnmounted},

@@ -6,7 +6,6 @@ package plan
 import (
 	"slices"
 
-
 	v1 "statefulset.dev/api/apps/v1"
 )
 

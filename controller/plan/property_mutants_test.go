@@ -48,7 +48,6 @@ func mutants() map[string]mutant {
 		"is always ready":                    {"ready", alwaysReady},
 		"is never stalled for long":          {"progress", func(_ World, p Plan) Plan { return saying(p, v1.ReasonProgressDeadlineExceeded, v1.ReasonUpdating) }},
 		"moves all the time":                 {"progress", func(w World, p Plan) Plan { p.Status.LastProgressTime = &metav1.Time{Time: w.Now}; return p }},
-		"is always available":                {"available", alwaysAvailable},
 		"works on what is held":              {"held set", worksOnHeld},
 		"wipes conditions":                   {"conditions of others", wipesConditions},
 		"counts what is not there":           {"counters", func(_ World, p Plan) Plan { p.Status.AvailableReplicas++; return p }},
