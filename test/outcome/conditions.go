@@ -25,7 +25,9 @@ func newConditions() *conditions { return &conditions{} }
 
 func (*conditions) name() string { return "condition" }
 
-func (o *conditions) changed(_ *Judge, _, after *Scene, _ Actor) { o.wrong = o.wrong || after.Skew != 0 }
+func (o *conditions) changed(_ *Judge, _, after *Scene, _ Actor) {
+	o.wrong = o.wrong || after.Skew != 0
+}
 
 func (o *conditions) synced(j *Judge, now *Scene, sync Sync) {
 	set := now.Set

@@ -43,7 +43,7 @@ func (o *revisions) changed(j *Judge, before, after *Scene, by Actor) {
 func (o *revisions) synced(_ *Judge, now *Scene, _ Sync) { o.from = now }
 
 // incomplete says why an update is not complete, empty if it is.
-func incomplete(from, after *Scene) string {
+func incomplete(from, after *Scene) string { //nolint:gocyclo // each condition is one reason
 	set := after.Set
 	rolling := rollingOf(set)
 	if isPaused(set) {

@@ -48,7 +48,7 @@ func removals(before, after *Scene) (names []string) {
 }
 
 // judge judges the removal of a surplus pod from an ordered set. Lower pods may be terminating for another
-// reason.
+// reason, and nobody waits for a pod that stays and is on its way out of service.
 func (o *scaleIn) judge(before *Scene, name string) {
 	removed, _ := ordinal(before.Set, name)
 	for _, other := range slices.Sorted(maps.Keys(before.Pods)) {
@@ -58,7 +58,7 @@ func (o *scaleIn) judge(before *Scene, name string) {
 		}
 	}
 	for _, n := range desired(before.Set) {
-		if pod := before.podOf(n); !isReady(pod) || pod.DeletionTimestamp != nil {
+		if pod := before.podOf(n); pod == nil || !isTaken(pod) && !isReady(pod) || pod.DeletionTimestamp != nil {
 			o.note("behind: pod %s is removed, although member %d, which stays, is not ready", name, n)
 		}
 	}
