@@ -93,7 +93,7 @@ func families() []family {
 		{"order", orderMutants()},
 		{"holes", holesMutants()},
 		{"holes", rateMutants()},
-		{"holes", overrideMutants()},
+		{"claims", overrideMutants()},
 		{"holes", replaceMutants()},
 		{"gates", gateMutants()},
 		{"secrets", identityMutants()},
