@@ -139,7 +139,7 @@ test-e2e: build ## Run the end-to-end tests on a local cluster in .cluster-e2e, 
 SEQUENCES ?= 100000
 SEED ?= 0
 .PHONY: test-planner
-test-planner: ## Play SEQUENCES (100000) random sequences of events to the planner, new ones unless SEED is given, and check its invariants at every step; as many again whose outcomes are judged; then see that they find every mutant
+test-planner: ## Play SEQUENCES (100000) random sequences of events to the planner, new ones unless SEED is given, and check its invariants at every step; as many again whose outcomes are judged; then see that both find every mutant
 	@SEED=$(SEED) SEQUENCES=$(SEQUENCES) go test -v -count=1 -timeout=180m -run='^(TestRandomSequences|TestOutcomes)$$' ./controller/plan
 	@go test -count=1 -timeout=60m -run='^TestMutantsAreFound' ./controller/plan
 

@@ -38,7 +38,7 @@ trap 'rm -f "$TABLE"' EXIT
 trap 'stop 130' INT
 trap 'stop 143' TERM
 
-# The planner's mutants take half of what go test gives a package, and a slower machine is no reason to fail.
+# The planner's mutants take minutes, and a slower machine is no reason to fail.
 unit() {
   go test -timeout=30m ./...
   local m

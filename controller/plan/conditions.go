@@ -189,6 +189,14 @@ func servesEnough(f *facts) (corev1.ConditionStatus, reason) {
 	return corev1.ConditionFalse, reason{v1.ReasonMinimumReplicasUnavailable, message + "; unavailable: " + f.namesOfUnavailable()}
 }
 
+// unavailableText names members that are not available, empty if there are none.
+func (f *facts) unavailableText() string {
+	if f.available == f.roster.Len() {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %d members are available; unavailable: %s", f.available, f.roster.Len(), f.namesOfUnavailable())
+}
+
 // fewNames is how many names a message lists.
 const fewNames = 3
 

@@ -57,13 +57,6 @@ func (j *judged) goesBack() bool {
 	return j.isTracked() && !j.begins() && (record.Aborted || record.Rollback) && !j.anySuperseded()
 }
 
-// isStopped reports whether the update is not to reach another member, but is not taken back either: not yet,
-// or not at all.
-func (j *judged) isStopped() bool {
-	record := j.record()
-	return j.isTracked() && (record.Aborted || record.Rollback) && !j.goesBack()
-}
-
 func (j *judged) anySuperseded() bool {
 	return slices.ContainsFunc(j.ordinals, func(ordinal int) bool { return names(j.record().Superseded, ordinal) })
 }

@@ -57,36 +57,6 @@ func (j *judged) conditions() {
 	}
 }
 
-// oneWord: the conditions do not contradict each other. A set is ready, or worked on,
-// or stalled, or held, and only one of these.
-func (j *judged) oneWord() {
-	is := func(kind v1.StatefulSetConditionType) bool { return j.says(kind).Status == corev1.ConditionTrue }
-	states := 0
-	for _, state := range []bool{is(v1.StatefulSetReady), is(v1.StatefulSetReconciling), is(v1.StatefulSetStalled), j.says(v1.StatefulSetReady).Status == corev1.ConditionUnknown} {
-		if state {
-			states++
-		}
-	}
-	if states != 1 {
-		j.broke("one word", "the conditions are %v", j.plan.Status.Conditions)
-	}
-}
-
-// available: Available is true exactly if enough wanted members serve.
-func (j *judged) available() {
-	serving := 0
-	for _, ordinal := range j.ordinals {
-		if j.serves(ordinal) {
-			serving++
-		}
-	}
-	wanted := len(j.ordinals)
-	enough := wanted-serving <= j.maxUnavailable() && (serving > 0 || wanted == 0)
-	if got := j.says(v1.StatefulSetAvailable); (got.Status == corev1.ConditionTrue) != enough {
-		j.broke("available", "%d of %d serve, %d may be unavailable, and the set says %v", serving, wanted, j.maxUnavailable(), got)
-	}
-}
-
 // readyOnlyIfSo: Ready is true only if the set is as the user wants it.
 func (j *judged) readyOnlyIfSo() {
 	if j.says(v1.StatefulSetReady).Status != corev1.ConditionTrue {

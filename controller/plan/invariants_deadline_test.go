@@ -102,27 +102,3 @@ func (j *judged) fails() {
 		j.broke("failed", "the update is said to have failed with the members %v at it, of which one does not serve since %v", j.updatedMembers(), j.lapse.since)
 	}
 }
-
-// clockLook is how long it takes until an update fails whose clock runs, or, if its members
-// serve and it waits for others, until the clock stops; nothing if neither is so.
-func (j *judged) clockLook(number int, inSteps bool) time.Duration {
-	now, leaves, steady := j.plan.Status.Rollout, false, time.Time{}
-	for _, ordinal := range j.updatedMembers() {
-		switch at, _ := ready(j.member(ordinal)); {
-		case j.serves(ordinal):
-			steady = latest(steady, at.Add(time.Duration(j.Set.Spec.MinReadySeconds)*time.Second))
-		case j.isLeaving(ordinal):
-			leaves = true
-		default:
-			left := j.updateDeadline() - j.Now.Sub(now.ProgressTime.Time)
-			if inSteps && int(now.MostAvailable) >= j.quota(number) {
-				left += time.Duration(j.steps()[number-1].BakeSeconds) * time.Second
-			}
-			return left
-		}
-	}
-	if leaves || now.BakeStartTime != nil {
-		return 0
-	}
-	return steady.Add(j.updateDeadline()).Sub(j.Now)
-}

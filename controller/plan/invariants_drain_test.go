@@ -6,7 +6,6 @@ package plan
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -153,37 +152,6 @@ func (j *judged) leavesNobodyDrained() {
 			j.broke("left drained", "pod %s at %s, with the conditions %v", pod.Name, revisionAt(pod), pod.Status.Conditions)
 		}
 	}
-}
-
-// drainLooks are the times at which drains end, and at which it is seen whether a right that keeps
-// the set has been given.
-func (j *judged) drainLooks() (all []time.Duration) {
-	if _, asks := j.drain(); !asks || j.undecided() || j.Set.DeletionTimestamp != nil {
-		return nil
-	}
-	if strings.Contains(j.plan.Waiting, "has no right to patch pods/status") {
-		all = append(all, time.Minute)
-	}
-	for _, ordinal := range j.ordinals {
-		if end, drains := j.drainEnd(j.member(ordinal)); drains {
-			all = append(all, end.Sub(j.Now))
-		}
-	}
-	return all
-}
-
-// nextDrains are the times at which those drains end that began when the containers of a pod had been
-// restarted for an earlier revision, and its resize was still under way.
-func (j *judged) nextDrains() (left []time.Duration) {
-	drain, asks := j.drain()
-	for _, pod := range j.Pods {
-		restarted, _ := noted(pod)
-		since, out := outOfServiceSince(pod)
-		if end := since.Add(drain); asks && out && len(restarted) > 0 && len(yetToRestart(pod)) == 0 && end.After(j.Now) {
-			left = append(left, end.Sub(j.Now))
-		}
-	}
-	return left
 }
 
 // verdicts: no condition that the update waits for says of its revision what was said of another: it

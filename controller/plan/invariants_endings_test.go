@@ -81,13 +81,3 @@ func (j *judged) backOff() {
 func (j *judged) outdated(pod *corev1.Pod) bool {
 	return j.goesBack() || pod.Labels["controller-revision-hash"] != j.plan.Status.UpdateRevision
 }
-
-// pauses are how long the pods that have ended are still left as they are.
-func (j *judged) pauses() (left []time.Duration) {
-	for _, last := range j.ended {
-		if pause := last.at.Add(last.pause()).Sub(j.Now); pause > 0 {
-			left = append(left, pause)
-		}
-	}
-	return left
-}

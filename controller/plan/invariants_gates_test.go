@@ -94,13 +94,12 @@ func (f evidence) gates() []v1.DisruptionGate {
 	return f.Set.Spec.Disruption.Gates
 }
 
-// disagrees is a gate that does not agree that a pod is removed, and for how long it need not
-// be waited for; empty if there is none.
-func (j *judged) disagrees(pod *corev1.Pod) (gate string, waits []time.Duration) {
+// disagrees is a gate that does not agree that a pod is removed, empty if there is none.
+func (j *judged) disagrees(pod *corev1.Pod) (gate string) {
 	operation := j.operationOn(pod)
 	asked, open := askedOf(pod)
 	if _, broken := unreadySince(pod); broken && operation == "Update" || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
-		return "", nil
+		return ""
 	}
 	for _, g := range j.gates() {
 		if len(g.Operations) > 0 && !slices.Contains(g.Operations, v1.DisruptionOperationType(operation)) {
@@ -121,11 +120,10 @@ func (j *judged) disagrees(pod *corev1.Pod) (gate string, waits []time.Duration)
 			if left <= 0 {
 				continue
 			}
-			waits = append(waits, left)
 		}
 		gate = g.ConditionType
 	}
-	return gate, waits
+	return gate
 }
 
 // gated: no pod is removed that a gate is to be asked about and that serves, or does not because
@@ -136,7 +134,7 @@ func (j *judged) gated() {
 		if pod == nil || action.Reason == DeleteFinished || action.Reason == DeleteUnready || isGivenUp(action) {
 			continue
 		}
-		if gate, _ := j.disagrees(pod); gate != "" {
+		if gate := j.disagrees(pod); gate != "" {
 			j.broke("gate", "%s although %s does not agree, with the annotations %v and conditions %v", action, gate, pod.Annotations, pod.Status.Conditions)
 		}
 	}
@@ -146,7 +144,7 @@ func (j *judged) gated() {
 		if pod == nil || !mayEnd || action.Otherwise != nil && action.Otherwise.Reason == DeleteUnready {
 			continue
 		}
-		if gate, _ := j.disagrees(pod); gate != "" {
+		if gate := j.disagrees(pod); gate != "" {
 			j.broke("gate", "%s although %s does not agree, with the annotations %v and conditions %v", action, gate, pod.Annotations, pod.Status.Conditions)
 		}
 	}
@@ -230,65 +228,6 @@ func (j *judged) askedOrDrained(action Action) *corev1.Pod {
 		}
 	}
 	return nil
-}
-
-// takes: together no more members are asked about, or unavailable, than may be unavailable, when
-// one more is asked about or removed by updates and requests.
-func (j *judged) takes() {
-	if j.strategy() == v1.RecreateStatefulSetStrategyType {
-		return
-	}
-	away, more := 0, 0
-	for _, ordinal := range j.ordinals {
-		if !j.serves(ordinal) || j.isLeaving(ordinal) {
-			away++
-		}
-	}
-	for _, action := range j.actions() {
-		pod := j.askedOrDrained(action)
-		switch a := action.(type) {
-		case DeletePod:
-			pod = j.pods[a.Pod.Name]
-		case UpdateInPlace:
-			if disturbs(a) {
-				pod = j.pods[a.Pod.Name]
-			}
-		}
-		if pod == nil {
-			continue
-		}
-		ordinal := j.ordinalOf(pod.Name)
-		if !j.isLeaving(ordinal) && j.wanted(ordinal) && j.serves(ordinal) {
-			more++
-		}
-	}
-	if more > 0 && away+more > j.maxUnavailable() {
-		j.broke("taken", "%d more members are taken from service while %d are, or are unavailable, and %d may be", more, away, j.maxUnavailable())
-	}
-}
-
-// gateLooks are the times at which answers need not be waited for any more.
-func (j *judged) gateLooks() (all []time.Duration) {
-	if j.undecided() || j.Set.DeletionTimestamp != nil {
-		return nil
-	}
-	for _, pod := range j.Pods {
-		asked, open := askedOf(pod)
-		if !open || !j.mine(pod) || pod.DeletionTimestamp != nil || asked.Operation != j.operationOn(pod) || asked.Revision != j.returnsAt(pod, asked.Operation) {
-			continue
-		}
-		_, waits := j.disagrees(pod)
-		all = append(all, waits...)
-	}
-	return all
-}
-
-// returnsAt is the revision at which the member of a pod is to return.
-func (j *judged) returnsAt(pod *corev1.Pod, operation string) string {
-	if operation == "ScaleDown" {
-		return ""
-	}
-	return j.goal(j.ordinalOf(pod.Name))
 }
 
 // waitsForGate: a set that only waits for gates says so.

@@ -206,19 +206,3 @@ func (j *judged) settling(pod *corev1.Pod) time.Duration {
 	}
 	return left
 }
-
-// settlingLooks are the times at which restarts come to their end. A look that takes a pod or
-// a revision over decides about the others in the next.
-func (j *judged) settlingLooks() (all []time.Duration) {
-	if j.undecided() || j.Set.DeletionTimestamp != nil || len(planned[AdoptPod](j))+len(planned[AdoptRevision](j)) > 0 {
-		return nil
-	}
-	for _, pod := range j.Pods {
-		_, restarts := noted(pod)
-		done := restarts && j.mine(pod) && (pod.Status.ObservedGeneration == 0 || pod.Status.ObservedGeneration >= pod.Generation) && len(yetToRestart(pod)) == 0
-		if done && pod.DeletionTimestamp == nil && j.settling(pod) > 0 {
-			all = append(all, j.settling(pod))
-		}
-	}
-	return all
-}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -207,19 +206,6 @@ func (f evidence) isOthers(object *Object) bool {
 func (f evidence) isReturning(object *Object) bool {
 	_, dated := object.Annotations[retiredNote]
 	return dated && !f.isOthers(object) && strings.HasPrefix(object.Annotations[ownerNote], f.Set.Name+"/")
-}
-
-// objectLooks are when objects may be corrected that somebody keeps changing.
-func (j *judged) objectLooks() (all []time.Duration) {
-	if !j.undisturbed() {
-		return nil
-	}
-	for _, due := range j.everyObject() {
-		if object := j.Objects[due.key]; j.isCurrent(due) && object.Drifted && j.endsAs(object, due.template) {
-			all = append(all, object.NotBefore.Sub(j.Now))
-		}
-	}
-	return all
 }
 
 // toldObjects: the status counts the objects that there are.

@@ -5,7 +5,6 @@ package plan
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,10 +58,10 @@ func (f evidence) earliness(ordinal int) int {
 
 // precedes reports whether one member is to be changed before another.
 func (f evidence) precedes(one, other int) bool {
-	if a, b := f.earliness(one), f.earliness(other); a != b {
+	if a, b := f.lateness(one), f.lateness(other); a != b {
 		return a < b
 	}
-	if a, b := f.lateness(one), f.lateness(other); a != b {
+	if a, b := f.earliness(one), f.earliness(other); a != b {
 		return a < b
 	}
 	if f.asksForOrder().Direction == v1.AscendingUpdateDirectionType {
@@ -77,15 +76,6 @@ func (j *judged) isOutdated(ordinal int) bool {
 	return pod != nil && pod.DeletionTimestamp == nil && j.wanted(ordinal) && !j.rests() && j.mayTake(pod, ordinal)
 }
 
-// isStuck reports whether a member has to be replaced, in a set that forbids that.
-func (j *judged) isStuck(ordinal int) bool {
-	pod := j.member(ordinal)
-	if j.isUnrenderable(ordinal) {
-		return true
-	}
-	return j.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType && (j.isMisshapen(ordinal) || j.imageOf(pod.Labels[revisionLabel]) == "")
-}
-
 // waitsFor is a member that has to be done before one that comes last, -1 if there is none.
 func (j *judged) waitsFor(ordinal int) int {
 	late := j.lateness(ordinal)
@@ -97,9 +87,9 @@ func (j *judged) waitsFor(ordinal int) int {
 	return -1
 }
 
-// updateOrder: of the members that could be taken from service for an update, those are that
-// come first; and those that come last, also on request, only when all others are done.
-func (j *judged) updateOrder() {
+// comesLast: those that come last are taken, also on request, only when all others are done. Who comes
+// before whom otherwise, the outcome oracles judge.
+func (j *judged) comesLast() {
 	if j.strategy() != v1.RollingUpdateStatefulSetStrategyType {
 		return
 	}
@@ -117,27 +107,9 @@ func (j *judged) updateOrder() {
 			taken[action.Ordinal] = true
 		}
 	}
-	prepared := map[int]bool{}
-	for _, action := range planned[SetPodConditions](j) {
-		prepared[action.Ordinal] = true
-	}
 	asked := j.takenAsAsked()
 	j.barrier(taken)
 	j.barrier(asked)
-	for one := range taken {
-		if _, ok := ready(j.member(one)); !ok || j.asked(j.member(one)) {
-			continue
-		}
-		for _, other := range j.ordinals {
-			if j.isLeaving(one) || j.isLeaving(other) || j.changesAtOnce(other) || prepared[other] {
-				continue // their turn was when they were asked about, or is now, too
-			}
-			if !taken[other] && j.serves(one) && j.serves(other) && j.isOutdated(other) && j.precedes(other, one) &&
-				j.waitsFor(other) < 0 && !j.isUnrenderable(other) && (j.ordered() || j.untold(other) == "" && !j.isStuck(other) && !j.ownsClaim(other)) {
-				j.broke("update order", "member %d is updated before member %d", one, other)
-			}
-		}
-	}
 	maps.Copy(taken, asked)
 	j.orderTold(taken)
 }
@@ -169,11 +141,6 @@ func (j *judged) barrier(taken map[int]bool) {
 			j.broke("barrier", "member %d is taken while member %d, which comes before it by its labels, is outdated, unavailable or to be replaced", one, other)
 		}
 	}
-}
-
-// changesAtOnce reports whether a member is brought to its revision without being disturbed.
-func (j *judged) changesAtOnce(ordinal int) bool {
-	return slices.ContainsFunc(planned[UpdateInPlace](j), func(a UpdateInPlace) bool { return a.Ordinal == ordinal && !disturbs(a) })
 }
 
 // orderTold: where more members might be unavailable, and one is kept only because others

@@ -44,14 +44,6 @@ func (f evidence) exposedClaims() (all []string) {
 	return all
 }
 
-// ownsClaim reports whether the pod of a member has to wait until a claim of it does not belong to
-// it, or to the set, any more.
-func (f evidence) ownsClaim(ordinal int) bool {
-	return slices.ContainsFunc(f.Claims, func(claim *corev1.PersistentVolumeClaim) bool {
-		return f.exposing(claim) != "" && strings.HasSuffix(claim.Name, "-"+f.podName(ordinal))
-	})
-}
-
 // exposing is an owner with which a claim would be deleted although the policy keeps it, empty if
 // there is none.
 func (f evidence) exposing(claim *corev1.PersistentVolumeClaim) string {

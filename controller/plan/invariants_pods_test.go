@@ -31,35 +31,6 @@ func (j *judged) creates() {
 	}
 }
 
-// createdRevision: a member that an update has not reached comes back as it was, any
-// other at the present revision, and the label names what the pod was made from.
-func (j *judged) createdRevision() {
-	updated := j.plan.Status.UpdateRevision
-	current := j.currentRevision(updated)
-	for _, action := range planned[CreateMember](j) {
-		want := updated
-		if j.strategy() == v1.RollingUpdateStatefulSetStrategyType && j.wanted(action.Ordinal) && !j.isAbovePartition(action.Ordinal) {
-			want = current
-		}
-		got, image := action.Pod.Labels["controller-revision-hash"], action.Pod.Spec.Containers[0].Image
-		// Of an update whom the status says it has reached another invariant says which.
-		if got != want && !j.byRecord() && !j.goesBack() && !j.isStopped() && (got != current || !j.withoutPartition() || action.Ordinal == j.named()) {
-			j.broke("revision of member", "pod %s is created at revision %s, want %s", action.Pod.Name, got, want)
-		}
-		if recorded := j.imageOf(got); image != recorded {
-			j.broke("template of member", "pod %s is created with image %s at revision %s, which has %s", action.Pod.Name, image, got, recorded)
-		}
-	}
-}
-
-// withoutPartition reports whether the set has a rolling update with no word about a
-// partition, or about an order. A member that it loses may come back at either revision, but for one that was
-// removed to be updated.
-func (j *judged) withoutPartition() bool {
-	rolling := j.Set.Spec.UpdateStrategy.RollingUpdate
-	return j.strategy() == v1.RollingUpdateStatefulSetStrategyType && !j.reorders() && len(j.steps()) == 0 && (rolling == nil || rolling.Partition == nil && rolling.MaxUnavailable == nil)
-}
-
 // createsInOrder: an ordered set creates one member at a time, and none while one
 // of a lower ordinal does not serve, but for one that is being replaced out of turn.
 func (j *judged) createsInOrder() {
@@ -79,19 +50,6 @@ func (j *judged) createsInOrder() {
 	for _, ordinal := range j.ordinals {
 		if ordinal < creates[0].Ordinal && !j.stays(ordinal) && !j.isLeaving(ordinal) {
 			j.broke("predecessor", "pod %s is created while member %d does not serve", creates[0].Pod.Name, ordinal)
-		}
-	}
-}
-
-// recreateWaits: the strategy Recreate creates nothing while a pod of another
-// revision than the present one is left.
-func (j *judged) recreateWaits() {
-	if j.strategy() != v1.RecreateStatefulSetStrategyType || len(planned[CreateMember](j)) == 0 {
-		return
-	}
-	for _, pod := range j.Pods {
-		if j.mine(pod) && pod.Labels["controller-revision-hash"] != j.plan.Status.UpdateRevision {
-			j.broke("recreate", "members are created while pod %s is at revision %s", pod.Name, pod.Labels["controller-revision-hash"])
 		}
 	}
 }
@@ -239,29 +197,6 @@ func (j *judged) mayUpdate(pod *corev1.Pod, ordinal int) bool {
 	}
 }
 
-// deletesInOrder: an ordered set scales down from the highest ordinal, one at a
-// time, when all wanted members serve. What is removed for an update has a budget of its own: a member
-// that is halfway through one in place may be removed beside a pod that has ended.
-func (j *judged) deletesInOrder() {
-	if !j.ordered() {
-		return
-	}
-	removals := slices.DeleteFunc(planned[DeletePod](j), func(a DeletePod) bool {
-		return a.Ordinal == j.named() || a.Reason == DeleteAsked || isGivenUp(a) || forUpdate(a)
-	})
-	for i, action := range removals {
-		if i > 0 {
-			j.broke("one at a time", "%s is not the only removal", action)
-		}
-		if action.Reason == DeleteForScaleDown {
-			if highest := j.surplus(); len(highest) > 0 && action.Ordinal != highest[0] {
-				j.broke("scale order", "%s while member %d is left", action, highest[0])
-			}
-			j.allServe(action)
-		}
-	}
-}
-
 func (j *judged) allServe(action DeletePod) {
 	for _, ordinal := range j.ordinals {
 		if !j.serves(ordinal) && !j.isLeaving(ordinal) {
@@ -270,28 +205,13 @@ func (j *judged) allServe(action DeletePod) {
 	}
 }
 
-// updateBudget: a rolling update takes no more members from service than the budget
-// has left. An ordered set takes none while any does
-// not serve or is surplus.
-func (j *judged) updateBudget() {
-	if j.strategy() != v1.RollingUpdateStatefulSetStrategyType {
+// updatesInPeace: an ordered set takes no member from service for an update while any does not serve. How many
+// others may, the outcome oracles judge.
+func (j *judged) updatesInPeace() {
+	if !j.ordered() || j.strategy() != v1.RollingUpdateStatefulSetStrategyType {
 		return
 	}
-	missing, taken := 0, map[int]bool{}
-	for _, ordinal := range j.ordinals {
-		if !j.serves(ordinal) {
-			missing++
-		}
-	}
 	for _, action := range j.updatesBegun() {
-		if j.ordered() {
-			j.allServe(action)
-		}
-		if j.serves(action.Ordinal) {
-			taken[action.Ordinal] = true
-		}
-	}
-	if budget := max(j.maxUnavailable()-missing, 0); len(taken) > budget {
-		j.broke("budget", "%d serving members are taken away for an update, %d of %d are missing, and %d may be", len(taken), missing, len(j.ordinals), j.maxUnavailable())
+		j.allServe(action)
 	}
 }

@@ -220,16 +220,3 @@ func (j *judged) toldReclaims() {
 		j.broke("due", "the status says that %v are due, and none is to be deleted", j.plan.Status.Reclaims)
 	}
 }
-
-// reclaimLooks is how long it takes until claims are due.
-func (j *judged) reclaimLooks() (all []time.Duration) {
-	if !j.undisturbed() {
-		return nil
-	}
-	for _, claim := range j.claims {
-		if fate, due := j.fate(claim); fate == waits {
-			all = append(all, due.Sub(j.Now))
-		}
-	}
-	return all
-}

@@ -21,16 +21,11 @@ func (f evidence) asked(pod *corev1.Pod) bool {
 	return false
 }
 
-// replaced: updates and requests together take no more serving members away than the budget
-// has left, those with the highest ordinals first. An ordered set takes none while any does
-// not serve. Only what is not ready goes without regard to others.
+// replaced: of the members that somebody asks to be replaced, those with the highest ordinals come
+// first. An ordered set takes none while any does not serve. Only what is not ready goes without regard
+// to others.
 func (j *judged) replaced() {
-	missing, taken, begun, latest, any := 0, map[int]bool{}, map[int]bool{}, -1, false
-	for _, ordinal := range j.ordinals {
-		if !j.serves(ordinal) {
-			missing++
-		}
-	}
+	taken, begun, latest, any := map[int]bool{}, map[int]bool{}, -1, false
 	for _, action := range j.updatesBegun() {
 		if j.serves(action.Ordinal) {
 			taken[action.Ordinal] = true
@@ -64,9 +59,6 @@ func (j *judged) replaced() {
 		if pod := j.askedOrDrained(action); pod != nil {
 			begun[j.ordinalOf(pod.Name)] = true // for an update, which comes before a request
 		}
-	}
-	if budget := max(j.maxUnavailable()-missing, 0); len(taken) > budget {
-		j.broke("replace budget", "%d serving members are taken away, %d of %d are missing, and %d may be", len(taken), missing, len(j.ordinals), j.maxUnavailable())
 	}
 	for _, ordinal := range j.ordinals {
 		if latest < 0 || !j.precedes(ordinal, latest) || j.waitsFor(ordinal) >= 0 || !j.serves(ordinal) || !j.asked(j.member(ordinal)) || taken[ordinal] || begun[ordinal] || j.isLeaving(ordinal) || j.mayBeUnrenderable(ordinal) {

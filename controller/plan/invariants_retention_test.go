@@ -170,26 +170,3 @@ func toldAs(name string, removed bool) string {
 	}
 	return name
 }
-
-// retiredLooks is how long it takes until objects are due. Those that an update has kept are looked at
-// after it, which may end while a revision is adopted; what cannot be watched, when it can.
-func (j *judged) retiredLooks() (all []time.Duration) {
-	status, undisturbed := j.plan.Status, j.undisturbed()
-	completes := j.Set.DeletionTimestamp == nil && status.CurrentRevision == status.UpdateRevision && j.currentRevision(status.UpdateRevision) != status.UpdateRevision
-	for key, object := range j.Objects {
-		if completes && j.knows(key) && j.leftOf(key, object) != nil {
-			all = append(all, time.Second)
-		}
-		if !undisturbed {
-			continue
-		}
-		switch fate, due := j.becomes(key, object); fate {
-		case waits:
-			all = append(all, due.Sub(j.Now))
-		case begins:
-			all = append(all, time.Second)
-		case noFate, returns, retires, goes, doubted:
-		}
-	}
-	return all
-}

@@ -5,9 +5,6 @@ package plan
 
 import (
 	"bytes"
-	"slices"
-	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -113,42 +110,5 @@ func (j *judged) counters() {
 	}
 	if got.ObservedGeneration != j.Set.Generation {
 		j.broke("generation", "the status says generation %d, it is %d", got.ObservedGeneration, j.Set.Generation)
-	}
-}
-
-// nextLook: the next look comes when the first ready member becomes available, a pod that
-// terminates takes suspiciously long, or the set's progress becomes overdue.
-func (j *judged) nextLook() {
-	var next time.Duration
-	sooner := func(left time.Duration) {
-		if next == 0 || left < next {
-			next = left
-		}
-	}
-	for _, pod := range j.Pods {
-		if pod.DeletionTimestamp != nil && j.mine(pod) {
-			if left := pod.DeletionTimestamp.Add(10 * time.Second).Sub(j.Now); left > 0 {
-				sooner(left)
-			}
-		}
-		since, ok := ready(pod)
-		if _, restarts := noted(pod); restarts || !ok || !j.mine(pod) || j.readyLongEnough(pod) {
-			continue
-		}
-		sooner(time.Duration(j.Set.Spec.MinReadySeconds)*time.Second - j.Now.Sub(since))
-	}
-	if left := j.deadline(); j.mustProgress() && left > 0 {
-		sooner(left)
-	}
-	for _, left := range slices.Concat(j.unblockingLooks(), j.rateLooks(), j.stepLooks(), j.settlingLooks(), j.vainLooks(), j.gateLooks(), j.drainLooks(), j.reclaimLooks(), j.retiredLooks(), j.objectLooks()) {
-		if left > 0 {
-			sooner(left)
-		}
-	}
-	// Of these the planner knows those that it has come to.
-	waits := strings.Contains(j.plan.Waiting, "in a row")
-	known := slices.ContainsFunc(slices.Concat(j.pauses(), j.nextDrains()), func(left time.Duration) bool { return j.plan.RequeueAfter == soonest(next, left) })
-	if !known && (waits || j.plan.RequeueAfter != next) {
-		j.broke("next look", "the next look is due in %s, and planned in %s", next, j.plan.RequeueAfter)
 	}
 }

@@ -121,46 +121,14 @@ func (j *judged) decisions() {
 	}
 }
 
-// stepsEnd: while an update goes by steps, or goes back, the set is neither ready nor is the
-// update complete.
+// stepsEnd: while an update goes by steps, or goes back, the set is not ready.
 func (j *judged) stepsEnd() {
 	if _, inSteps := j.step(); !inSteps && !j.goesBack() || j.undecided() || len(j.ordinals) == 0 {
 		return
 	}
-	if j.plan.Status.CurrentRevision == j.plan.Status.UpdateRevision {
-		j.broke("complete", "the update is complete at %+v", j.Set.Status.Rollout)
-	}
 	if ready := j.says(v1.StatefulSetReady); ready.Status == corev1.ConditionTrue {
 		j.broke("ready", "Ready is true at %+v", j.Set.Status.Rollout)
 	}
-}
-
-// stepLooks is how long it takes until a bake ends, an update fails, or a member that is
-// broken comes first.
-func (j *judged) stepLooks() (all []time.Duration) {
-	now := j.plan.Status.Rollout
-	if j.undecided() || !j.isTracked() || j.rests() || j.goesBack() || now == nil || len(j.steps()) == 0 && !j.failsBack() {
-		return nil
-	}
-	number, inSteps := j.step()
-	if inSteps && int(now.Step) == number && now.BakeStartTime != nil {
-		all = append(all, now.BakeStartTime.Add(time.Duration(j.steps()[number-1].BakeSeconds)*time.Second).Sub(j.Now))
-	}
-	if now.ProgressTime != nil {
-		all = append(all, j.clockLook(number, inSteps))
-	}
-	if patience, asked := j.patience(); asked && inSteps {
-		for _, ordinal := range j.ordinals {
-			pod := j.member(ordinal)
-			if pod == nil || j.isReached(ordinal) {
-				continue
-			}
-			if since, broken := unreadySince(pod); broken {
-				all = append(all, patience-j.Now.Sub(since))
-			}
-		}
-	}
-	return all
 }
 
 // rollsBack: members at an update that is rolled back are taken as soon as there is room, and
@@ -177,7 +145,7 @@ func (j *judged) rollsBack() {
 	}
 	left := j.updatedMembers()
 	isHeldUp := func(ordinal int) bool {
-		gate, _ := j.disagrees(j.member(ordinal))
+		gate := j.disagrees(j.member(ordinal))
 		return gate != "" || j.isUnrenderableAt(j.Set.Status.CurrentRevision, ordinal)
 	}
 	isForbidden := j.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType && j.says(v1.StatefulSetStalled).Reason == v1.ReasonInPlaceImpossible

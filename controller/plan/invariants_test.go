@@ -21,18 +21,14 @@ var invariants = []func(*judged){
 	(*judged).restOfHeldSet,
 	(*judged).waitsForRevisions,
 	(*judged).creates,
-	(*judged).createdRevision,
 	(*judged).createsInOrder,
-	(*judged).recreateWaits,
 	(*judged).recreatesAtOnce,
 	(*judged).chains,
 	(*judged).backOff,
 	(*judged).membership,
 	(*judged).deletes,
-	(*judged).deletesInOrder,
-	(*judged).updateBudget,
-	(*judged).updateOrder,
-	(*judged).unblocking,
+	(*judged).updatesInPeace,
+	(*judged).comesLast,
 	(*judged).replaced,
 	(*judged).replacements,
 	(*judged).rate,
@@ -45,7 +41,6 @@ var invariants = []func(*judged){
 	(*judged).evictions,
 	(*judged).asksBudgets,
 	(*judged).questions,
-	(*judged).takes,
 	(*judged).waitsForGate,
 	(*judged).createdClaims,
 	(*judged).claimOwners,
@@ -76,11 +71,8 @@ var invariants = []func(*judged){
 	(*judged).counters,
 	(*judged).listedOrdinals,
 	(*judged).conditions,
-	(*judged).oneWord,
-	(*judged).available,
 	(*judged).progress,
 	(*judged).readyOnlyIfSo,
-	(*judged).nextLook,
 	(*judged).plainText,
 }
 
@@ -111,6 +103,9 @@ func planned[A Action](j *judged) (all []A) {
 	return all
 }
 
+// brokenPlan begins the report of a plan that breaks invariants.
+const brokenPlan = "a plan breaks"
+
 // inspected is a planner that fails the test when one of its plans breaks an
 // invariant, when it is not a function of its world, or when it changes its world.
 func inspected(t tester, compute func(World) Plan) func(World) Plan {
@@ -137,8 +132,9 @@ func inspected(t tester, compute func(World) Plan) func(World) Plan {
 		if again := compute(backwards(before)); !reflect.DeepEqual(p, again) {
 			j.broke("pure", "the same world gets the plan %v %v and the plan %v %v", p.All(), p.Status, again.All(), again.Status)
 		}
+		j.looksInTime(compute, before)
 		if len(j.broken) > 0 {
-			t.Fatalf("a plan breaks\n%s\nthe plan is %v", strings.Join(j.broken, "\n"), p.All())
+			t.Fatalf(brokenPlan+"\n%s\nthe plan is %v", strings.Join(j.broken, "\n"), p.All())
 		}
 		return p
 	}

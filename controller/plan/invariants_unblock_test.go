@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -115,67 +114,4 @@ func (f evidence) awaitsClaim(pod *corev1.Pod, ordinal int) bool {
 		}
 	}
 	return false
-}
-
-// unblocking: the status names one member at a time, and only as long as it is wanted and
-// not ready; another is named only when that is over.
-func (j *judged) unblocking() {
-	next := j.plan.Status.Rollout
-	if j.undecided() {
-		if !apiequality.Semantic.DeepEqual(next, j.Set.Status.Rollout) {
-			j.broke("unblocking", "the status says %v of a rollout that nothing is known of, and said %v", next, j.Set.Status.Rollout)
-		}
-		return
-	}
-	if before := j.named(); before >= 0 && !j.isOver(before) && (next == nil || next.Unblocking == nil || int(*next.Unblocking) != before) {
-		j.broke("one unblocking", "member %d is being replaced, and the status says %v", before, next)
-	}
-	if next == nil || j.isTracked() {
-		return
-	}
-	_, asked := j.patience()
-	if next.Unblocking == nil || next.Revision != j.plan.Status.UpdateRevision || !asked || !j.ordered() || !j.wanted(int(*next.Unblocking)) || j.isOver(int(*next.Unblocking)) {
-		j.broke("unblocking", "the status says %v of revision %s", next, j.plan.Status.UpdateRevision)
-	}
-}
-
-// unblockingLooks is how long it takes until members are to be replaced out of turn, or told
-// of, or the one that is being replaced is given up.
-func (j *judged) unblockingLooks() (all []time.Duration) {
-	named := j.named()
-	if j.undecided() || j.strategy() != v1.RollingUpdateStatefulSetStrategyType {
-		return nil
-	}
-	patience, asked := j.patience()
-	if !asked {
-		patience = 5 * time.Minute
-	}
-	for _, ordinal := range j.ordinals {
-		pod := j.member(ordinal)
-		if pod == nil || !j.ordered() && j.isAbovePartition(ordinal) || named >= 0 && !j.isOver(named) && named != ordinal {
-			continue
-		}
-		if pod.DeletionTimestamp != nil && named == ordinal {
-			all = append(all, patience-j.Now.Sub(pod.DeletionTimestamp.Time))
-		}
-		if since, stranded := j.strandedSince(pod, ordinal); stranded {
-			all = append(all, patience-j.Now.Sub(since))
-		}
-	}
-	return all
-}
-
-// isOver reports whether a member need not be replaced any more, or is not gone for longer
-// than others should wait for.
-func (j *judged) isOver(ordinal int) bool {
-	pod := j.member(ordinal)
-	if pod == nil {
-		return false
-	}
-	if pod.DeletionTimestamp != nil {
-		patience, _ := j.patience()
-		return j.Now.Sub(pod.DeletionTimestamp.Time) >= patience
-	}
-	_, ok := ready(pod)
-	return ok || excused(pod)
 }

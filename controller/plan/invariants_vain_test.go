@@ -114,16 +114,3 @@ func (j *judged) vainBudget() {
 		j.broke("vain restarts", "%d members that serve are recreated, and %d are then unavailable, of which %d may be", serving, gone, most)
 	}
 }
-
-// vainLooks are the times at which restarts are no longer waited for.
-func (j *judged) vainLooks() (all []time.Duration) {
-	if j.undecided() || j.Set.DeletionTimestamp != nil {
-		return nil
-	}
-	for _, pod := range j.Pods {
-		if waited, waits := j.vainFor(pod); waits && j.mine(pod) {
-			all = append(all, j.vainPatience(pod)-waited)
-		}
-	}
-	return all
-}

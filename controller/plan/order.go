@@ -57,13 +57,14 @@ func (f *facts) lineUp() {
 	slices.SortFunc(f.line, func(a, b member) int { return compareTurns(a, b, order.Direction) })
 }
 
-// compareTurns says which of two members is changed first, as far as the order alone says so.
+// compareTurns says which of two members is changed first, as far as the order alone says so. One that
+// comes last does so although its ordinal is among those that come first.
 func compareTurns(a, b member, direction v1.UpdateDirectionType) int {
 	upward := cmp.Compare(a.ordinal, b.ordinal)
 	if direction != v1.AscendingUpdateDirectionType {
 		upward = -upward
 	}
-	return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.class, b.class), upward)
+	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.place, b.place), upward)
 }
 
 // placed is a row of ordinals that come first, and their place among the others of the kind.

@@ -36,6 +36,7 @@ var outcomeThemes = map[string]theme{
 
 	"paused": pausedUpdates, "failing": failingUpdates, "undone": undoneUpdates, "stepped": steppedUpdates, "divided": dividedUpdates, "gated": gatedUpdates, "annotated": annotatedClaims,
 	"ending": endingPods, "broken": brokenSurplus, "growing": growingClaims, "drained": drainedPods, "asked": askedPods, "restarted": askedRestarts, "exported": exportedClaims, "patient": patientRestarts,
+	"bounded": boundedChanges, "ordered": orderedUpdates, "removed": orderedScaleIns,
 }
 
 // theirs are the events that happen to sets whose outcomes are judged, besides those of the theme.

@@ -79,16 +79,6 @@ func claimMutants() map[string]mutant {
 			return p
 		}},
 		"leaves members with the claims of earlier templates": {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteMisshapen) })},
-		"reshapes all members at once": {"budget", func(w World, p Plan) Plan {
-			f := gather(w)
-			for _, ordinal := range f.ordinals {
-				if pod := f.member(ordinal); f.followsTemplates() && f.strategy() == v1.RollingUpdateStatefulSetStrategyType && f.rolls(ordinal) &&
-					pod != nil && pod.DeletionTimestamp == nil && !isRemoved(p, pod) && f.mountsOtherwise(pod, ordinal) {
-					p = also(p, DeletePod{Ordinal: ordinal, Pod: exact(pod), Reason: DeleteMisshapen})
-				}
-			}
-			return p
-		}},
 		"counts claims as grown that are not": {"claims told", func(_ World, p Plan) Plan {
 			for i := range p.Status.VolumeClaims {
 				p.Status.VolumeClaims[i].UpToDate = p.Status.VolumeClaims[i].Claims

@@ -33,7 +33,6 @@ func drainMutants() map[string]mutant {
 		"makes pods that cannot drain":     {"service gate", each(func(a CreateMember) []Action { a.Pod.Spec.ReadinessGates = nil; return []Action{a} })},
 		"puts nobody back into service":    {"left drained", each(func(a SetPodConditions) []Action { return only(a, takesOut(a) || !aboutService(a)) })},
 		"drains whom no update reaches":    {"drained for nothing", drainsMore},
-		"drains more than may be":          {"taken", drainsMore},
 		"takes the drained for the broken": {"drain", drained(breaks)},
 		"ends with the pod out of service": {"end of a drain", drained(serves)},
 		"forgets when a drain ends": {"next look", func(w World, p Plan) Plan {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -17,18 +16,13 @@ import (
 // gateMutants are wrong in how they ask before they take members from service.
 func gateMutants() map[string]mutant {
 	return map[string]mutant{
-		"removes without asking":          {"gate", onSet(func(set *v1.StatefulSet) { set.Spec.Disruption = nil })},
-		"takes every True for an answer":  {"gate", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionTrue) })},
-		"takes every word for an answer":  {"gate", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionFalse) })},
-		"waits for nobody":                {"gate", onSet(withoutPatience)},
-		"deletes what is to be evicted":   {"eviction", each(func(a DeletePod) []Action { a.Evict = false; return []Action{a} })},
-		"evicts what is broken":           {"eviction", each(func(a DeletePod) []Action { a.Evict = true; return []Action{a} })},
-		"restarts without asking budgets": {"asks budgets", each(func(a UpdateInPlace) []Action { a.AsBudgetsAllow = false; return []Action{a} })},
-		"asks all at once": {"taken", onSet(func(set *v1.StatefulSet) {
-			if r := set.Spec.UpdateStrategy.RollingUpdate; r != nil {
-				r.MaxUnavailable = new(intstr.FromInt32(9))
-			}
-		})},
+		"removes without asking":               {"gate", onSet(func(set *v1.StatefulSet) { set.Spec.Disruption = nil })},
+		"takes every True for an answer":       {"gate", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionTrue) })},
+		"takes every word for an answer":       {"gate", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionFalse) })},
+		"waits for nobody":                     {"gate", onSet(withoutPatience)},
+		"deletes what is to be evicted":        {"eviction", each(func(a DeletePod) []Action { a.Evict = false; return []Action{a} })},
+		"evicts what is broken":                {"eviction", each(func(a DeletePod) []Action { a.Evict = true; return []Action{a} })},
+		"restarts without asking budgets":      {"asks budgets", each(func(a UpdateInPlace) []Action { a.AsBudgetsAllow = false; return []Action{a} })},
 		"sets conditions before it is written": {"write-ahead", asksEarly},
 		"asks under the same number":           {"question", each(func(a PatchPod) []Action { a.Annotations = renumbered(a.Annotations); return []Action{a} })},
 		"forgets to withdraw":                  {"converge", each(func(a PatchPod) []Action { return only(a, a.Event != "") })},

@@ -5,13 +5,8 @@ package plan
 
 import (
 	"slices"
-	"strconv"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/identity"
 )
 
 // holesMutants are wrong in how they count where ordinals are reserved: they take ordinals
@@ -58,33 +53,6 @@ func holesMutants() map[string]mutant {
 			return p
 		}},
 	}
-}
-
-// createsByMembers creates members at the current revision that are below the partition only if
-// reserved ordinals do not count.
-func createsByMembers(w World, p Plan) Plan {
-	f := gather(w)
-	return each(func(a CreateMember) []Action {
-		if f.isMistakenlyBelowPartition(a.Ordinal) {
-			a.Pod = identity.Pod(w.Set, &w.Set.Spec.Template, p.Status.CurrentRevision, a.Ordinal)
-		}
-		return []Action{a}
-	})(w, p)
-}
-
-// budgetsOrdinals takes a percentage of the ordinals up to the highest member.
-func budgetsOrdinals(w World, p Plan) Plan {
-	f, strategy := gather(w), *w.Set.Spec.UpdateStrategy.DeepCopy()
-	if len(f.holes()) == 0 || strategy.RollingUpdate == nil || strategy.RollingUpdate.MaxUnavailable == nil {
-		return p
-	}
-	percent, isPercent := strings.CutSuffix(strategy.RollingUpdate.MaxUnavailable.StrVal, "%")
-	share, err := strconv.Atoi(percent)
-	if !isPercent || err != nil {
-		return p
-	}
-	strategy.RollingUpdate.MaxUnavailable = new(intstr.FromInt(max((len(f.ordinals)+len(f.holes()))*share/100, 1)))
-	return under(w, p, strategy)
 }
 
 // holes are the reserved ordinals below the highest wanted one.

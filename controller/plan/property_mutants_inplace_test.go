@@ -37,7 +37,6 @@ func inPlaceMutants() map[string]mutant {
 		})},
 		"does not wait for another container":         {"end of a restart", ends(func(w *World) { forgetContainers(w) })},
 		"counts pods that restart as serving":         {"counters", countsRestarts},
-		"restarts members beyond the budget":          {"budget", serving},
 		"changes a pod whose node has yet to restart": {"one restart at a time", hurries},
 	}
 }

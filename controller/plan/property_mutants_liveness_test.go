@@ -29,7 +29,9 @@ func livenessMutants() map[string]scripted {
 		}}},
 		"does not wait for a pod that terminates": {"rate-remove-dead-node", mutant{"rate of removal", onEnding(-time.Hour)}},
 		"waits for the end of a pod for an hour": {"rate-remove-dead-node", mutant{"next look", func(w World, p Plan) Plan {
-			p.RequeueAfter = withEnds(w, time.Hour).RequeueAfter
+			if slices.ContainsFunc(w.Pods, func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil }) {
+				p.RequeueAfter += time.Hour
+			}
 			return p
 		}}},
 		"forgets when a broken surplus pod is given up": {"scale-down-broken", mutant{"next look", func(w World, p Plan) Plan {

@@ -7,37 +7,11 @@ import (
 	"slices"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/identity"
 )
 
 // orderMutants are wrong in which members they change before which.
 func orderMutants() map[string]mutant {
 	return map[string]mutant{
-		"updates from the highest ordinal whatever was asked for": {"update order", inOrder(func(o *v1.UpdateOrder) { o.Direction = v1.DescendingUpdateDirectionType })},
-		"updates from the lowest ordinal unasked": {"update order", func(w World, p Plan) Plan {
-			if f := gather(w); f.strategy() != v1.RollingUpdateStatefulSetStrategyType || f.reorders() {
-				return p
-			}
-			strategy := *w.Set.Spec.UpdateStrategy.DeepCopy()
-			if strategy.RollingUpdate == nil {
-				strategy.RollingUpdate = &v1.RollingUpdateStatefulSetStrategy{}
-			}
-			strategy.RollingUpdate.Order = &v1.UpdateOrder{Direction: v1.AscendingUpdateDirectionType}
-			return under(w, p, strategy)
-		}},
-		"has no canaries":                        {"update order", inOrder(func(o *v1.UpdateOrder) { o.First = nil })},
-		"takes canaries in the order of ordinal": {"update order", inOrder(func(o *v1.UpdateOrder) { slices.Reverse(o.First) })},
-		"takes the leader with the others":       {"barrier", inOrder(func(o *v1.UpdateOrder) { o.Last = nil })},
-		"remembers who led last": {"barrier", func(w World, p Plan) Plan {
-			if !gather(w).reorders() {
-				return p
-			}
-			w.Pods = copies(w.Pods)
-			for _, pod := range w.Pods {
-				delete(pod.Labels, "role")
-			}
-			return doing(p, Compute(w))
-		}},
 		"takes the leader as soon as the others are removed": {"barrier", func(w World, p Plan) Plan {
 			f := gather(w)
 			j := &judged{evidence: f, plan: p}
@@ -50,16 +24,6 @@ func orderMutants() map[string]mutant {
 			return p
 		}},
 		"never takes the leader": {"converge", each(func(a DeletePod) []Action { return only(a, a.Turn == "" || a.Turn == "first") })},
-		"brings members back as they were": {"revision of member", func(w World, p Plan) Plan {
-			f := gather(w)
-			return each(func(a CreateMember) []Action {
-				if f.reorders() && w.Set.Status.CurrentRevision != "" {
-					a.Pod = a.Pod.DeepCopy()
-					a.Pod.Labels[identity.RevisionLabel] = w.Set.Status.CurrentRevision
-				}
-				return []Action{a}
-			})(w, p)
-		}},
 		"counts the partition in the order of the update": {"reason to delete", func(w World, p Plan) Plan {
 			f := gather(w)
 			if !f.reorders() {

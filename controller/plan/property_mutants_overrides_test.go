@@ -64,9 +64,6 @@ func overrideMutants() map[string]mutant {
 		"recreates below the partition for overrides": {"reason to delete", removing(func(f evidence, pod *corev1.Pod, ordinal int) bool {
 			return f.isOtherwise(pod, ordinal) && !f.rolls(ordinal)
 		})},
-		"applies overrides to all members at once": {"budget", removing(func(f evidence, pod *corev1.Pod, ordinal int) bool {
-			return f.isOtherwise(pod, ordinal) && f.strategy() == v1.RollingUpdateStatefulSetStrategyType && f.rolls(ordinal)
-		})},
 		"leaves members with earlier overrides": {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForOverride) })},
 		"says a wrong override":                 {"named override", each(func(a DeletePod) []Action { a.Override = ""; return []Action{a} })},
 	}

@@ -10,13 +10,6 @@ import (
 
 // pausedMutants are wrong in what a pause keeps from happening.
 func pausedMutants() map[string]mutant {
-	unpaused := func(w World) Plan {
-		w.Set = w.Set.DeepCopy()
-		if rolling := w.Set.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
-			rolling.Paused = nil
-		}
-		return Compute(w)
-	}
 	return map[string]mutant{
 		"updates although it is paused":    {"paused", func(w World, p Plan) Plan { return doing(p, unpaused(w)) }},
 		"does not say whom it has reached": {"tracking", onTracked(func(_ World, p Plan, _ *v1.RolloutStatus) Plan { p.Status.Rollout = nil; return p })},
@@ -54,4 +47,13 @@ func createsAsBefore(w World, p Plan, _ *v1.RolloutStatus) Plan {
 		a.Pod.Labels[identity.RevisionLabel] = w.Set.Status.CurrentRevision
 		return []Action{a}
 	})(w, p)
+}
+
+// unpaused is the plan of the set as if nobody had paused it.
+func unpaused(w World) Plan {
+	w.Set = w.Set.DeepCopy()
+	if rolling := w.Set.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
+		rolling.Paused = nil
+	}
+	return Compute(w)
 }

@@ -11,11 +11,6 @@ import (
 
 // rateMutants are wrong in how many members start, and go, at a time.
 func rateMutants() map[string]mutant {
-	unbounded := func(w World, p Plan) Plan {
-		w.Set = w.Set.DeepCopy()
-		w.Set.Spec.ScaleStrategy = nil
-		return doing(p, Compute(w))
-	}
 	return map[string]mutant{
 		"creates more at a time than may start": {"rate of creation", unbounded},
 		"removes more at a time than may go":    {"rate of removal", unbounded},
@@ -36,10 +31,17 @@ func rateMutants() map[string]mutant {
 			})(w, p)
 		}},
 		"looks again only when all that start should have": {"next look", func(w World, p Plan) Plan {
-			if j := (&judged{evidence: gather(w), plan: p}); len(j.rateLooks()) > 0 {
+			if _, bounded := gather(w).atATime(); bounded && p.RequeueAfter > 0 {
 				p.RequeueAfter += time.Hour
 			}
 			return p
 		}},
 	}
+}
+
+// unbounded does for members what the plan of a set without a rate does.
+func unbounded(w World, p Plan) Plan {
+	w.Set = w.Set.DeepCopy()
+	w.Set.Spec.ScaleStrategy = nil
+	return doing(p, Compute(w))
 }

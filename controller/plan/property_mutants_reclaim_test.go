@@ -15,15 +15,6 @@ import (
 
 // reclaimMutants are wrong in which claims of removed members are deleted, and when.
 func reclaimMutants() map[string]scripted {
-	seen := func(see func(World, *corev1.PersistentVolumeClaim)) func(World, Plan) Plan {
-		return func(w World, p Plan) Plan {
-			w.Claims = copies(w.Claims)
-			for _, claim := range w.Claims {
-				see(w, claim)
-			}
-			return deleting(p, Compute(w))
-		}
-	}
 	marked := func(note string) func(World, Plan) Plan {
 		return each(func(a MarkClaim) []Action {
 			_, is := a.Annotations[note]
@@ -35,27 +26,22 @@ func reclaimMutants() map[string]scripted {
 			w.Now = w.Now.Add(15 * time.Second)
 			return deleting(p, Compute(w))
 		}}},
-		"believes the dates of other controllers": {"clock-behind-claims", mutant{"reclaim", seen(func(_ World, claim *corev1.PersistentVolumeClaim) {
+		"believes the dates of other controllers": {"clock-behind-claims", mutant{"reclaim", onClaims(func(_ World, claim *corev1.PersistentVolumeClaim) {
 			for i := range claim.ManagedFields {
 				claim.ManagedFields[i].Time = new(metav1.Unix(0, 0))
 			}
 			claim.CreationTimestamp = metav1.Time{}
 		})}},
-		"believes dates of which the host says nothing": {"clock-unproven-claims", mutant{"reclaim", seen(func(_ World, claim *corev1.PersistentVolumeClaim) {
+		"believes dates of which the host says nothing": {"clock-unproven-claims", mutant{"reclaim", onClaims(func(_ World, claim *corev1.PersistentVolumeClaim) {
 			claim.ManagedFields = retiredFields(claim.CreationTimestamp.Time)
 		})}},
-		"deletes claims that no pod of the set has mounted": {"reclaim-unmarked", mutant{"reclaim", seen(func(w World, claim *corev1.PersistentVolumeClaim) {
-			if claim.Annotations[retiredNote] == "" {
-				claim.Annotations = map[string]string{ownerNote: "web/" + string(w.Set.UID), retiredNote: "2025-01-01T00:00:00Z"}
-				claim.ManagedFields = retiredFields(claim.CreationTimestamp.Time)
-			}
-		})}},
-		"deletes claims of an earlier set": {"reclaim-recreated-set", mutant{"reclaim", seen(func(w World, claim *corev1.PersistentVolumeClaim) {
+		"deletes claims that no pod of the set has mounted": {"reclaim-unmarked", mutant{"reclaim", deletesUnmounted}},
+		"deletes claims of an earlier set": {"reclaim-recreated-set", mutant{"reclaim", onClaims(func(w World, claim *corev1.PersistentVolumeClaim) {
 			if claim.Annotations[ownerNote] != "" {
 				claim.Annotations = merged(claim.Annotations, map[string]string{ownerNote: "web/" + string(w.Set.UID)})
 			}
 		})}},
-		"deletes claims that others control": {"reclaim-stolen", mutant{"reclaim", seen(func(_ World, claim *corev1.PersistentVolumeClaim) {
+		"deletes claims that others control": {"reclaim-stolen", mutant{"reclaim", onClaims(func(_ World, claim *corev1.PersistentVolumeClaim) {
 			if claim.Annotations[retiredNote] != "" {
 				claim.OwnerReferences = nil
 			}
@@ -92,7 +78,7 @@ func reclaimMutants() map[string]scripted {
 			return doing(p, Compute(w))
 		}}},
 		"does not look when claims are due": {"reclaim-scaled", mutant{"next look", func(w World, p Plan) Plan {
-			if j := (&judged{evidence: gather(w), plan: p}); len(j.reclaimLooks()) > 0 {
+			if len(p.Status.Reclaims) > 0 {
 				p.RequeueAfter = 0
 			}
 			return p
@@ -108,4 +94,25 @@ func deleting(p, other Plan) Plan {
 		}
 	}
 	return p
+}
+
+// onClaims deletes the claims that the planner would delete if it saw other ones.
+func onClaims(see func(World, *corev1.PersistentVolumeClaim)) func(World, Plan) Plan {
+	return func(w World, p Plan) Plan {
+		w.Claims = copies(w.Claims)
+		for _, claim := range w.Claims {
+			see(w, claim)
+		}
+		return deleting(p, Compute(w))
+	}
+}
+
+// deletesUnmounted takes all claims for such as a pod of the set has mounted.
+func deletesUnmounted(w World, p Plan) Plan {
+	return onClaims(func(w World, claim *corev1.PersistentVolumeClaim) {
+		if claim.Annotations[retiredNote] == "" {
+			claim.Annotations = map[string]string{ownerNote: "web/" + string(w.Set.UID), retiredNote: "2025-01-01T00:00:00Z"}
+			claim.ManagedFields = retiredFields(claim.CreationTimestamp.Time)
+		}
+	})(w, p)
 }

@@ -13,9 +13,6 @@ import (
 func replaceMutants() map[string]mutant {
 	return map[string]mutant{
 		"replaces members that nobody asked to be replaced": {"reason to delete", alsoReplacing(func(f evidence, _ int, pod *corev1.Pod) bool { return !f.asked(pod) })},
-		"replaces all at once": {"replace budget", alsoReplacing(func(f evidence, ordinal int, pod *corev1.Pod) bool {
-			return f.serves(ordinal) && f.asked(pod)
-		})},
 		"replaces what an ordered set cannot spare": {"predecessor", func(w World, p Plan) Plan {
 			if f := gather(w); !f.ordered() {
 				return p

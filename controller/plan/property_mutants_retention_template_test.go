@@ -72,7 +72,7 @@ func removedTemplateMutants() map[string]scripted {
 			return p
 		}}},
 		"does not wait for the end of the delay of a removed template": {"removed-template", mutant{"next look", func(w World, p Plan) Plan {
-			if j := (&judged{evidence: gather(w), plan: p}); slices.ContainsFunc(w.Set.Status.ObjectTemplates, isRemoved) && len(j.retiredLooks()) > 0 {
+			if slices.ContainsFunc(w.Set.Status.ObjectTemplates, isRemoved) {
 				p.RequeueAfter = 0
 			}
 			return p

@@ -62,10 +62,6 @@ func stepMutants() map[string]mutant {
 				return []Action{a}
 			})(w, p)
 		})},
-		"completes an update before its last step": {"complete", onSteps(func(_ World, p Plan, _ *v1.RolloutStatus) Plan {
-			p.Status.CurrentRevision = p.Status.UpdateRevision
-			return p
-		})},
 		"is ready between steps": {"ready", onSteps(func(w World, p Plan, _ *v1.RolloutStatus) Plan { return alwaysReady(w, p) })},
 		"does not look when the bake ends": {"next look", onSteps(func(_ World, p Plan, r *v1.RolloutStatus) Plan {
 			if r.BakeStartTime != nil {

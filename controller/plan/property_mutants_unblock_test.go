@@ -7,8 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"statefulset.dev/identity"
 )
 
 // unblockMutants are wrong in how they replace members out of turn.
@@ -45,36 +43,7 @@ func unblockMutants() map[string]mutant {
 			}
 			return p
 		}},
-		"goes on to another member too early": {"one unblocking", func(w World, p Plan) Plan {
-			if w.Set.Status.Rollout != nil && p.Status.Rollout != nil {
-				p.Status.Rollout = p.Status.Rollout.DeepCopy()
-				*p.Status.Rollout.Unblocking = (*p.Status.Rollout.Unblocking + 1) % 2
-			}
-			return p
-		}},
 		"does not note which member it replaces": {"converge", func(_ World, p Plan) Plan { p.Status.Rollout = nil; return p }},
-		"forgets which member it replaces": {"one unblocking", func(w World, p Plan) Plan {
-			if w.Set.Status.Rollout != nil {
-				p.Status.Rollout = nil
-			}
-			return p
-		}},
-		"never ends the replacement": {"unblocking", func(w World, p Plan) Plan {
-			if w.Set.Status.Rollout != nil {
-				p.Status.Rollout = w.Set.Status.Rollout
-			}
-			return p
-		}},
-		"brings the replaced member back as it was": {"revision of member", func(w World, p Plan) Plan {
-			named := (&judged{evidence: gather(w), plan: p}).named()
-			return each(func(a CreateMember) []Action {
-				if a.Ordinal == named {
-					a.Pod = a.Pod.DeepCopy()
-					a.Pod.Labels[identity.RevisionLabel] = w.Set.Status.CurrentRevision
-				}
-				return []Action{a}
-			})(w, p)
-		}},
 		"takes members to an update that is broken": {"reason to delete", func(w World, p Plan) Plan {
 			f := gather(w)
 			named := (&judged{evidence: f, plan: p}).named()

@@ -34,7 +34,7 @@ func removeOld(f *facts, d *draft) verdict {
 		}
 	}
 	if old > 0 {
-		d.wait("waiting for %d pods of earlier revisions to terminate", old)
+		d.wait("waiting for %d pods of earlier revisions to terminate%s", old, f.lateText())
 		d.progressing = recreation(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of earlier revisions are being removed")
 		return pause
 	}

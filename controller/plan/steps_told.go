@@ -21,7 +21,7 @@ func tellRollout(f *facts, d *draft) verdict {
 	}
 	switch {
 	case f.rollsBack() && f.isRolledBack():
-		d.blocked(v1.ReasonRolledBack, "the update to %s was rolled back: %s; give the set another template, or try it again with kubectl sts rollout restart", f.update.name, f.whyRolledBack())
+		d.blocked(v1.ReasonRolledBack, "the update to %s was rolled back: %s; give the set another template, or try it again with kubectl sts rollout restart%s", f.update.name, f.whyRolledBack(), f.unavailableText())
 	case f.paused():
 	case f.rollsBack():
 		d.warn(v1.ReasonRollingBack, "the update to %s is rolled back: %s", f.update.name, f.whyRolledBack())

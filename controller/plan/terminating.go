@@ -29,6 +29,16 @@ func waitForEnd(f *facts, d *draft, pod *corev1.Pod, usual string) {
 	d.wait("%s", lateEnd(pod))
 }
 
+// lateText names the first pod that should be gone and is still there, empty if there is none.
+func (f *facts) lateText() string {
+	for m := range f.all() {
+		if m.pod != nil && isTerminating(m.pod) && !f.Now.Before(suspicious(m.pod)) {
+			return ": " + lateEnd(m.pod)
+		}
+	}
+	return ""
+}
+
 // lateEnd says why a pod is still there that should be gone, and what to do about it: only people know
 // whether a node that does not answer is off. Until then the pod may still run there, so the
 // controller does nothing about it.

@@ -28,11 +28,12 @@ type film struct {
 	reports []string
 }
 
-// newFilm begins with a set of three members that are available at version a.
-func newFilm(rolling v1.RollingUpdateStatefulSetStrategy) *film {
+// newFilm begins with a set of three members that are available at version a. Only the reports of some oracles
+// count.
+func newFilm(rolling v1.RollingUpdateStatefulSetStrategy, about ...string) *film {
 	f := &film{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), pods: map[string]*corev1.Pod{}}
 	f.judge = NewJudge(func(oracle, message string) {
-		if slices.Contains(ofRollouts, oracle) {
+		if slices.Contains(about, oracle) {
 			f.reports = append(f.reports, oracle+": "+message)
 		}
 	})

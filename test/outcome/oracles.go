@@ -13,6 +13,7 @@ func oracles() []oracle {
 		newApprovals(),
 		newPartition(),
 		newGates(),
+		newBudget(),
 		newStrategies(),
 		surplus{},
 		newHeld(),
@@ -20,6 +21,10 @@ func oracles() []oracle {
 		&pace{},
 		newRestarts(),
 		counts{},
+		newConditions(),
+		newRevisions(),
 		order{},
+		newTurns(),
+		&scaleIn{},
 	}
 }

@@ -287,7 +287,7 @@ func TestOraclesOfRollouts(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			f := newFilm(test.rolling)
+			f := newFilm(test.rolling, ofRollouts...)
 			test.play(f)
 			if test.want == "" && len(f.reports) > 0 || test.want != "" && (len(f.reports) != 1 || !strings.HasPrefix(f.reports[0], test.want)) {
 				t.Errorf("reported %q, want %q", f.reports, test.want)

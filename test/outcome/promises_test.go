@@ -1,0 +1,158 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outcome
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// promise is a short film, and how the one report of an oracle begins, empty for none.
+type promise struct {
+	rolling v1.RollingUpdateStatefulSetStrategy
+	play    func(f *film)
+	want    string
+}
+
+func checkPromises(t *testing.T, about string, promises map[string]promise) {
+	t.Helper()
+	for name, p := range promises {
+		t.Run(name, func(t *testing.T) {
+			f := newFilm(p.rolling, about)
+			p.play(f)
+			if p.want == "" && len(f.reports) > 0 || p.want != "" && (len(f.reports) != 1 || !strings.HasPrefix(f.reports[0], about+": "+p.want)) {
+				t.Errorf("reported %q, want %q", f.reports, p.want)
+			}
+		})
+	}
+}
+
+func TestBudget(t *testing.T) {
+	type rolling = v1.RollingUpdateStatefulSetStrategy
+	two := rolling{MaxUnavailable: new(intstr.FromInt32(2))}
+	answered := func(pod *corev1.Pod) { pod.Annotations = nil }
+	checkPromises(t, "budget", map[string]promise{
+		"a pod is removed while another is not ready": {rolling{}, func(f *film) {
+			f.ready(0, false)
+			f.remove(2)
+		}, "removed: pod web-2"},
+		"a broken pod is removed while another is not ready": {rolling{}, func(f *film) {
+			f.ready(0, false)
+			f.ready(2, false)
+			f.remove(2)
+		}, ""},
+		"two pods are removed where two may be":   {two, func(f *film) { f.remove(2, 1) }, ""},
+		"three pods are removed where two may be": {two, func(f *film) { f.remove(2, 1, 0) }, "removed: pod web-0"},
+		"a share of less than one member is one":  {rolling{MaxUnavailable: new(intstr.FromString("1%"))}, func(f *film) { f.remove(2) }, ""},
+		"a share is rounded down":                 {rolling{MaxUnavailable: new(intstr.FromString("50%"))}, func(f *film) { f.remove(2, 1) }, "removed: pod web-1"},
+		"a pod is removed while another is asked": {rolling{}, func(f *film) {
+			f.ask()
+			f.remove(1)
+		}, "removed: pod web-1"},
+		"a pod is removed when it has answered, and another is asked": {rolling{}, func(f *film) {
+			f.ask()
+			f.change(1, Controller, func(pod *corev1.Pod) { pod.Annotations = f.pods["web-2"].Annotations })
+			f.remove(2)
+		}, "asked: pod web-1"},
+		"a question is withdrawn before another pod is removed": {rolling{}, func(f *film) {
+			f.ask()
+			f.change(2, Controller, answered)
+			f.remove(1)
+		}, ""},
+		"two pods are given another image at a time": {rolling{}, func(f *film) {
+			for _, n := range []int{2, 1} {
+				f.change(n, Controller, func(pod *corev1.Pod) { pod.Spec.Containers = []corev1.Container{{Name: "db", Image: "b"}} })
+			}
+		}, "restarted: pod web-1"},
+		"surplus pods are removed": {rolling{}, func(f *film) {
+			f.edit(scale(1))
+			f.remove(2, 1)
+		}, ""},
+		"users remove pods": {rolling{}, func(f *film) {
+			for n := range 3 {
+				f.change(n, User, ends)
+			}
+		}, ""},
+		"Recreate removes all pods": {rolling{}, func(f *film) {
+			f.edit(strategy(v1.RecreateStatefulSetStrategyType))
+			f.remove(2, 1, 0)
+		}, ""},
+	})
+}
+
+func TestTurns(t *testing.T) {
+	type rolling = v1.RollingUpdateStatefulSetStrategy
+	leads := func(pod *corev1.Pod) { pod.Labels = map[string]string{"role": "leader"} }
+	leaderLast := &v1.UpdateOrder{
+		First: []v1.OrdinalRange{{First: 2}},
+		Last:  []metav1.LabelSelector{{MatchLabels: map[string]string{"role": "leader"}}},
+	}
+	updates := func(members ...int) func(f *film) {
+		return func(f *film) {
+			f.update("b")
+			f.remove(members...)
+			f.judge.Synced(Sync{Clean: true})
+		}
+	}
+	checkPromises(t, "turn", map[string]promise{
+		"the highest ordinal is first":  {rolling{}, updates(2), ""},
+		"the lowest ordinal is first":   {rolling{}, updates(0), "order: pod web-0"},
+		"the lowest is first as asked":  {rolling{Order: &v1.UpdateOrder{Direction: v1.AscendingUpdateDirectionType}}, updates(0), ""},
+		"a canary is not first":         {rolling{Order: &v1.UpdateOrder{First: []v1.OrdinalRange{{First: 1}}}}, updates(2), "order: pod web-2"},
+		"a partition keeps the highest": {rolling{Partition: new(int32(3))}, updates(2), ""},
+		"a leader is first": {rolling{Order: leaderLast}, func(f *film) {
+			f.change(2, User, leads)
+			updates(2)(f)
+		}, "last: pod web-2"},
+		"a leader is taken while another member is not ready": {rolling{Order: leaderLast}, func(f *film) {
+			f.change(2, User, leads)
+			f.update("b")
+			for _, n := range []int{1, 0} {
+				f.remove(n)
+				f.create(n, "b")
+			}
+			f.ready(1, true)
+			f.remove(2)
+			f.judge.Synced(Sync{Clean: true})
+		}, "last: pod web-2"},
+		"a write was refused": {rolling{}, func(f *film) {
+			f.update("b")
+			f.remove(0)
+			f.judge.Synced(Sync{})
+		}, ""},
+	})
+}
+
+func TestScaleIn(t *testing.T) {
+	type rolling = v1.RollingUpdateStatefulSetStrategy
+	parallel := func(set *v1.StatefulSet) { set.Spec.PodManagementPolicy = v1.ParallelPodManagement }
+	removes := func(to int32, members ...int) func(f *film) {
+		return func(f *film) {
+			f.edit(scale(to))
+			for _, n := range members {
+				f.change(n, Controller, ends)
+			}
+			f.judge.Synced(Sync{Clean: true})
+		}
+	}
+	checkPromises(t, "scale-in", map[string]promise{
+		"the highest ordinal goes first":       {rolling{}, removes(1, 2), ""},
+		"another goes first":                   {rolling{}, removes(1, 1), "order: pod web-1"},
+		"an ordered set removes two at a time": {rolling{}, removes(1, 2, 1), "together: pod web-1"},
+		"a Parallel set removes two at a time": {rolling{}, func(f *film) {
+			f.edit(parallel)
+			removes(1, 2, 1)(f)
+		}, ""},
+		"an ordered set removes a pod behind a broken one": {rolling{}, func(f *film) {
+			f.ready(0, false)
+			removes(1, 2)(f)
+		}, "behind: pod web-2"},
+	})
+}

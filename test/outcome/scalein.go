@@ -1,0 +1,94 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outcome
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// scaleIn holds docs/scaling.md: members are removed from the highest ordinal down, in an ordered set one
+// at a time and only while all that stay are ready.
+type scaleIn struct {
+	// found is what was out of order in the present sync, from is the cluster when it began.
+	found []string
+	from  *Scene
+}
+
+func (*scaleIn) name() string { return "scale-in" }
+
+func (o *scaleIn) changed(_ *Judge, before, after *Scene, by Actor) {
+	if by != Controller {
+		o.from, o.found = after, nil
+		return
+	}
+	if before == nil || before.Set == nil || !works(after.Set) || !isOrdered(after.Set) ||
+		after.Set.Spec.UpdateStrategy.Type == v1.RecreateStatefulSetStrategyType {
+		return
+	}
+	for _, name := range removals(before, after) {
+		o.judge(before, name)
+	}
+}
+
+// removals are the surplus pods that a change has begun to remove.
+func removals(before, after *Scene) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(before.Pods)) {
+		n, is := ordinal(after.Set, name)
+		was, now := before.podOf(n), after.Pods[name]
+		if is && !isDesired(after.Set, n) && was != nil && was.DeletionTimestamp == nil && (now == nil || now.UID != was.UID || now.DeletionTimestamp != nil) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// judge judges the removal of a surplus pod from an ordered set. Lower pods may be terminating for another
+// reason, and nobody waits for a pod that stays and is on its way out of service.
+func (o *scaleIn) judge(before *Scene, name string) {
+	removed, _ := ordinal(before.Set, name)
+	for _, other := range slices.Sorted(maps.Keys(before.Pods)) {
+		n, is := ordinal(before.Set, other)
+		if pod := before.podOf(n); is && n > removed && pod != nil && pod.DeletionTimestamp != nil && !isDesired(before.Set, n) {
+			o.note("together: pod %s is removed, although pod %s is still terminating", name, other)
+		}
+	}
+	for _, n := range desired(before.Set) {
+		if pod := before.podOf(n); pod == nil || !isTaken(pod) && !isReady(pod) || pod.DeletionTimestamp != nil {
+			o.note("behind: pod %s is removed, although member %d, which stays, is not ready", name, n)
+		}
+	}
+}
+
+func (o *scaleIn) note(format string, args ...any) {
+	o.found = append(o.found, fmt.Sprintf(format, args...))
+}
+
+// synced judges what a sync has removed as a whole: a Parallel set removes several pods at a time.
+func (o *scaleIn) synced(j *Judge, now *Scene, sync Sync) {
+	from := o.from
+	if o.from = now; sync.Clean && from != nil && from.Set != nil && works(now.Set) && now.Set.Spec.Disruption == nil && len(now.Set.Spec.ObjectTemplates) == 0 {
+		o.judgeOrder(from, now)
+		if len(o.found) > 0 {
+			j.broken(o, "%s", o.found[0])
+		}
+	}
+	o.found = nil
+}
+
+// judgeOrder compares the pods that were removed with those that stay.
+func (o *scaleIn) judgeOrder(from, now *Scene) {
+	for _, name := range removals(from, now) {
+		n, _ := ordinal(now.Set, name)
+		for _, other := range slices.Sorted(maps.Keys(now.Pods)) {
+			m, is := ordinal(now.Set, other)
+			if pod := now.podOf(m); is && m > n && !isDesired(now.Set, m) && pod != nil && pod.DeletionTimestamp == nil && !marksClaims(now.Set) {
+				o.note("order: pod %s is removed before pod %s", name, other)
+			}
+		}
+	}
+}

@@ -1,0 +1,148 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package outcome
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// turns hold docs/update-order.md: an update takes members that serve in the order that the set asks for,
+// the highest ordinal first without one, and a member that comes last waits for the others.
+type turns struct {
+	versions
+	// found is what was out of order in the present sync. It counts only if no write was refused.
+	found []string
+}
+
+func newTurns() *turns { return &turns{versions: newVersions()} }
+
+func (*turns) name() string { return "turn" }
+
+func (o *turns) changed(_ *Judge, before, after *Scene, by Actor) {
+	if by == Controller && before != nil && before.Set != nil && o.clear(after.Set) && o.orders(after.Set) {
+		then := *before
+		then.Now = after.Now
+		for _, name := range slices.Sorted(maps.Keys(before.Pods)) {
+			was, now := before.Pods[name], after.Pods[name]
+			n, is := ordinal(after.Set, name)
+			if is && was != now && o.isJudged(after.Set, n, was) && begins(was, now) {
+				o.judge(&then, n, was)
+			}
+		}
+	}
+	o.see(after, by)
+}
+
+func (o *turns) synced(j *Judge, _ *Scene, sync Sync) {
+	if sync.Clean && len(o.found) > 0 {
+		j.broken(o, "%s", o.found[0])
+	}
+	o.found = nil
+}
+
+// orders reports whether nothing but the order decides who is taken first. Where claims, objects or
+// overrides have to change first, or budgets have a say, others go on.
+func (*turns) orders(set *v1.StatefulSet) bool {
+	rolling := set.Spec.UpdateStrategy.RollingUpdate
+	return works(set) && set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType &&
+		set.Spec.VolumeClaimUpdate == nil && len(set.Spec.ObjectTemplates) == 0 && len(set.Spec.Overrides) == 0 && set.Spec.Identity == nil &&
+		(set.Spec.Disruption == nil || set.Spec.Disruption.Method != v1.EvictDisruptionMethodType) &&
+		(rolling == nil || rolling.InPlace == nil)
+}
+
+// isJudged reports whether a pod is one that serves and that nothing but the update takes.
+func (o *turns) isJudged(set *v1.StatefulSet, n int, pod *corev1.Pod) bool {
+	return isReady(pod) && pod.DeletionTimestamp == nil && !isTaken(pod) && isDesired(set, n) && !isToBeReplaced(set, pod) &&
+		version(&pod.Spec) == o.whole
+}
+
+// begins reports whether a change is the first by which a pod is taken from service.
+func begins(was, now *corev1.Pod) bool { return taken(was, now) != "" }
+
+// judge notes whether others have their turn before a member that is taken.
+func (o *turns) judge(before *Scene, n int, was *corev1.Pod) {
+	turn := turnOf(before.Set, n, was)
+	for _, m := range desired(before.Set) {
+		other := before.podOf(m)
+		if m == n {
+			continue
+		}
+		earlier := turnOf(before.Set, m, other)
+		switch {
+		case earlier.class < turn.class && !before.isAvailable(other):
+			o.note("last: pod %s (%s) is taken, although member %d, which comes before it, is unavailable", was.Name, turn.text(), m)
+		case other == nil || !o.waits(before, m, other) || earlier.compare(turn) >= 0:
+		case earlier.class < turn.class:
+			o.note("last: pod %s (%s) is taken before pod %s (%s)", was.Name, turn.text(), other.Name, earlier.text())
+		default:
+			o.note("order: pod %s (%s) is taken before pod %s (%s)", was.Name, turn.text(), other.Name, earlier.text())
+		}
+	}
+}
+
+func (o *turns) note(format string, args ...any) {
+	o.found = append(o.found, fmt.Sprintf(format, args...))
+}
+
+// waits reports whether a pod serves and has yet to get the update.
+func (o *turns) waits(s *Scene, n int, pod *corev1.Pod) bool {
+	return o.isJudged(s.Set, n, pod) && s.isAvailable(pod) && n >= startOf(s.Set)+partitionOf(s.Set)
+}
+
+// turn says when it is the turn of a member: those of a lower class, a lower place and a lower rank come first.
+type turn struct{ class, place, rank int }
+
+func (t turn) compare(other turn) int {
+	return cmp.Or(cmp.Compare(t.class, other.class), cmp.Compare(t.place, other.place), cmp.Compare(t.rank, other.rank))
+}
+
+func (t turn) text() string {
+	switch {
+	case t.class > 0:
+		return fmt.Sprintf("selector %d of last", t.class)
+	case t.place < 0:
+		return "first"
+	}
+	return "neither first nor last"
+}
+
+// turnOf is the turn of a member whose pod has labels, if it has one.
+func turnOf(set *v1.StatefulSet, n int, pod *corev1.Pod) turn {
+	order := orderOf(set)
+	t := turn{rank: -n}
+	if order.Direction == v1.AscendingUpdateDirectionType {
+		t.rank = n
+	}
+	if i := slices.IndexFunc(order.First, func(r v1.OrdinalRange) bool { return covers(r, n) }); i >= 0 {
+		t.place = i - len(order.First)
+	}
+	for i := range order.Last {
+		if pod != nil && selects(&order.Last[i], pod) {
+			t.class = i + 1
+		}
+	}
+	return t
+}
+
+// orderOf is the order that a set asks for.
+func orderOf(set *v1.StatefulSet) v1.UpdateOrder {
+	if rolling := rollingOf(set); rolling != nil && rolling.Order != nil {
+		return *rolling.Order
+	}
+	return v1.UpdateOrder{}
+}
+
+func selects(selector *metav1.LabelSelector, pod *corev1.Pod) bool {
+	s, err := metav1.LabelSelectorAsSelector(selector)
+	return err == nil && s.Matches(labels.Set(pod.Labels))
+}
