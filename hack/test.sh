@@ -77,8 +77,9 @@ part() {
   wait "$child" || result=FAILED
   child=
   [[ $result == ok ]] || failed+=("$1")
-  echo "=== $1: $result after $((SECONDS - begun))s"
-  printf '%s\t%s\t%s\n' "$1" "$result" $((SECONDS - begun)) >>"$TABLE"
+  local took=$((SECONDS - begun))
+  echo "=== $1: $result after ${took}s"
+  printf '%s\t%s\t%dm%02ds\n' "$1" "$result" $((took / 60)) $((took % 60)) >>"$TABLE"
 }
 
 for name in "${PARTS[@]}"; do
@@ -87,7 +88,7 @@ done
 for name in "${PARTS[@]}"; do part "$name"; done
 
 echo
-{ printf 'part\tresult\tseconds\n'; cat "$TABLE"; } | column -t -s $'\t'
+{ printf 'part\tresult\ttime\n'; cat "$TABLE"; } | column -t -s $'\t'
 took="$((SECONDS / 60))m$((SECONDS % 60))s"
 if ((${#failed[@]} > 0)); then
   echo "failed after $took: ${failed[*]}"

@@ -31,6 +31,8 @@ type explanation struct {
 	Scenarios []string `json:"scenarios"`
 	// What are patterns of the names of differences, in which * stands for anything.
 	What []string `json:"what"`
+	// By is built-in if ours is to have nothing of the kind, empty otherwise.
+	By string `json:"by,omitempty"`
 	// Sometimes is true if the differences do not occur in every run.
 	Sometimes bool   `json:"sometimes,omitempty"`
 	Reason    string `json:"reason"`
@@ -38,11 +40,17 @@ type explanation struct {
 
 // explains returns which of the patterns explains a difference, -1 if none does.
 func (e explanation) explains(scenario string, d difference) int {
-	if !slices.Contains(e.Scenarios, scenario) {
+	if !slices.Contains(e.Scenarios, scenario) || e.By == builtinOnly && d.ours != missing {
 		return -1
 	}
 	return slices.IndexFunc(e.What, func(pattern string) bool { return harness.Pattern(pattern).MatchString(d.what) })
 }
+
+// builtinOnly is for what the built-in one alone may do.
+const builtinOnly = "built-in"
+
+// missing stands for what one side does not have.
+const missing = "(none)"
 
 func readExplanations(t *testing.T) []explanation {
 	t.Helper()
@@ -50,6 +58,27 @@ func readExplanations(t *testing.T) []explanation {
 		if len(e.Scenarios) == 0 || len(e.What) == 0 || e.Reason == "" {
 			return errors.New("it needs scenarios, what and reason")
 		}
+		if e.By != "" && e.By != builtinOnly {
+			return fmt.Errorf("by is %q: want nothing or %s", e.By, builtinOnly)
+		}
 		return nil
 	})
+}
+
+func TestWhatTheBuiltInAloneMayDoIsNotExplainedForOurs(t *testing.T) {
+	e := explanation{Scenarios: []string{"claims"}, What: []string{"event * naming pod *"}, By: builtinOnly}
+	for _, test := range []struct {
+		scenario string
+		found    difference
+		want     int
+	}{
+		{"claims", difference{what: "event Normal naming pod web-1", builtin: "told", ours: missing}, 0},
+		{"claims", difference{what: "event Normal naming pod web-1", builtin: missing, ours: "told"}, -1},
+		{"claims", difference{what: "pod web-1", builtin: "there", ours: missing}, -1},
+		{"other", difference{what: "event Normal naming pod web-1", builtin: "told", ours: missing}, -1},
+	} {
+		if got := e.explains(test.scenario, test.found); got != test.want {
+			t.Errorf("in scenario %s, %q by built-in %q and ours %q: got pattern %d, want %d", test.scenario, test.found.what, test.found.builtin, test.found.ours, got, test.want)
+		}
+	}
 }

@@ -138,8 +138,6 @@ func flatten(fields map[string]string, path string, value any) {
 	}
 }
 
-const missing = "(none)"
-
 // compareSnapshots lists the fields that are different. Of an object that only one
 // side has, no fields are listed.
 func compareSnapshots(builtin, ours snapshot) []difference {
