@@ -34,7 +34,7 @@ var outcomeThemes = map[string]theme{
 	"refusals": {[]string{"claims", "whenScaled", "policy"}, []string{"takeback", "takeback", "whenScaled", "refuse owners", "refuse owners", "allow", "image", "image", "looks"}},
 	"disks":    {[]string{"claims", "whenScaled", "whenDeleted"}, []string{"whenScaled", "whenDeleted", "replicas", "replicas", "takeback", "takeback", "scaledAfterSeconds", "kill", "gone", "unready", "sicken", "gc", "evict", "image", "claims", "replace", "strategy"}},
 
-	"paused": pausedUpdates, "failing": failingUpdates, "undone": undoneUpdates, "stepped": steppedUpdates, "divided": dividedUpdates, "gated": gatedUpdates, "annotated": annotatedClaims,
+	"paused": pausedUpdates, "failing": failingUpdates, "undone": undoneUpdates, "stepped": steppedUpdates, "baked": bakedUpdates, "divided": dividedUpdates, "gated": gatedUpdates, "annotated": annotatedClaims,
 	"ending": endingPods, "broken": brokenSurplus, "growing": growingClaims, "drained": drainedPods, "asked": askedPods, "restarted": askedRestarts, "exported": exportedClaims, "patient": patientRestarts,
 	"bounded": boundedChanges, "ordered": orderedUpdates, "removed": orderedScaleIns,
 }

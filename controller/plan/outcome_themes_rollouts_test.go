@@ -17,6 +17,7 @@ var (
 	pausedUpdates   = aboutRollouts([]string{"direction"}, "emptied", "retreat", "more", "halt", "resume", "second", "midway", "midway", "work", "work")
 	failingUpdates  = aboutRollouts([]string{"failurePolicy", "minReadySeconds"}, "weak", "image", "image", "emptied", "more", "work", "work", "rest", "kill")
 	undoneUpdates   = aboutRollouts([]string{"failurePolicy"}, "abort", "abort", "calm", "calm", "roll", "roll", "strategy", "second", "second", "work", "work", "kill", "rest")
+	bakedUpdates    = aboutRollouts([]string{"steps", "minReadySeconds"}, "bake", "bake", "work", "work", "work", "wait", "wait", "true", "true", "second", "kill", "promote")
 	steppedUpdates  = aboutRollouts([]string{"steps"}, "canary", "restep", "work", "work", "second", "replicas", "promote")
 	dividedUpdates  = aboutRollouts([]string{"partition"}, "reserved", "reserved", "second", "second", "work", "work", "outage", "rest", "more")
 	gatedUpdates    = aboutRollouts([]string{"gates", "policy", "inPlace"}, "shy", "gates", "second", "image", "look", "toil", "toil", "answer")
@@ -30,6 +31,9 @@ func aboutRollouts(fields []string, events ...string) theme {
 
 // restepped are lists of steps each of which comes from another by a small change.
 var restepped = []string{"1/2:manual", "2:manual", "1/2:manual/3", "1:manual"}
+
+// baking are lists of steps that ask for more than members that are available.
+var baking = []string{"1:bake=60/2", "1/2:bake=30", "1:if=ok/2", "1/2:if=ok:bake=20", "2:bake=20:if=ok"}
 
 // rolloutCommandFor is the command for an event of the themes of rollouts, and false for other events.
 func (s *stage) rolloutCommandFor(e event) ([]string, bool) {
@@ -68,6 +72,8 @@ func (s *stage) rolloutCommandFor(e event) ([]string, bool) {
 		return change(rolls, "paused=false")
 	case "restep":
 		return change(rolls, "steps="+choice(restepped, e.Value))
+	case "bake":
+		return change(rolls, "steps="+choice(baking, e.Value), "image=nginx:2")
 	case "canary":
 		return change(rolls, "steps="+choice(restepped, e.Value), "image=nginx:2")
 	case "ours":

@@ -11,6 +11,7 @@ func oracles() []oracle {
 		newFailed(),
 		newUndone(),
 		newApprovals(),
+		newBakes(),
 		newPartition(),
 		newGates(),
 		newBudget(),

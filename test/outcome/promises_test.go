@@ -6,6 +6,7 @@ package outcome
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -154,5 +155,54 @@ func TestScaleIn(t *testing.T) {
 			f.ready(0, false)
 			removes(1, 2)(f)
 		}, "behind: pod web-2"},
+	})
+}
+
+func TestBakes(t *testing.T) {
+	steps := func(step v1.RolloutStep) v1.RollingUpdateStatefulSetStrategy {
+		step.Updated = intstr.FromInt32(1)
+		return v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{step}}
+	}
+	minute, asks := steps(v1.RolloutStep{BakeSeconds: 60}), steps(v1.RolloutStep{PodConditions: []string{"example.com/ok"}})
+	recreate := func(f *film, n int) {
+		f.remove(n)
+		f.create(n, "b")
+	}
+	wait := func(f *film, seconds int) {
+		f.now = f.now.Add(time.Duration(seconds) * time.Second)
+		f.show(Cluster)
+	}
+	canary := func(f *film) {
+		f.update("b")
+		recreate(f, 2)
+		f.ready(2, true)
+	}
+	checkPromises(t, "bake", map[string]promise{
+		"the next member is updated at once": {minute, func(f *film) {
+			canary(f)
+			recreate(f, 1)
+		}, "too short: member 1"},
+		"the next member is updated after the bake": {minute, func(f *film) {
+			canary(f)
+			wait(f, 60)
+			recreate(f, 1)
+		}, ""},
+		"the canary is lost in the bake": {minute, func(f *film) {
+			canary(f)
+			wait(f, 40)
+			f.ready(2, false)
+			f.ready(2, true)
+			wait(f, 40)
+			recreate(f, 1)
+		}, "too short: member 1"},
+		"the canary lacks the condition": {asks, func(f *film) {
+			canary(f)
+			recreate(f, 1)
+		}, "without a condition: member 1"},
+		"somebody promotes all steps": {minute, func(f *film) {
+			canary(f)
+			f.status(func(s *v1.StatefulSetStatus) { s.Rollout = &v1.RolloutStatus{Revision: "b", PromotedAll: true} })
+			recreate(f, 1)
+		}, ""},
 	})
 }
