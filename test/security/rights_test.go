@@ -33,6 +33,7 @@ const (
 // The server of this suite is given its certificate, and does not make it.
 func unseen() map[string]string {
 	const ofTLS = "of a server that makes its certificate itself, and of that one object"
+	const decides = "watched from the first refusal on that may depend on it"
 	return map[string]string{
 		"/secrets create": "the authorities of a server that makes its certificate itself are made once in the life of a cluster",
 		"/secrets get":    ofTLS, "/secrets list": ofTLS, "/secrets watch": ofTLS, "/secrets update": ofTLS,
@@ -53,7 +54,12 @@ func unseen() map[string]string {
 		"/pods/status patch":                                    "asks the gates of sets that have some, and withdraws what was asked",
 		"/pods/resize patch":                                    "gives members other cpu and memory, of sets that are updated in place",
 		"/pods/eviction create":                                 "removes members of sets that ask for evictions, and asks before it restarts them in place",
-		"/events patch":                                         "counts an event that comes again",
+		"/limitranges list":                                     decides, "/limitranges watch": decides, "/serviceaccounts list": decides, "/serviceaccounts watch": decides,
+		"policy/poddisruptionbudgets list": decides, "policy/poddisruptionbudgets watch": decides,
+		"scheduling.k8s.io/priorityclasses list": decides, "scheduling.k8s.io/priorityclasses watch": decides,
+		"node.k8s.io/runtimeclasses list": decides, "node.k8s.io/runtimeclasses watch": decides,
+		"storage.k8s.io/storageclasses list": decides, "storage.k8s.io/storageclasses watch": decides,
+		"/events patch": "counts an event that comes again",
 	}
 }
 
