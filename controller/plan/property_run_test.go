@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"os"
 	"regexp"
@@ -63,7 +64,7 @@ func inShards(t *testing.T, parts int, name func(part int) string, play func(t *
 			t.Run(name(i), func(t *testing.T) {
 				t.Parallel()
 				beginning.Lock() // rapid reads its seed before it draws
-				if err := flag.Lookup("rapid.seed").Value.Set(seedOf(t, i)); err != nil {
+				if err := flag.Lookup("rapid.seed").Value.Set(seedOf(t, name(i))); err != nil {
 					t.Errorf("setting the seed: %v", err)
 				}
 				begun := sync.OnceFunc(beginning.Unlock)
@@ -94,11 +95,12 @@ func drawing(t *testing.T, checks int) {
 	t.Helper()
 	setFlag(t, "rapid.checks", strconv.Itoa(checks))
 	setFlag(t, "rapid.nofailfile", "true")
-	setFlag(t, "rapid.seed", seedOf(t, 0))
+	setFlag(t, "rapid.seed", seedOf(t, "0"))
 }
 
-// seedOf is the seed of one shard, unless the command line gives one, which repeats a failure.
-func seedOf(t *testing.T, shard int) string {
+// seedOf is the seed of a shard, unless the command line gives one, which repeats a failure. It goes by the name of
+// the shard, so that one more shard does not change what the others draw.
+func seedOf(t *testing.T, shard string) string {
 	t.Helper()
 	text := cmp.Or(os.Getenv("SEED"), "1")
 	seed, err := strconv.ParseUint(text, 10, 32)
@@ -117,7 +119,11 @@ func seedOf(t *testing.T, shard int) string {
 	case seed == 0:
 		return "0"
 	default:
-		return strconv.FormatUint(seed+uint64(shard)<<32, 10)
+		number, err := strconv.ParseUint(shard, 10, 32)
+		if err != nil {
+			number = uint64(crc32.ChecksumIEEE([]byte(shard)))
+		}
+		return strconv.FormatUint(seed+number<<32, 10)
 	}
 }
 
