@@ -36,7 +36,7 @@ var outcomeThemes = map[string]theme{
 
 	"paused": pausedUpdates, "failing": failingUpdates, "undone": undoneUpdates, "stepped": steppedUpdates, "baked": bakedUpdates, "divided": dividedUpdates, "gated": gatedUpdates, "annotated": annotatedClaims,
 	"ending": endingPods, "broken": brokenSurplus, "growing": growingClaims, "drained": drainedPods, "asked": askedPods, "restarted": askedRestarts, "exported": exportedClaims, "patient": patientRestarts,
-	"bounded": boundedChanges, "ordered": orderedUpdates, "removed": orderedScaleIns,
+	"bounded": boundedChanges, "ordered": orderedUpdates, "removed": orderedScaleIns, "replaced": replacedMembers,
 }
 
 // theirs are the events that happen to sets whose outcomes are judged, besides those of the theme.

@@ -72,7 +72,9 @@ func (o *conditions) rested(j *Judge, now *Scene) {
 			return says(ready.Message, name) || says(stalled.Message, name)
 		})
 	})
-	if !named {
+	// Without the objects that it describes a set can do nothing, whatever its members lack.
+	kind := slices.ContainsFunc(set.Status.ObjectTemplates, func(t v1.ObjectTemplateStatus) bool { return t.Message != "" && strings.Contains(stalled.Message, t.Message) })
+	if !named && !kind {
 		j.broken(o, "why: members %v are unavailable for good, and the set names none of them: %s; %s", missing, ready.Message, stalled.Message)
 	}
 }

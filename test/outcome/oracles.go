@@ -15,6 +15,7 @@ func oracles() []oracle {
 		newPartition(),
 		newGates(),
 		newBudget(),
+		replacements{},
 		newStrategies(),
 		surplus{},
 		newHeld(),

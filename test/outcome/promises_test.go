@@ -206,3 +206,33 @@ func TestBakes(t *testing.T) {
 		}, ""},
 	})
 }
+
+func TestReplacements(t *testing.T) {
+	ask := func(f *film) {
+		f.edit(func(set *v1.StatefulSet) {
+			set.Status.Replacements = []v1.MemberReplacement{{Ordinal: 1, PodUID: f.pods["web-1"].UID}}
+		})
+	}
+	forget := func(f *film) { f.status(func(s *v1.StatefulSetStatus) { s.Replacements = nil }) }
+	checkPromises(t, "replacement", map[string]promise{
+		"a request is dropped": {play: func(f *film) {
+			ask(f)
+			forget(f)
+		}, want: "forgotten: pod web-1"},
+		"a request is fulfilled": {play: func(f *film) {
+			ask(f)
+			f.remove(1)
+			forget(f)
+			f.create(1, "a")
+		}},
+		"nothing happens": {play: func(f *film) {
+			ask(f)
+			f.judge.Rested()
+		}, want: "pending: pod web-1"},
+		"another member is not ready": {play: func(f *film) {
+			ask(f)
+			f.ready(0, false)
+			f.judge.Rested()
+		}},
+	})
+}

@@ -26,7 +26,7 @@ const (
 	// all of theirs.
 	leastCaught = 95
 	// sequences is how many random sequences may pass before an outcome shows a bug.
-	sequences = "210000"
+	sequences = "220000"
 	// longest is more than it needs on a machine that does much else; only one that hangs takes longer.
 	longest = 20 * time.Minute
 )
