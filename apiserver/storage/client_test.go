@@ -46,7 +46,9 @@ func TestAServerThatWasCutOffIsGivenUp(t *testing.T) {
 		}
 		return nil
 	}
-	harness.Eventually(t, "both servers answer", read)
+	others.Cut()
+	harness.Eventually(t, "all reads go to the server that will be cut off", read)
+	others.Heal()
 	lost.Hold(proxy.Forth)
 	lost.Hold(proxy.Back)
 	if read(t.Context()) == nil {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // TestBroken: which pods that are not ready count as broken. All of these have a container that is not ready.
@@ -23,7 +24,7 @@ func TestBroken(t *testing.T) {
 	)
 	drained := corev1.PodCondition{Type: v1.PodInService, Status: corev1.ConditionFalse, Reason: v1.ReasonDraining}
 	cases := map[string]struct {
-		question, note string
+		question, note, revision string
 		phase          corev1.PodPhase
 		inService      *corev1.PodCondition
 		broken         bool
@@ -39,7 +40,8 @@ func TestBroken(t *testing.T) {
 		"it is drained, and its node is lost":                    {inService: &drained, phase: corev1.PodUnknown, broken: true},
 		"it has been drained, and its containers are restarted":  {inService: &drained, note: restarted, broken: true},
 		"its gates are asked while its containers are resized":   {question: asked, note: resized},
-		"its gates are asked while its containers are restarted": {question: asked, note: restarted, broken: true},
+		"its gates were asked for the restart of its containers": {question: asked, note: restarted, revision: "web-2", broken: true},
+		"its gates are asked while its containers are restarted": {question: asked, note: restarted, revision: "web-1"},
 		"it is in service":                                       {inService: &corev1.PodCondition{Type: v1.PodInService, Status: corev1.ConditionTrue}, broken: true},
 	}
 	for sentence, test := range cases {
@@ -47,6 +49,9 @@ func TestBroken(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{}}}
 			pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: v1.PodInService}}
 			pod.Status.Phase = corev1.PodRunning
+			if test.revision != "" {
+				pod.Labels = map[string]string{identity.RevisionLabel: test.revision}
+			}
 			if test.phase != "" {
 				pod.Status.Phase = test.phase
 			}
