@@ -25,9 +25,9 @@ func TestBroken(t *testing.T) {
 	drained := corev1.PodCondition{Type: v1.PodInService, Status: corev1.ConditionFalse, Reason: v1.ReasonDraining}
 	cases := map[string]struct {
 		question, note, revision string
-		phase          corev1.PodPhase
-		inService      *corev1.PodCondition
-		broken         bool
+		phase                    corev1.PodPhase
+		inService                *corev1.PodCondition
+		broken                   bool
 	}{
 		"nothing is done with it":                              {broken: true},
 		"its gates are asked":                                  {question: asked},
