@@ -80,8 +80,12 @@ func (o *scaleIn) synced(j *Judge, now *Scene, sync Sync) {
 	o.found = nil
 }
 
-// judgeOrder compares the pods that were removed with those that stay.
+// judgeOrder compares the pods that were removed with those that stay. Recreate removes all pods of the
+// old template at once.
 func (o *scaleIn) judgeOrder(from, now *Scene) {
+	if now.Set.Spec.UpdateStrategy.Type == v1.RecreateStatefulSetStrategyType {
+		return
+	}
 	for _, name := range removals(from, now) {
 		n, _ := ordinal(now.Set, name)
 		for _, other := range slices.Sorted(maps.Keys(now.Pods)) {
