@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -49,6 +50,7 @@ func openLab(t *testing.T) *lab {
 	}
 	l := &lab{Cluster: cluster, sides: map[string]*side{}}
 	l.makeNode(t)
+	l.makeStorageClass(t)
 	l.MayMake(t, []string{"configmaps", "secrets"})
 	for kind, resource := range hostResources() {
 		l.watch(t, kind, resource)
@@ -68,6 +70,16 @@ func (l *lab) makeNode(t *testing.T) {
 	_, err := l.Host.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatalf("creating node %s: %v", node, err)
+	}
+}
+
+// makeStorageClass makes the class that the claims of the scenarios name. Nothing provisions volumes of it.
+func (l *lab) makeStorageClass(t *testing.T) {
+	t.Helper()
+	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "unprovisioned"}, Provisioner: "kubernetes.io/no-provisioner"}
+	_, err := l.Host.StorageV1().StorageClasses().Create(t.Context(), class, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatalf("creating StorageClass %s: %v", class.Name, err)
 	}
 }
 
