@@ -119,16 +119,21 @@ func (o *bakes) judge(j *Judge, before, after *Scene) {
 				updated++
 			}
 		}
-		for i, step := range o.steps {
-			if updated <= share(step.Updated, replicas(after.Set)) {
-				continue
-			}
-			if !o.baked[i] {
-				j.broken(o, "too short: member %d gets %s as number %d, and the members of the step of %s have not been available for %ds", c.n, c.to, updated, step.Updated.String(), step.BakeSeconds)
-			}
-			if !o.fine[i] {
-				j.broken(o, "without a condition: member %d gets %s as number %d, and the members of the step of %s have not all had %v", c.n, c.to, updated, step.Updated.String(), step.PodConditions)
-			}
+		o.judgeStep(j, c, updated, replicas(after.Set))
+	}
+}
+
+// judgeStep judges a member that is updated as the one of a number, counted from 1.
+func (o *bakes) judgeStep(j *Judge, c change, updated, members int) {
+	for i, step := range o.steps {
+		if updated <= share(step.Updated, members) {
+			continue
+		}
+		if !o.baked[i] {
+			j.broken(o, "too short: member %d gets %s as number %d, and the members of the step of %s have not been available for %ds", c.n, c.to, updated, step.Updated.String(), step.BakeSeconds)
+		}
+		if !o.fine[i] {
+			j.broken(o, "without a condition: member %d gets %s as number %d, and the members of the step of %s have not all had %v", c.n, c.to, updated, step.Updated.String(), step.PodConditions)
 		}
 	}
 }

@@ -73,7 +73,9 @@ func (o *conditions) rested(j *Judge, now *Scene) {
 		})
 	})
 	// Without the objects that it describes a set can do nothing, whatever its members lack.
-	kind := slices.ContainsFunc(set.Status.ObjectTemplates, func(t v1.ObjectTemplateStatus) bool { return t.Message != "" && strings.Contains(stalled.Message, t.Message) })
+	kind := slices.ContainsFunc(set.Status.ObjectTemplates, func(t v1.ObjectTemplateStatus) bool {
+		return t.Message != "" && strings.Contains(stalled.Message, t.Message)
+	})
 	if !named && !kind {
 		j.broken(o, "why: members %v are unavailable for good, and the set names none of them: %s; %s", missing, ready.Message, stalled.Message)
 	}
