@@ -133,27 +133,22 @@ func (w *walk) end(ctx context.Context, o outcome) {
 		w.reach(o.chain, o.at+1)
 		return
 	}
-	tried := attempt{action: w.action(o.link)}
-	if isFailure(o.err) {
-		// That one pod may not be evicted says nothing of others.
-		if !plan.IsNotAllowed(o.err) {
-			p.failed(tried.action, w.set.Generation, o.err, o.began, w.Clock.Now())
-			w.mindRefusal(ctx, p)
-			tried = p.attempt
-		}
-		w.watchChanges(ctx, o.err)
-		w.noteFailure(w.action(o.link), o.err, o.began)
+	action, stopped := w.action(o.link), &stop{action: w.action(o.link), err: o.err}
+	w.stops[o.chain] = stopped
+	if !isFailure(o.err) {
+		return
 	}
-	w.stops[o.chain] = &stop{w.action(o.link), o.err, w.triedLast(w.action(o.link), tried)}
-}
-
-// triedLast is the last try of an action, or the one that is given if it failed for a reason that has nothing to do with
-// the action.
-func (w *walk) triedLast(action plan.Action, otherwise attempt) attempt {
-	if last, known := w.failed[plan.RequestOf(action)]; known {
-		return last
+	// That one pod may not be evicted says nothing of others.
+	if !plan.IsNotAllowed(o.err) {
+		p.failed(action, w.set.Generation, o.err, o.began, w.Clock.Now())
+		w.mindRefusal(ctx, p)
 	}
-	return otherwise
+	w.watchChanges(ctx, o.err)
+	if isShortage(o.err) {
+		stopped.tried = p.attempt
+	} else {
+		stopped.tried = w.noteFailure(action, o.err, o.began)
+	}
 }
 
 // giveUp ends the chains whose next action was not begun: it fails as the last one of its

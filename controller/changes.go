@@ -121,12 +121,7 @@ func (t *term) changeHandler(i int) cache.ResourceEventHandler {
 			}
 		},
 		UpdateFunc: report,
-		DeleteFunc: func(object any) {
-			if unseen, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				object = unseen.Obj
-			}
-			report(object, nil)
-		},
+		DeleteFunc: func(object any) { report(lastState(object), nil) },
 	}
 }
 

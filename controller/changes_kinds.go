@@ -40,7 +40,7 @@ type decider struct {
 	allowed int32
 }
 
-// trim keeps of an object what changes are told apart by.
+// trim keeps the fields of an object that matters compares.
 func (d *deciding) trim(object any) any {
 	about, err := meta.Accessor(object)
 	if err != nil {

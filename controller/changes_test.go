@@ -37,7 +37,7 @@ func TestWhatTheHostWouldAcceptIsTriedAtOnce(t *testing.T) {
 	options, updates := metav1.CreateOptions{}, metav1.UpdateOptions{}
 	for sentence, test := range map[string]struct {
 		refusal string
-		// accepts is what somebody does.
+		// accepts is the change after which the host accepts the member.
 		accepts func(ctx context.Context, host kubernetes.Interface, sets versioned.Interface) error
 		within  time.Duration
 	}{
@@ -82,7 +82,7 @@ func TestWhatTheHostWouldAcceptIsTriedAtOnce(t *testing.T) {
 			_, err := host.SchedulingV1().PriorityClasses().Create(ctx, &schedulingv1.PriorityClass{ObjectMeta: name("high")}, options)
 			return err
 		}, 2 * time.Second},
-		"a webhook answers otherwise, which nobody reports": {"denied the request", func(context.Context, kubernetes.Interface, versioned.Interface) error { return nil }, longestBackoff + time.Second},
+		"a webhook changes its answer, without an event": {"denied the request", func(context.Context, kubernetes.Interface, versioned.Interface) error { return nil }, longestBackoff + time.Second},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

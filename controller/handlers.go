@@ -34,14 +34,20 @@ func (t *term) handlerOf(kind *kind) cache.ResourceEventHandler {
 			t.enqueue(kind.setsOf(t.view, after))
 		},
 		DeleteFunc: func(object any) {
-			if unseen, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				object = unseen.Obj
-			}
+			object = lastState(object)
 			keys := kind.setsOf(t.view, object)
 			t.podLeft(object, keys)
 			t.enqueue(keys)
 		},
 	}
+}
+
+// lastState is a deleted object as it was last seen, also if its deletion was missed.
+func lastState(object any) any {
+	if unseen, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		return unseen.Obj
+	}
+	return object
 }
 
 func (t *term) enqueue(keys []cache.ObjectName) {

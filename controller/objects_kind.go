@@ -72,12 +72,7 @@ func (k *objectKind) watch(ctx context.Context, resource string) {
 		UpdateFunc: func(before, after any) {
 			k.happened(before, after)
 		},
-		DeleteFunc: func(object any) {
-			if unseen, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				object = unseen.Obj
-			}
-			k.happened(nil, object)
-		},
+		DeleteFunc: func(object any) { k.happened(nil, lastState(object)) },
 	})
 	k.mu.Lock()
 	k.resource, k.informer = resource, informer

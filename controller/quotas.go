@@ -68,10 +68,7 @@ func (t *term) watchQuotas(ctx context.Context) {
 				}
 			},
 			DeleteFunc: func(object any) {
-				if unseen, ok := object.(cache.DeletedFinalStateUnknown); ok {
-					object = unseen.Obj
-				}
-				if quota, ok := object.(*corev1.ResourceQuota); ok {
+				if quota, ok := lastState(object).(*corev1.ResourceQuota); ok {
 					t.wakeForRoom(quota.Namespace)
 				}
 			},

@@ -15,8 +15,8 @@ import (
 )
 
 // The delay before a request that failed is sent again grows by a factor of two, from the shortest to
-// the longest. A change that is watched ends it; for what nobody reports, such as a webhook that
-// answers differently, a user waits for the longest at most.
+// the longest. A change that is watched ends it. Without an event, for example after a webhook
+// changes its answer, a user waits for the longest at most.
 const (
 	shortestBackoff = 5 * time.Millisecond
 	longestBackoff  = time.Minute
@@ -162,15 +162,13 @@ func (e *execution) lastFailure(action plan.Action) attempt {
 	return e.renewed(e.earlier.attempts[plan.RequestOf(action)], plan.TargetOf(action).ResourceVersion)
 }
 
-// noteFailure remembers that a request has failed, unless it says nothing about this
-// request alone.
-func (e *execution) noteFailure(action plan.Action, err error, began time.Time) {
-	if isShortage(err) {
-		return
-	}
+// noteFailure remembers that a request has failed, for a reason that is not a shortage.
+func (e *execution) noteFailure(action plan.Action, err error, began time.Time) attempt {
 	last := e.lastFailure(action)
 	last.action, last.generation, last.version = action, e.set.Generation, plan.TargetOf(action).ResourceVersion
-	e.failed[plan.RequestOf(action)] = last.again(err, began, e.Clock.Now())
+	last = last.again(err, began, e.Clock.Now())
+	e.failed[plan.RequestOf(action)] = last
+	return last
 }
 
 // toRemember is what the next execution has to know of this one, and of those before it

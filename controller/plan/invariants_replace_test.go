@@ -21,7 +21,7 @@ func (f evidence) asked(pod *corev1.Pod) bool {
 	return false
 }
 
-// replaced: of the members that somebody asks to be replaced, those with the highest ordinals come
+// replaced: of the members with a request to replace them, those with the highest ordinals come
 // first. An ordered set takes none while any does not serve. Only what is not ready goes without regard
 // to others.
 func (j *judged) replaced() {

@@ -36,29 +36,12 @@ func (f *facts) hadClaim(d *draft, m member, volume string) bool {
 	if made, noted := m.pod.Annotations[v1.ClaimTemplatesAnnotation]; noted {
 		return made == identity.ClaimTemplates(f.Set)
 	}
-	at, known := f.revisionNamed(revisionOf(m.pod))
-	if !known {
-		return false
-	}
-	source, err := sourceAt(f, d, at)
+	source, err := f.recordedAs(revisionOf(m.pod))
 	if err != nil {
 		return false
 	}
 	template, wrong := d.pods.Template(source, m.ordinal)
 	return wrong == nil && mountsVolume(&template.Spec, volume) && !hasVolume(&template.Spec, volume)
-}
-
-// revisionNamed is the revision of a name, and false if the set has none.
-func (f *facts) revisionNamed(name string) (*revision, bool) {
-	if name == f.update.name {
-		return f.update, true
-	}
-	for _, r := range f.history {
-		if r.Name == name {
-			return &revision{name: r.Name, data: r.Data.Raw, at: versionOf(r)}, true
-		}
-	}
-	return nil, false
 }
 
 // mountsVolume reports whether a container of a pod mounts a volume.

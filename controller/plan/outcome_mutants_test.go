@@ -47,7 +47,7 @@ func promiseBreakers() map[string]promiseBreaker {
 		"updates although it is paused":          {"paused", "paused", func(w World, p Plan) Plan { return doing(p, unpaused(w)) }},
 		"creates members of a pause updated":     {"paused", "paused", createsUpdated},
 		"begins with the second step":            {"approval", "stepped", onSteps(secondStep)},
-		"goes on before somebody promotes":       {"approval", "stepped", onSteps(nextStep)},
+		"goes on without a promotion":            {"approval", "stepped", onSteps(nextStep)},
 		"goes on with an aborted update":         {"undone", "undone", goesOn},
 		"never forgets a rollout":                {"rollback", "failing", keepsRollout},
 		"takes each True for an answer":          {"gate", "gated", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionTrue) })},

@@ -19,7 +19,7 @@ func gateMutants() map[string]mutant {
 		"removes without asking":               {"gate", onSet(func(set *v1.StatefulSet) { set.Spec.Disruption = nil })},
 		"takes every True for an answer":       {"gate", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionTrue) })},
 		"takes every word for an answer":       {"gate", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionFalse) })},
-		"waits for nobody":                     {"gate", onSet(withoutPatience)},
+		"does not wait for gates":              {"gate", onSet(withoutPatience)},
 		"deletes what is to be evicted":        {"eviction", each(func(a DeletePod) []Action { a.Evict = false; return []Action{a} })},
 		"evicts what is broken":                {"eviction", each(func(a DeletePod) []Action { a.Evict = true; return []Action{a} })},
 		"restarts without asking budgets":      {"asks budgets", each(func(a UpdateInPlace) []Action { a.AsBudgetsAllow = false; return []Action{a} })},

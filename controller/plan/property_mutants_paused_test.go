@@ -49,7 +49,7 @@ func createsAsBefore(w World, p Plan, _ *v1.RolloutStatus) Plan {
 	})(w, p)
 }
 
-// unpaused is the plan of the set as if nobody had paused it.
+// unpaused is the plan of the set as if it were not paused.
 func unpaused(w World) Plan {
 	w.Set = w.Set.DeepCopy()
 	if rolling := w.Set.Spec.UpdateStrategy.RollingUpdate; rolling != nil {

@@ -45,7 +45,7 @@ func mutants() map[string]mutant {
 		"counts what is not there":             {"counters", func(_ World, p Plan) Plan { p.Status.AvailableReplicas++; return p }},
 		"says an old generation":               {"generation", func(_ World, p Plan) Plan { p.Status.ObservedGeneration--; return p }},
 		"repeats what others write":            {"plain", func(_ World, p Plan) Plan { p.Waiting += "\x1b[2J"; return p }},
-		"forgets to look again":                {"next look", func(_ World, p Plan) Plan { p.RequeueAfter = 0; return p }},
+		"never asks for another sync":          {"next look", func(_ World, p Plan) Plan { p.RequeueAfter = 0; return p }},
 		"changes its world":                    {"pure", func(w World, p Plan) Plan { w.Set.Generation++; return p }},
 		"works for a deleted set":              {"deleted set", worksForDeleted},
 		"does nothing":                         {"converge", func(_ World, p Plan) Plan { p.First, p.Chains, p.Aside = nil, nil, nil; return p }},

@@ -113,12 +113,7 @@ func (o *bakes) judge(j *Judge, before, after *Scene) {
 		if c.to != o.template || o.reached[c.n] || broken || !isDesired(after.Set, c.n) {
 			continue
 		}
-		updated := 1
-		for _, n := range desired(after.Set) {
-			if n != c.n && o.reached[n] {
-				updated++
-			}
-		}
+		updated := o.number(after.Set, c.n)
 		o.judgeStep(j, c, updated, replicas(after.Set))
 	}
 }

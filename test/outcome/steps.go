@@ -51,7 +51,7 @@ func (o *approvals) changed(j *Judge, before, after *Scene, by Actor) {
 	o.edited = o.edited || !slices.EqualFunc(o.before, steps, func(a, b v1.RolloutStep) bool { return a.Updated == b.Updated && a.Approval == b.Approval })
 }
 
-func (o *approvals) judge(j *Judge, before, after *Scene, by Actor) { //nolint:gocyclo // each condition is one reason to say nothing
+func (o *approvals) judge(j *Judge, before, after *Scene, by Actor) {
 	if by != Controller || !o.clear(after.Set) || o.promoted || o.mayBe || len(o.held) == 0 {
 		return
 	}
@@ -66,12 +66,7 @@ func (o *approvals) judge(j *Judge, before, after *Scene, by Actor) { //nolint:g
 		if c.to != o.template || o.reached[c.n] || !isDesired(after.Set, c.n) {
 			continue
 		}
-		updated := 1
-		for _, n := range desired(after.Set) {
-			if n != c.n && o.reached[n] {
-				updated++
-			}
-		}
+		updated := o.number(after.Set, c.n)
 		if updated <= quota {
 			continue
 		}

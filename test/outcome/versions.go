@@ -181,6 +181,17 @@ func (v *versions) changes(before, after *Scene) (all []change) {
 	return all
 }
 
+// number is as which member, counted from 1, a member gets the present template that has not had it yet.
+func (v *versions) number(set *v1.StatefulSet, member int) int {
+	number := 1
+	for _, n := range desired(set) {
+		if n != member && v.reached[n] {
+			number++
+		}
+	}
+	return number
+}
+
 // isPaused reports whether a rolling update of a set is paused.
 func isPaused(set *v1.StatefulSet) bool {
 	rolling := rollingOf(set)

@@ -51,7 +51,7 @@ func (e *examiner) lacksClass(ctx context.Context, about, member, class string) 
 	_, err := e.host.StorageV1().StorageClasses().Get(ctx, class, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return []finding{isDoubtful(about, fmt.Sprintf("its StorageClass %q does not exist, so member %s gets a volume only if somebody creates a PersistentVolume of that class", class, member),
+		return []finding{isDoubtful(about, fmt.Sprintf("its StorageClass %q does not exist, so member %s has no volume until a PersistentVolume of that class exists", class, member),
 			fmt.Sprintf("kubectl get storageclasses  # create %s, or name another one in the claim template", class))}
 	case err != nil:
 		return []finding{isUnknown(about, err)}

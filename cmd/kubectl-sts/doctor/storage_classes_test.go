@@ -25,7 +25,7 @@ func TestClaimsWhoseStorageClassDoesNotExistAreFound(t *testing.T) {
 		c.Spec.StorageClassName, c.Status.Phase = class, phase
 		return c
 	}
-	const missing = `claim shop/data-db-0: its StorageClass "fats" does not exist, so member db-0 gets a volume only if somebody creates a PersistentVolume of that class`
+	const missing = `claim shop/data-db-0: its StorageClass "fats" does not exist, so member db-0 has no volume until a PersistentVolume of that class exists`
 	for sentence, test := range map[string]struct {
 		claims []corev1.PersistentVolumeClaim
 		want   []string
