@@ -162,7 +162,7 @@ func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (fir
 	case drains:
 		d.wait("pod %s is drained until %s, and then updated in place", m.pod.Name, clock(f.Now.Add(left)))
 	}
-	if len(conditions) == 0 {
+	if out && left > 0 { // what grows old meanwhile is forgotten at the end
 		d.again(left)
 		return nil, false
 	}
