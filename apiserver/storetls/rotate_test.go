@@ -184,6 +184,7 @@ func TestAnotherAuthorityTakesOverWhileServersWrite(t *testing.T) {
 }
 
 func takeOver(t *testing.T, authority Authority) {
+	t.Parallel()
 	secrets := secretsOf(t)
 	start := func(m *member) { m.start(t, secrets) }
 	s := &store{secrets: secrets, members: begin(t, start)}

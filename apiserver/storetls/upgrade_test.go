@@ -54,6 +54,7 @@ func sharedIn(t *testing.T, s *store) issuer.Authority {
 }
 
 func TestAStoreWithOneAuthorityGetsTwoWhileServersWrite(t *testing.T) {
+	t.Parallel()
 	s := &store{secrets: secretsOf(t)}
 	shared := sharedIn(t, s)
 	older := func(m *member) { m.startEarlier(t, shared) }
