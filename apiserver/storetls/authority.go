@@ -203,7 +203,8 @@ func (s source) remedy(name string) string {
 	if name == sharedSecret {
 		return fmt.Sprintf("if no member and no server of an earlier version runs: kubectl --namespace=%s delete secret %s", s.namespace, name)
 	}
-	return fmt.Sprintf("to have it filled again: kubectl --namespace=%s patch secret %s --type=json --patch='[{\"op\":\"remove\",\"path\":\"/data\"}]'; "+
+	return fmt.Sprintf("to have it filled again: "+
+		"kubectl --namespace=%s patch secret %s --type=json --patch='[{\"op\":\"remove\",\"path\":\"/data\"}]'; "+
 		"members that run write what they use; if none runs, the first that starts writes a new authority", s.namespace, name)
 }
 

@@ -31,9 +31,11 @@ type signing struct {
 // Sign writes the files of a member, with a certificate of one of the authorities, and asks the host
 // cluster for the authority until it has it, or ctx ends. With Clients, Run also keeps the
 // certificate of the servers in its Secret.
-func Sign(ctx context.Context, directory string, a Authority, request issuer.Request, secrets typedcorev1.SecretInterface, namespace string) (*Files, error) {
-	s := &signing{Files: &Files{directory: directory, interval: lookInterval}, source: source{secrets, namespace, a}, request: request}
-	s.refresh = s.sign
+func Sign(
+	ctx context.Context, directory string, a Authority, request issuer.Request, secrets typedcorev1.SecretInterface, namespace string,
+) (*Files, error) {
+	s := &signing{source: source{secrets, namespace, a}, request: request}
+	s.Files = &Files{directory: directory, interval: lookInterval, refresh: s.sign}
 	if a == Clients {
 		s.also = func(ctx context.Context, now time.Time) error { return s.source.keepServers(ctx, s.trust, now) }
 	}

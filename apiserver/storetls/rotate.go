@@ -21,11 +21,14 @@ const settle = 10 * time.Minute
 // certificate of that within minutes, and shows with it that the predecessor vouches for it: so it is
 // trusted also by processes that have read whom to trust before. No process needs a restart for that,
 // until the predecessor goes.
-func Rotate(ctx context.Context, a Authority, secrets typedcorev1.SecretInterface, namespace string, now time.Time) (name string, err error) {
+func Rotate(
+	ctx context.Context, a Authority, secrets typedcorev1.SecretInterface, namespace string, now time.Time,
+) (name string, err error) {
 	s := source{secrets, namespace, a}
 	return s.change(ctx, now, func(t trust) (trust, error) {
 		if len(t.trusted) > 1 {
-			return trust{}, fmt.Errorf("%s signs since %s, and its predecessor is still trusted: restart all members and servers, then run this with --finish",
+			return trust{}, fmt.Errorf("%s signs since %s, and its predecessor is still trusted: "+
+				"restart all members and servers, then run this with --finish",
 				t.signer().Certificate.Subject.CommonName, t.signer().Made().UTC().Format(time.RFC3339))
 		}
 		made, err := issuer.New(s.commonName(), now, authorityLifetime)
@@ -38,14 +41,18 @@ func Rotate(ctx context.Context, a Authority, secrets typedcorev1.SecretInterfac
 
 // Finish takes the predecessor out of what processes trust that start from now on. The predecessor is
 // also the shared authority of an earlier version.
-func Finish(ctx context.Context, a Authority, secrets typedcorev1.SecretInterface, namespace string, now time.Time) (name string, err error) {
+func Finish(
+	ctx context.Context, a Authority, secrets typedcorev1.SecretInterface, namespace string, now time.Time,
+) (name string, err error) {
 	s := source{secrets, namespace, a}
 	return s.change(ctx, now, func(t trust) (trust, error) {
 		if len(t.trusted) == 1 {
-			return trust{}, fmt.Errorf("there is one authority, %s: nothing takes its place yet", t.signer().Certificate.Subject.CommonName)
+			return trust{}, fmt.Errorf("there is one authority, %s: "+
+				"nothing takes its place yet", t.signer().Certificate.Subject.CommonName)
 		}
 		if from := t.signer().Made().Add(settle); now.Before(from) {
-			return trust{}, fmt.Errorf("%s signs since %s only, and some processes may still have a certificate of its predecessor: run this after %s",
+			return trust{}, fmt.Errorf("%s signs since %s only, and some processes may still have a certificate of its predecessor: "+
+				"run this after %s",
 				t.signer().Certificate.Subject.CommonName, t.signer().Made().UTC().Format(time.RFC3339), from.UTC().Format(time.RFC3339))
 		}
 		return trust{t.trusted[:1], t.chain}, nil

@@ -171,7 +171,8 @@ func (s *store) strangers(t *testing.T, signer issuer.Authority, name string) {
 	for _, m := range s.members {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		if err := put(ctx, config, prefix+"/forged", m.endpoint()); err == nil {
-			t.Errorf("%s has let %s write, whom %s has signed, want that this is not trusted any more", m.part.Name, name, signer.Certificate.Subject.CommonName)
+			t.Errorf("%s has let %s write, whom %s has signed, want that this is not trusted",
+				m.part.Name, name, signer.Certificate.Subject.CommonName)
 		}
 		cancel()
 	}

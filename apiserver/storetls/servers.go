@@ -59,7 +59,8 @@ func (s source) keepServers(ctx context.Context, t trust, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("writing Secret %s/%s: %w", s.namespace, ServersSecret, err)
 	}
-	klog.FromContext(ctx).Info("Renewed the certificate of the servers", "secret", ServersSecret, "until", made.Until.UTC().Format(time.RFC3339))
+	klog.FromContext(ctx).Info("Renewed the certificate of the servers", "secret", ServersSecret,
+		"until", made.Until.UTC().Format(time.RFC3339))
 	return nil
 }
 
@@ -95,13 +96,14 @@ func (r *receiving) read(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if r.last != "" && r.last == secret.ResourceVersion {
-		return nil
-	}
 	if err := valid(secret, now); err != nil {
 		return fmt.Errorf("the Secret %s/%s cannot be used: %w", r.namespace, ServersSecret, err)
 	}
-	if err := r.write(secret.Data[issuer.CertificatesKey], slices.Concat(secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey])); err != nil {
+	if r.last != "" && r.last == secret.ResourceVersion {
+		return nil
+	}
+	pair := slices.Concat(secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey])
+	if err := r.write(secret.Data[issuer.CertificatesKey], pair); err != nil {
 		return err
 	}
 	r.last = secret.ResourceVersion
@@ -121,7 +123,8 @@ func valid(secret *corev1.Secret, now time.Time) error {
 		return err
 	}
 	if now.After(pair.Leaf.NotAfter) {
-		return fmt.Errorf("its certificate has expired on %s, and no member of the store has renewed it", pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
+		return fmt.Errorf("its certificate has expired on %s, and no member of the store has renewed it",
+			pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
 	}
 	return nil
 }

@@ -148,7 +148,8 @@ func TestAServerMayDoWhatItNeeds(t *testing.T) {
 		do       func() error
 	}{
 		{"writes", func() error {
-			_, err := client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(key), "=", 0)).Then(clientv3.OpPut(key, "1")).Else(clientv3.OpGet(key)).Commit()
+			isNew := clientv3.Compare(clientv3.ModRevision(key), "=", 0)
+			_, err := client.Txn(ctx).If(isNew).Then(clientv3.OpPut(key, "1")).Else(clientv3.OpGet(key)).Commit()
 			return err
 		}},
 		{"is told by its watch", func() error { told := <-events; return told.Err() }},

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	rotated = `%[1]s signs for the %[3]s from now on. All members and servers take a certificate of it within three minutes, and no request fails.
+	rotated = `%[1]s signs for the %[3]s from now on. All members and servers take a certificate of it within three minutes, and no
+request fails.
 Next, restart all members of the store and all servers, so that they read whom to trust, and wait:
   kubectl --namespace=%[2]s rollout restart statefulset/statefulset-apiserver-etcd deployment/statefulset-apiserver
   kubectl --namespace=%[2]s rollout status statefulset/statefulset-apiserver-etcd
@@ -60,7 +61,9 @@ func newRotateCommand() *cobra.Command {
 	}
 	command.Flags().StringVar(&of, "of", of, "Which authority: peers or clients.")
 	command.Flags().BoolVar(&finish, "finish", finish, "Let no process that starts from now on trust the predecessor.")
-	command.Flags().StringVar(&namespace, "store-note-namespace", namespace, "Namespace of the host cluster that holds what it knows of the store.")
-	command.Flags().StringVar(&kubeconfig, "kubeconfig", kubeconfig, "Kubeconfig of the host cluster. Without it, the cluster that this process runs in.")
+	command.Flags().StringVar(&namespace, "store-note-namespace", namespace,
+		"Namespace of the host cluster that holds what it knows of the store.")
+	command.Flags().StringVar(&kubeconfig, "kubeconfig", kubeconfig,
+		"Kubeconfig of the host cluster. Without it, the cluster that this process runs in.")
 	return command
 }

@@ -46,8 +46,7 @@ func (w *world) takeOver(t *testing.T) takenOver {
 	ns := w.Namespace(t, "store")
 	o := takenOver{members: w.StoreMembersIn(t, ns, storeRights, 3)}
 	for _, m := range o.members {
-		process := w.Launch(t, m.Program)
-		t.Cleanup(func() { process.Kill(t) })
+		w.Launch(t, m.Program)
 	}
 	account := "system:serviceaccount:" + ns + ":statefulset-apiserver"
 	o.secrets = hostAs(t, w.as(account, "system:serviceaccounts", "system:serviceaccounts:"+ns)).CoreV1().Secrets(ns)
@@ -99,18 +98,15 @@ func TestAServerThatWasTakenOverReadsNoAuthority(t *testing.T) {
 	if _, has := secret.Data["ca.key"]; has {
 		t.Errorf("what members hand to servers: got a key of an authority, want certificates alone")
 	}
+	get := func(name string) func() error {
+		return func() error { _, err := o.secrets.Get(t.Context(), storePrefix+name, metav1.GetOptions{}); return err }
+	}
 	for sentence, try := range map[string]func() error{
-		"reads the authority of peers": func() error {
-			_, err := o.secrets.Get(t.Context(), storePrefix+"peer-ca", metav1.GetOptions{})
-			return err
-		},
-		"reads the authority of clients": func() error {
-			_, err := o.secrets.Get(t.Context(), storePrefix+"client-ca", metav1.GetOptions{})
-			return err
-		},
-		"reads the authority of earlier versions": func() error { _, err := o.secrets.Get(t.Context(), storePrefix+"ca", metav1.GetOptions{}); return err },
-		"lists Secrets":          func() error { _, err := o.secrets.List(t.Context(), metav1.ListOptions{}); return err },
-		"writes its certificate": func() error { _, err := o.secrets.Update(t.Context(), secret, metav1.UpdateOptions{}); return err },
+		"reads the authority of peers":            get("peer-ca"),
+		"reads the authority of clients":          get("client-ca"),
+		"reads the authority of earlier versions": get("ca"),
+		"lists Secrets":                           func() error { _, err := o.secrets.List(t.Context(), metav1.ListOptions{}); return err },
+		"writes its certificate":                  func() error { _, err := o.secrets.Update(t.Context(), secret, metav1.UpdateOptions{}); return err },
 		"creates a Secret": func() error {
 			_, err := o.secrets.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, metav1.CreateOptions{})
 			return err

@@ -27,8 +27,8 @@ func (r *rotated) kill(random *rand.Rand) func() {
 	if !r.done {
 		r.done = true
 		member := r.members[0]
-		//nolint:gosec // the program of the members
-		cmd := exec.CommandContext(r.t.Context(), member.Exe, "store", "rotate-authority", "--of="+r.authority, "--kubeconfig="+member.Args.Get("kubeconfig"))
+		args := []string{"store", "rotate-authority", "--of=" + r.authority, "--kubeconfig=" + member.Args.Get("kubeconfig")}
+		cmd := exec.CommandContext(r.t.Context(), member.Exe, args...)
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "signs for the "+r.authority) {
 			r.t.Fatalf("store rotate-authority --of=%s: got %q and %v, want that another authority signs", r.authority, out, err)
 		}
