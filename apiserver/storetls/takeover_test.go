@@ -15,6 +15,7 @@ import (
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc/codes"
@@ -173,7 +174,13 @@ func TestAServerMayDoWhatItNeeds(t *testing.T) {
 		}},
 		{"agrees with others on the compaction", func() error { _, _, _, err := etcd3.Compact(ctx, client, 0, 0); return err }},
 		{"compacts", func() error { _, _, _, err := etcd3.Compact(ctx, client, 1, revision); return err }},
-		{"compacts before the time", func() error { _, err := client.Compact(ctx, revision+1); return err }},
+		{"compacts before the time", func() error {
+			_, err := client.Compact(ctx, revision+1)
+			if errors.Is(err, rpctypes.ErrCompacted) {
+				return nil // by a request whose answer was lost
+			}
+			return err
+		}},
 		{"asks for the size", func() error { _, err := client.Status(ctx, s.members[0].endpoint()); return err }},
 		{"copies", func() error {
 			from, err := client.Snapshot(ctx)
@@ -184,7 +191,12 @@ func TestAServerMayDoWhatItNeeds(t *testing.T) {
 		}},
 		{"deletes", func() error { _, err := client.Delete(ctx, key); return err }},
 	} {
-		if err := step.do(); err != nil {
+		err := step.do()
+		// Members of a busy machine change their leader, and refuse requests meanwhile.
+		for ; err != nil && status.Code(rootOf(err)) != codes.PermissionDenied && ctx.Err() == nil; err = step.do() {
+			<-time.After(10 * time.Millisecond)
+		}
+		if err != nil {
 			t.Errorf("a server %s: got %v, want that it may", step.sentence, err)
 		}
 	}
