@@ -227,9 +227,12 @@ test-faults: build ## Crash, cut, delay, corrupt and overload everything, and pr
 	@hack/test-faults.sh $(FAULT_SUITES)
 
 KILLS ?= 100
+# The last commit whose store had one authority for members and servers.
+ONE_AUTHORITY = acfa42f
 .PHONY: test-store
 test-store: build ## Kill, wipe, swap, fill and cut members of a store of ours KILLS (100) times each under load, and look that no acknowledged write is lost
-	@KILLS="$(KILLS)" SUITE_TIMEOUT=4h hack/test-on-cluster.sh faults/store -test.run='Of(The)?Store'
+	@PREVIOUS_SERVER=$$(hack/earlier-server.sh $(ONE_AUTHORITY)) && export PREVIOUS_SERVER && \
+	KILLS="$(KILLS)" SUITE_TIMEOUT=4h hack/test-on-cluster.sh faults/store -test.run='Of(The)?Store'
 
 PATHS ?= 5000
 .PHONY: test-security

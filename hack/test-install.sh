@@ -127,6 +127,12 @@ served "after the refusal"
 helm rollback "$RELEASE" 1 || fail "helm rollback failed"
 
 section "All ways to have a certificate"
+authorities() {
+  local name
+  for name in peer-ca client-ca; do of_system secret/$STORE-$name '{.data.ca\.crt}'; done
+}
+signing=$(authorities)
+[[ ${#signing} -gt 1000 ]] || fail "authorities of the store: got \"$signing\", want two"
 for mode in helm existingSecret auto; do
   set -- --set tls.mode=$mode
   if [[ $mode == existingSecret ]]; then
@@ -142,6 +148,8 @@ for mode in helm existingSecret auto; do
   writable "tls.mode=$mode"
   echo "tls.mode=$mode: served"
 done
+
+[[ $(authorities) == "$signing" ]] || fail "authorities of the store: got others after upgrades, want the same"
 
 section "A certificate of cert-manager"
 hack/install-cert-manager.sh "$DIR"
@@ -186,6 +194,7 @@ await "registrations that are left" "" kubectl get apiservice v1.apps.statefulse
 left=$(kubectl get clusterroles,clusterrolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings,flowschemas -o name | grep -E 'statefulset-(apiserver|controller|preflight|edit|view)' | grep -v system: || true)
 [[ -z $left ]] || fail "left behind: got $left, want nothing"
 kubectl wait --for=condition=Ready pod -l "$SELECTOR" --timeout="${TIMEOUT}s" >/dev/null || fail "pods of the set do not run on"
+[[ $(authorities) == "$signing" ]] || fail "authorities of the store: got others after the release was uninstalled, want the same"
 
 section "The plugin"
 sts install --image=statefulset-apiserver:dev --timeout="${TIMEOUT}s" || fail "the installation failed"

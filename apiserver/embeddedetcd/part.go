@@ -17,6 +17,7 @@ import (
 	"go.etcd.io/etcd/pkg/v3/featuregate"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/features"
+	"google.golang.org/grpc"
 )
 
 // mostLearners is how many members may be without a vote at a time.
@@ -32,9 +33,11 @@ type Part struct {
 	// Listen is the address that it listens on, for clients and for the other members.
 	Listen               string
 	ClientPort, PeerPort int
-	// TLS is what it serves with and shows to the other members. It asks the same of them
-	// and of clients.
-	TLS transport.TLSInfo
+	// ClientTLS is what it serves clients with, and PeerTLS what it shows to the other members. It
+	// asks each for a certificate of the same authority.
+	ClientTLS, PeerTLS transport.TLSInfo
+	// Serving are options of the server for clients: who may do what.
+	Serving []grpc.ServerOption
 	// Cluster has the URL of each member that a new directory begins with, by name, and Token
 	// tells that cluster from others. Joining says that the cluster is there already.
 	Cluster map[string]string
@@ -54,7 +57,8 @@ func (p *Part) apply(config *embed.Config) {
 	config.AdvertiseClientUrls = []url.URL{p.ClientURL()}
 	config.ListenPeerUrls = []url.URL{secureURL(p.Listen, p.PeerPort)}
 	config.AdvertisePeerUrls = []url.URL{p.PeerURL()}
-	config.ClientTLSInfo, config.PeerTLSInfo = p.TLS, p.TLS
+	config.ClientTLSInfo, config.PeerTLSInfo = p.ClientTLS, p.PeerTLS
+	config.GRPCAdditionalServerOptions = append(config.GRPCAdditionalServerOptions, p.Serving...)
 	// Whoever begins or comes back may do so beside another one. Etcd's default of one refuses the
 	// second after it was written to the log, and when that is read again it looks for a peer that
 	// never was one.

@@ -46,7 +46,7 @@ func Rebuild(ctx context.Context, o *storage.Options, from Host, dryRun bool, ou
 	if err != nil {
 		return err
 	}
-	if err := o.MakeTLS(ctx, host.Client.CoreV1().Secrets(from.AnchorNamespace), from.AnchorNamespace); err != nil {
+	if err := o.ReceiveTLS(ctx, host.Client.CoreV1().Secrets(from.AnchorNamespace), from.AnchorNamespace); err != nil {
 		return err
 	}
 	closeStorage, err := o.Open(ctx, func(error) {})

@@ -50,7 +50,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.PlaintextEtcd, plaintextEtcdFlag, o.PlaintextEtcd,
 		"Let --etcd-servers name servers on other machines that are reached without TLS. Whoever can listen or speak on that network can then read and change every set.")
 	flags.StringVar(&o.TLSDir, tlsDirFlag, o.TLSDir,
-		"Directory in which to make the certificate for --etcd-servers, if these were started with 'statefulset-apiserver store member'. Nobody else may read it. Not together with --etcd-certfile, --etcd-keyfile and --etcd-cafile.")
+		"Directory for the certificate for --etcd-servers, if these were started with 'statefulset-apiserver store member', which sign it. Only the user of this server may read it. Not together with --etcd-certfile, --etcd-keyfile and --etcd-cafile.")
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	o.Etcd.AddFlags(all)
 	all.VisitAll(func(f *pflag.Flag) {

@@ -10,7 +10,6 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
-	"statefulset.dev/apiserver/issuer"
 	"statefulset.dev/apiserver/storetls"
 )
 
@@ -19,18 +18,18 @@ const tlsDirFlag = "etcd-tls-auto"
 func (o *Options) validateTLSDir() []error {
 	given := o.Etcd.StorageConfig.Transport
 	if o.TLSDir != "" && (given.CertFile != "" || given.KeyFile != "" || given.TrustedCAFile != "") {
-		return []error{fmt.Errorf("--%s makes a certificate, and --etcd-certfile %q, --etcd-keyfile %q and --etcd-cafile %q name one: give either", tlsDirFlag, given.CertFile, given.KeyFile, given.TrustedCAFile)}
+		return []error{fmt.Errorf("--%s receives a certificate, and --etcd-certfile %q, --etcd-keyfile %q and --etcd-cafile %q name one: give either", tlsDirFlag, given.CertFile, given.KeyFile, given.TrustedCAFile)}
 	}
 	return nil
 }
 
-// MakeTLS makes the certificate by which the members of our own store know this server, if that
-// was asked for, and renews it until ctx ends.
-func (o *Options) MakeTLS(ctx context.Context, secrets typedcorev1.SecretInterface, namespace string) error {
+// ReceiveTLS waits for the certificate by which the members of our own store know this server, if that
+// was asked for. They sign it, and a renewed one is taken until ctx ends.
+func (o *Options) ReceiveTLS(ctx context.Context, secrets typedcorev1.SecretInterface, namespace string) error {
 	if o.TLSDir == "" {
 		return nil
 	}
-	files, err := storetls.Make(ctx, o.TLSDir, issuer.Request{Name: "statefulset-apiserver", Client: true, Lifetime: storetls.DefaultLifetime}, secrets, namespace)
+	files, err := storetls.Receive(ctx, o.TLSDir, secrets, namespace)
 	if err != nil {
 		return err
 	}
@@ -39,7 +38,7 @@ func (o *Options) MakeTLS(ctx context.Context, secrets typedcorev1.SecretInterfa
 	return nil
 }
 
-// reuseTLS takes the certificate that a running server has made.
+// reuseTLS takes the certificate that a running server has received.
 func (o *Options) reuseTLS() error {
 	if o.TLSDir == "" {
 		return nil

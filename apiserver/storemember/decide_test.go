@@ -135,6 +135,7 @@ func TestOptionsNameTheFlag(t *testing.T) {
 		"the same host for everybody": {func(o *Options) { o.Host = "localhost" }, `--member-host is "localhost", which is the same for all members`},
 		"no data directory":           {func(o *Options) { o.DataDir = "" }, `--data-dir is ""`},
 		"a port that is none":         {func(o *Options) { o.PeerPort = 70000 }, "--peer-port is 70000"},
+		"a prefix of all keys":        {func(o *Options) { o.Prefix = "/" }, `--etcd-prefix is "/"`},
 		"a namespace that is none":    {func(o *Options) { o.Namespace = "A" }, `--store-note-namespace is "A"`},
 	} {
 		o := NewOptions()

@@ -8,6 +8,7 @@
 //
 //	options.go    the flags
 //	members.go    who the members are
+//	serving.go    its certificates, and what clients may do
 //	disk.go       whose a disk is, and what is on it
 //	peers.go      what the other members say
 //	mark.go       what the host cluster knows: whether a store was ever begun

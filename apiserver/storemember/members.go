@@ -24,6 +24,14 @@ type members struct {
 
 func (m members) name(ordinal int) string { return m.prefix + "-" + strconv.Itoa(ordinal) }
 
+// names are those of all members.
+func (m members) names() (all []string) {
+	for ordinal := range m.count {
+		all = append(all, m.name(ordinal))
+	}
+	return all
+}
+
 // hostOf is the name or address of a member.
 func (m members) hostOf(ordinal int) string {
 	return strings.NewReplacer("{name}", m.name(ordinal), "{ordinal}", strconv.Itoa(ordinal)).Replace(m.host)

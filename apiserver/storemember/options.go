@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"statefulset.dev/apiserver/storage"
 )
 
 const (
@@ -37,6 +39,8 @@ type Options struct {
 	DataDir string
 	// TLSDir is where its certificates are written.
 	TLSDir string
+	// Prefix is that of the keys of servers, who may use no others.
+	Prefix string
 	// Namespace is where the host cluster keeps what it knows of the store.
 	Namespace string
 	// Kubeconfig leads to the host cluster.
@@ -51,7 +55,7 @@ func NewOptions() *Options {
 	return &Options{
 		Name: host, Members: defaultMembers, Host: defaultHost, Listen: "0.0.0.0",
 		ClientPort: defaultClientPort, PeerPort: defaultPeerPort, HealthPort: defaultHealthPort,
-		DataDir: "/data/etcd", TLSDir: "/tmp/etcd-tls", Namespace: "statefulset-system",
+		DataDir: "/data/etcd", TLSDir: "/tmp/etcd-tls", Prefix: storage.Prefix, Namespace: "statefulset-system",
 	}
 }
 
@@ -65,7 +69,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.PeerPort, "peer-port", o.PeerPort, "Port for other members, of all members.")
 	flags.IntVar(&o.HealthPort, "health-port", o.HealthPort, "Port of /livez and /readyz, which are served without TLS.")
 	flags.StringVar(&o.DataDir, "data-dir", o.DataDir, "Directory of this member's data.")
-	flags.StringVar(&o.TLSDir, "tls-dir", o.TLSDir, "Directory for the certificate that this member makes. Nobody else may read it.")
+	flags.StringVar(&o.TLSDir, "tls-dir", o.TLSDir, "Directory for the certificates of this member, which it signs itself. Only its user may read it.")
+	flags.StringVar(&o.Prefix, "etcd-prefix", o.Prefix, "Prefix of the keys of servers, as they are given it. They may use no other keys.")
 	flags.StringVar(&o.Namespace, "store-note-namespace", o.Namespace, "Namespace of the host cluster that holds what it knows of the store.")
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Kubeconfig of the host cluster. Without it, the cluster that this process runs in.")
 }
@@ -94,6 +99,9 @@ func (o *Options) Validate() error {
 		if value == "" {
 			errs = append(errs, fmt.Errorf("--%s is \"\"", flag))
 		}
+	}
+	if !strings.HasPrefix(o.Prefix, "/") || strings.Trim(o.Prefix, "/") == "" {
+		errs = append(errs, fmt.Errorf("--etcd-prefix is %q, must begin with / and name more than that, like %s", o.Prefix, storage.Prefix))
 	}
 	if problems := validation.IsDNS1123Label(o.Namespace); len(problems) > 0 {
 		errs = append(errs, fmt.Errorf("--store-note-namespace is %q: %s", o.Namespace, problems[0]))

@@ -9,14 +9,11 @@ import (
 	"fmt"
 	"io"
 
-	"go.etcd.io/etcd/client/pkg/v3/transport"
 	"google.golang.org/grpc/grpclog"
 	"k8s.io/klog/v2"
 
 	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/apiserver/hostcluster"
-	"statefulset.dev/apiserver/issuer"
-	"statefulset.dev/apiserver/storetls"
 )
 
 // member is one of the members, while its process lives.
@@ -24,7 +21,7 @@ type member struct {
 	members members
 	self    int // its ordinal
 	dataDir string
-	tls     transport.TLSInfo
+	serving serving
 	peers   peers
 	marks   marks
 	health  *health
@@ -97,20 +94,16 @@ func newMember(ctx context.Context, o *Options, h *health) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, addresses := cluster.hosts(self)
-	files, err := storetls.Make(ctx, o.TLSDir, issuer.Request{
-		Name: o.Name, Hosts: names, IPs: addresses, Client: true, Lifetime: storetls.DefaultLifetime,
-	}, host.Client.CoreV1().Secrets(o.Namespace), o.Namespace)
+	s, err := o.serve(ctx, cluster, self, host.Client.CoreV1().Secrets(o.Namespace))
 	if err != nil {
 		return nil, err
 	}
-	go files.Run(ctx)
-	shown, err := files.TLS().ClientConfig()
+	shown, err := s.clients.ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificate of the store: %w", err)
 	}
 	m := &member{
-		members: cluster, self: self, dataDir: o.DataDir, tls: files.TLS(),
+		members: cluster, self: self, dataDir: o.DataDir, serving: s,
 		peers:  peers{members: cluster, self: self, tls: shown},
 		marks:  marks{host.Client.CoreV1().ConfigMaps(o.Namespace)},
 		health: h, fatal: o.Fatal,

@@ -103,7 +103,7 @@ func (m *member) run(ctx context.Context, next step, s situation) (*embeddedetcd
 		return nil, err
 	}
 	part := m.members.part(m.self)
-	part.TLS = m.tls
+	part.ClientTLS, part.PeerTLS, part.Serving = m.serving.clients, m.serving.peers, m.serving.rights.Options()
 	if err := m.prepare(ctx, next, s, dir, part); err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}

@@ -14,8 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/client/pkg/v3/transport"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -23,36 +25,47 @@ import (
 
 	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/apiserver/issuer"
+	"statefulset.dev/apiserver/storerights"
 )
 
-// secretsOf is a host in memory that refuses a write over what its writer has not seen.
+// secretsOf is a host in memory with the empty Secrets of the manifests. It refuses a write over what
+// its writer has not seen.
 func secretsOf(t *testing.T) typedcorev1.SecretInterface {
 	t.Helper()
 	host := fake.NewClientset()
-	version := 0
+	var mu sync.Mutex
+	versions := map[string]int{}
 	host.PrependReactor("update", "secrets", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		next := action.(clienttesting.UpdateAction).GetObject().(*corev1.Secret)
-		if next.ResourceVersion != "" && next.ResourceVersion != fmt.Sprint(version) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next.ResourceVersion != fmt.Sprint(versions[next.Name]) {
 			return true, nil, apierrors.NewConflict(corev1.Resource("secrets"), next.Name, errors.New("it has changed"))
 		}
-		version++
-		next.ResourceVersion = fmt.Sprint(version)
+		versions[next.Name]++
+		next.ResourceVersion = fmt.Sprint(versions[next.Name])
 		return false, nil, nil
 	})
-	return host.CoreV1().Secrets(namespace)
+	secrets := host.CoreV1().Secrets(namespace)
+	for _, name := range []string{Peers.Secret(), Clients.Secret(), ServersSecret} {
+		empty := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: "0"}}
+		if _, err := secrets.Create(t.Context(), empty, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return secrets
 }
 
-// party is a process that belongs to the store.
+// party is a process that looks after its files.
 type party struct {
 	files *Files
 	stop  context.CancelFunc
 	done  sync.WaitGroup
 }
 
-// join starts a process. It looks after its certificate until the test ends.
-func join(t *testing.T, dir string, request issuer.Request, secrets typedcorev1.SecretInterface) *party {
+// join starts a process. It looks after its files until the test ends.
+func join(t *testing.T, files *Files, err error) *party {
 	t.Helper()
-	files, err := Make(t.Context(), dir, request, secrets, namespace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +87,13 @@ func (p *party) end() {
 // whom it trusts is what it has read at its start.
 func server(t *testing.T, secrets typedcorev1.SecretInterface) *tls.Config {
 	t.Helper()
-	p := join(t, t.TempDir(), issuer.Request{Name: "server", Client: true, Lifetime: DefaultLifetime}, secrets)
-	config, err := p.files.TLS().ClientConfig()
+	files, err := Receive(t.Context(), t.TempDir(), secrets, namespace)
+	return clientOf(t, join(t, files, err).files.TLS())
+}
+
+func clientOf(t *testing.T, info transport.TLSInfo) *tls.Config {
+	t.Helper()
+	config, err := info.ClientConfig()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,19 +102,32 @@ func server(t *testing.T, secrets typedcorev1.SecretInterface) *tls.Config {
 
 // member is one of three.
 type member struct {
-	*party
-	data string
-	part *embeddedetcd.Part
-	etcd *embeddedetcd.Etcd
+	parties []*party
+	data    string
+	part    *embeddedetcd.Part
+	etcd    *embeddedetcd.Etcd
 }
 
 func (m *member) endpoint() string { at := m.part.ClientURL(); return at.String() }
 
+func (m *member) request() issuer.Request {
+	return issuer.Request{Name: m.part.Name, IPs: []net.IP{net.IPv4(127, 0, 0, 1)}, Client: true, Lifetime: DefaultLifetime}
+}
+
 // start starts the process of a member, on its disk. Its certificates are in memory, so they are new.
 func (m *member) start(t *testing.T, secrets typedcorev1.SecretInterface) {
 	t.Helper()
-	m.party = join(t, t.TempDir(), issuer.Request{Name: m.part.Name, IPs: []net.IP{net.IPv4(127, 0, 0, 1)}, Client: true, Lifetime: DefaultLifetime}, secrets)
-	m.part.TLS = m.files.TLS()
+	for authority, info := range map[Authority]*transport.TLSInfo{Peers: &m.part.PeerTLS, Clients: &m.part.ClientTLS} {
+		files, err := Sign(t.Context(), t.TempDir(), authority, m.request(), secrets, namespace)
+		m.parties = append(m.parties, join(t, files, err))
+		*info = files.TLS()
+	}
+	m.part.Serving = storerights.Rights{Members: []string{"member-0", "member-1", "member-2"}, Server: ServerName, Prefix: prefix}.Options()
+	m.run(t)
+}
+
+func (m *member) run(t *testing.T) {
+	t.Helper()
 	dir, err := embeddedetcd.OpenDir(m.data)
 	if err != nil {
 		t.Fatal(err)
@@ -120,11 +151,14 @@ func (m *member) close(t *testing.T) {
 	if err := m.etcd.Close(); err != nil {
 		t.Errorf("stopping %s: %v", m.part.Name, err)
 	}
-	m.end()
+	for _, p := range m.parties {
+		p.end()
+	}
+	m.parties = nil
 }
 
 // begin starts a store of three.
-func begin(t *testing.T, secrets typedcorev1.SecretInterface) []*member {
+func begin(t *testing.T, start func(*member)) []*member {
 	t.Helper()
 	members, cluster := []*member{}, map[string]string{}
 	for i := range 3 {
@@ -137,7 +171,7 @@ func begin(t *testing.T, secrets typedcorev1.SecretInterface) []*member {
 		members = append(members, &member{part: part, data: filepath.Join(t.TempDir(), "data")})
 	}
 	for _, m := range members {
-		m.start(t, secrets)
+		start(m)
 		t.Cleanup(func() { m.close(t) })
 	}
 	for _, m := range members {
@@ -156,13 +190,13 @@ func freePort(t *testing.T) int {
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
-// issuedBy waits until a member shows a certificate of an authority.
-func issuedBy(t *testing.T, m *member, want string) {
+// issuedBy waits until a port of a member shows a certificate of an authority.
+func issuedBy(t *testing.T, m *member, port int, want string) {
 	t.Helper()
 	var got string
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(10 * time.Millisecond) {
 		dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
-		connection, err := dialer.DialContext(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", fmt.Sprint(m.part.ClientPort)))
+		connection, err := dialer.DialContext(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", fmt.Sprint(port)))
 		if err != nil {
 			t.Fatal(err)
 		}

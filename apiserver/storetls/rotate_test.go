@@ -18,12 +18,14 @@ import (
 	"go.uber.org/zap"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"statefulset.dev/apiserver/issuer"
 )
 
 const (
 	namespace = "statefulset-system"
+	prefix    = "/registry/statefulset.dev"
 	patience  = time.Minute
 )
 
@@ -78,7 +80,7 @@ func write(t *testing.T, name string, config *tls.Config, members []*member, res
 			if away == to {
 				continue
 			}
-			err := put(context.Background(), config, fmt.Sprintf("%s/%d", name, w.written.Load()), to.endpoint())
+			err := put(context.Background(), config, fmt.Sprintf("%s/%s/%d", prefix, name, w.written.Load()), to.endpoint())
 			switch restarted := away != nil || restarts.begun.Load() != begun; {
 			case err == nil:
 				w.written.Add(1)
@@ -117,69 +119,105 @@ func more(t *testing.T, when string, writers ...*writer) {
 	}
 }
 
-func TestAnotherAuthorityTakesOverWhileServersWrite(t *testing.T) {
-	secrets := secretsOf(t)
-	members := begin(t, secrets)
-	var restarts restarts
-	restart := func() {
-		for _, m := range members {
-			restarts.begin(m)
-			m.close(t)
-			m.start(t, secrets)
-			m.ready(t)
-			restarts.end()
-		}
-	}
-	// This one is never restarted.
-	old := write(t, "a server of before", server(t, secrets), members, &restarts)
-	more(t, "before", old)
-	before, err := obtain(t.Context(), secrets, namespace, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+// store is what a test does to members while servers write.
+type store struct {
+	secrets  typedcorev1.SecretInterface
+	members  []*member
+	restarts restarts
+	writers  []*writer
+}
 
-	name, err := Rotate(t.Context(), secrets, namespace, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range members {
-		issuedBy(t, m, name)
-	}
-	during := write(t, "a server that was restarted since", server(t, secrets), members, &restarts)
-	more(t, "another authority signs", old, during)
-	restart()
-	more(t, "all members were restarted", old, during)
+// add starts a server that writes.
+func (s *store) add(t *testing.T, name string, config *tls.Config) {
+	t.Helper()
+	s.writers = append(s.writers, write(t, name, config, s.members, &s.restarts))
+}
 
-	if _, err := Finish(t.Context(), secrets, namespace, time.Now().Add(settle)); err != nil {
-		t.Fatal(err)
+// roll restarts one member after the other.
+func (s *store) roll(t *testing.T, start func(*member)) {
+	t.Helper()
+	for _, m := range s.members {
+		s.restarts.begin(m)
+		m.close(t)
+		start(m)
+		m.ready(t)
+		s.restarts.end()
 	}
-	after := write(t, "a server that came after", server(t, secrets), members, &restarts)
-	more(t, "the predecessor is gone", old, during, after)
-	restart()
-	more(t, "all members were restarted without the predecessor", old, during, after)
+}
 
-	forged, err := before.signer().Issue(issuer.Request{Name: "server", Client: true, Lifetime: time.Hour}, time.Now())
+// end stops the writers, and looks for what they have written.
+func (s *store) end(t *testing.T) {
+	t.Helper()
+	for _, w := range s.writers {
+		w.end()
+		nothingIsLost(t, w, s.members[0])
+		t.Logf("%s: %d writes, %d repeated while a member was restarted, 0 failed", w.name, w.written.Load(), w.repeated.Load())
+	}
+}
+
+// strangers tries to write with a certificate of an authority that must not be trusted any more.
+func (s *store) strangers(t *testing.T, signer issuer.Authority, name string) {
+	t.Helper()
+	made, err := signer.Issue(issuer.Request{Name: name, Client: true, Lifetime: time.Hour}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair, err := tls.X509KeyPair(forged.Certificate, forged.Key)
+	pair, err := tls.X509KeyPair(made.Certificate, made.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range members {
-		config := after.config.Clone()
-		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+	config := s.writers[len(s.writers)-1].config.Clone()
+	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+	for _, m := range s.members {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-		if err := put(ctx, config, "forged", m.endpoint()); err == nil {
-			t.Errorf("%s has let one write whom the predecessor has signed, want that it is not trusted any more", m.part.Name)
+		if err := put(ctx, config, prefix+"/forged", m.endpoint()); err == nil {
+			t.Errorf("%s has let %s write, whom %s has signed, want that this is not trusted",
+				m.part.Name, name, signer.Certificate.Subject.CommonName)
 		}
 		cancel()
 	}
-	for _, w := range []*writer{old, during, after} {
-		w.end()
-		nothingIsLost(t, w, members[0])
-		t.Logf("%s: %d writes, %d repeated while a member was restarted, 0 failed", w.name, w.written.Load(), w.repeated.Load())
+}
+
+func TestAnotherAuthorityTakesOverWhileServersWrite(t *testing.T) {
+	for _, authority := range []Authority{Peers, Clients} {
+		t.Run(string(authority), func(t *testing.T) { takeOver(t, authority) })
 	}
+}
+
+func takeOver(t *testing.T, authority Authority) {
+	t.Parallel()
+	secrets := secretsOf(t)
+	start := func(m *member) { m.start(t, secrets) }
+	s := &store{secrets: secrets, members: begin(t, start)}
+	// This one is never restarted.
+	s.add(t, "a server of before", server(t, secrets))
+	more(t, "before", s.writers...)
+	before, err := source{secrets, namespace, authority}.obtain(t.Context(), trust{}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	name, err := Rotate(t.Context(), authority, secrets, namespace, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range s.members {
+		issuedBy(t, m, map[Authority]int{Peers: m.part.PeerPort, Clients: m.part.ClientPort}[authority], name)
+	}
+	s.add(t, "a server that was restarted since", server(t, secrets))
+	more(t, "another authority signs", s.writers...)
+	s.roll(t, start)
+	more(t, "all members were restarted", s.writers...)
+
+	if _, err := Finish(t.Context(), authority, secrets, namespace, time.Now().Add(settle)); err != nil {
+		t.Fatal(err)
+	}
+	s.add(t, "a server that came after", server(t, secrets))
+	more(t, "the predecessor is gone", s.writers...)
+	s.roll(t, start)
+	more(t, "all members were restarted without the predecessor", s.writers...)
+	s.strangers(t, before.signer(), ServerName)
+	s.end(t)
 }
 
 // nothingIsLost looks for everything that was acknowledged.
@@ -190,7 +228,7 @@ func nothingIsLost(t *testing.T, w *writer, through *member) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	found, err := client.Get(t.Context(), w.name+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+	found, err := client.Get(t.Context(), prefix+"/"+w.name+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,35 +246,35 @@ func TestMistakesWithAuthoritiesAreRefused(t *testing.T) {
 			t.Errorf("%s: got error %v, want one that says %q", what, err, want)
 		}
 	}
-	_, err := Rotate(t.Context(), secrets, namespace, now)
-	expect("without an authority", err, "reading Secret statefulset-system/statefulset-apiserver-etcd-ca")
-	if _, err := obtain(t.Context(), secrets, namespace, now); err != nil {
+	_, err := Rotate(t.Context(), Peers, secrets, namespace, now)
+	expect("without an authority", err, "the Secret statefulset-system/statefulset-apiserver-etcd-peer-ca cannot be used")
+	if _, err := (source{secrets, namespace, Peers}).obtain(t.Context(), trust{}, now); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Finish(t.Context(), secrets, namespace, now)
+	_, err = Finish(t.Context(), Peers, secrets, namespace, now)
 	expect("an end without a beginning", err, "nothing takes its place yet")
-	first, err := Rotate(t.Context(), secrets, namespace, now)
+	first, err := Rotate(t.Context(), Peers, secrets, namespace, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Rotate(t.Context(), secrets, namespace, now)
+	_, err = Rotate(t.Context(), Peers, secrets, namespace, now)
 	expect("twice", err, first+" signs since")
-	_, err = Finish(t.Context(), secrets, namespace, now.Add(settle-time.Minute))
+	_, err = Finish(t.Context(), Peers, secrets, namespace, now.Add(settle-time.Minute))
 	expect("an end too early", err, "run this after")
-	held, err := secrets.Get(t.Context(), SecretName, metav1.GetOptions{})
+	held, err := secrets.Get(t.Context(), Peers.Secret(), metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if keys := strings.Count(string(held.Data["ca.key"]), "BEGIN"); keys != 1 {
 		t.Errorf("keys in the Secret: got %d, want 1: the predecessor signs nothing any more", keys)
 	}
-	if _, err := Finish(t.Context(), secrets, namespace, now.Add(settle)); err != nil {
+	if _, err := Finish(t.Context(), Peers, secrets, namespace, now.Add(settle)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := secrets.Update(t.Context(), held, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
 		t.Errorf("a write over what its writer has not seen: got %v, want a conflict", err)
 	}
-	second, err := Rotate(t.Context(), secrets, namespace, now.Add(2*settle))
+	second, err := Rotate(t.Context(), Peers, secrets, namespace, now.Add(2*settle))
 	if err != nil || second == first {
 		t.Errorf("once more: got %q and error %v, want another authority", second, err)
 	}

@@ -38,24 +38,24 @@ func TestWhatEachModeRuns(t *testing.T) {
 	}{
 		"the defaults": {
 			replicas: 3, args: []string{"--tls-auto", "--etcd-tls-auto=/tmp/etcd-tls", "--shutdown-delay-duration=10s"}, mounts: "tmp",
-			kinds: []string{"StatefulSet", "PodDisruptionBudget"}, absent: []string{"Namespace", "PersistentVolumeClaim", "Certificate", "Secret"},
+			kinds: []string{"StatefulSet", "PodDisruptionBudget", "Secret"}, absent: []string{"Namespace", "PersistentVolumeClaim", "Certificate"},
 		},
 		"an embedded store": {
 			values: values{"store": values{"mode": "embedded"}}, replicas: 1, args: []string{"--tls-auto", "--data-dir=/data/etcd"}, mounts: "data tmp",
-			kinds: []string{"PersistentVolumeClaim"}, absent: []string{"StatefulSet", "PodDisruptionBudget"},
+			kinds: []string{"PersistentVolumeClaim"}, absent: []string{"StatefulSet", "PodDisruptionBudget", "Secret"},
 		},
 		"an etcd that is there already": {
 			values: values{"store": external(), "replicas": 2}, replicas: 2, mounts: "etcd tmp",
 			args:   []string{"--etcd-servers=https://a:2379,https://b:2379", "--etcd-cafile=/etcd/ca.crt", "--etcd-certfile=/etcd/tls.crt", "--etcd-keyfile=/etcd/tls.key"},
-			absent: []string{"StatefulSet", "PersistentVolumeClaim"},
+			absent: []string{"StatefulSet", "PersistentVolumeClaim", "Secret"},
 		},
 		"a certificate that is there already": {
 			values: values{"tls": existing()}, replicas: 3, mounts: "tls tmp",
-			args: []string{"--tls-cert-file=/tls/tls.crt", "--tls-private-key-file=/tls/tls.key"}, absent: []string{"Secret", "Certificate"},
+			args: []string{"--tls-cert-file=/tls/tls.crt", "--tls-private-key-file=/tls/tls.key"}, absent: []string{"Certificate"},
 		},
 		"a certificate of cert-manager": {
 			values: values{"tls": values{"mode": "certManager"}}, replicas: 3, mounts: "tls tmp",
-			args: []string{"--tls-cert-file=/tls/tls.crt"}, kinds: []string{"Certificate", "Issuer"}, absent: []string{"Secret"},
+			args: []string{"--tls-cert-file=/tls/tls.crt"}, kinds: []string{"Certificate", "Issuer"},
 		},
 		"a certificate of somebody whom cert-manager knows": {
 			values: values{"tls": values{"mode": "certManager", "issuerRef": values{"kind": "ClusterIssuer", "name": "internal"}}}, replicas: 3, mounts: "tls tmp",
@@ -201,11 +201,37 @@ func TestTheCertificateOfAReleaseIsTheSameEverywhere(t *testing.T) {
 		case "APIService":
 			told, _, _ = unstructured.NestedString(o.Object, "spec", "caBundle")
 		case "Secret":
+			if o.GetName() != "statefulset-apiserver-serving" {
+				continue
+			}
 			kept, _, _ = unstructured.NestedString(o.Object, "data", "ca.crt")
 		}
 	}
 	if told == "" || told != kept {
 		t.Errorf("caBundle: got %q, want the ca.crt of the Secret, %q", told, kept)
+	}
+}
+
+// A manifest that never had data leaves it alone when it is applied again, with Helm and with kubectl.
+func TestSecretsOfTheStoreAreEmptyAndKept(t *testing.T) {
+	var found []string
+	for _, o := range renderObjects(t, nil) {
+		if o.GetKind() != "Secret" {
+			continue
+		}
+		found = append(found, o.GetName())
+		for _, field := range []string{"data", "stringData", "immutable"} {
+			if value, has := o.Object[field]; has {
+				t.Errorf("%s: got %s %v, want none", o.GetName(), field, value)
+			}
+		}
+		if got := o.GetAnnotations()["helm.sh/resource-policy"]; got != "keep" {
+			t.Errorf("%s: got helm.sh/resource-policy %q, want keep", o.GetName(), got)
+		}
+	}
+	want := []string{"statefulset-apiserver-etcd-peer-ca", "statefulset-apiserver-etcd-client-ca", "statefulset-apiserver-etcd-server-tls"}
+	if !slices.Equal(found, want) {
+		t.Errorf("Secrets: got %v, want %v", found, want)
 	}
 }
 

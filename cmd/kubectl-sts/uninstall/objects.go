@@ -120,7 +120,10 @@ func staying() []object {
 		{kind: kindOf("", "configmaps"), name: serverName + "-ca"},
 		{kind: kindOf("", "secrets"), name: serverName + "-serving"},
 		{kind: kindOf("", "configmaps"), name: storeName},
-		{kind: kindOf("", "secrets"), name: storeName + "-ca"},
+		{kind: kindOf("", "secrets"), name: storeName + "-ca"}, // of earlier versions
+		{kind: kindOf("", "secrets"), name: storeName + "-peer-ca"},
+		{kind: kindOf("", "secrets"), name: storeName + "-client-ca"},
+		{kind: kindOf("", "secrets"), name: storeName + "-server-tls"},
 	}
 	for ordinal := range mostMembers {
 		all = append(all, object{kind: kindOf("", "persistentvolumeclaims"), name: fmt.Sprintf("data-%s-%d", storeName, ordinal)})

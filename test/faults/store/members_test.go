@@ -61,20 +61,27 @@ func newStore(t *testing.T, fault string, prepare ...func(data string)) *storeMe
 
 // startStore starts members, and a server on them. launched is told of each process.
 func startStore(r *run, members []lab.StoreMember, launched func(i int, process *lab.Process)) *storeMembers {
-	t, s := r.t, &storeMembers{r, members}
-	var servers []string
+	s := &storeMembers{r, members}
 	for i, m := range members {
-		r.processes = append(r.processes, r.lab.Launch(t, m.Program))
+		r.processes = append(r.processes, r.lab.Launch(r.t, m.Program))
 		launched(i, r.processes[i])
-		servers = append(servers, m.URL)
 	}
 	r.awaitMembers()
-	r.program.Args = r.program.Args.Without("data-dir").
-		With("etcd-servers", strings.Join(servers, ",")).With("etcd-tls-auto", filepath.Join(t.TempDir(), "tls"))
-	r.server = r.lab.Start(t, r.program)
-	r.awaitAggregator()
-	r.truthFrom = func() []string { return []string{s.members[0].Socket(t)} }
+	s.serve()
 	return s
+}
+
+// serve starts the server on the members.
+func (s *storeMembers) serve() {
+	var servers []string
+	for _, m := range s.members {
+		servers = append(servers, m.URL)
+	}
+	s.program.Args = s.program.Args.Without("data-dir").
+		With("etcd-servers", strings.Join(servers, ",")).With("etcd-tls-auto", filepath.Join(s.t.TempDir(), "tls"))
+	s.server = s.lab.Start(s.t, s.program)
+	s.awaitAggregator()
+	s.truthFrom = func() []string { return []string{s.members[0].Socket(s.t)} }
 }
 
 func (s *storeMembers) launch(i int) { s.processes[i] = s.lab.Launch(s.t, s.members[i].Program) }

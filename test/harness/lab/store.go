@@ -24,8 +24,8 @@ type StoreMember struct {
 }
 
 // StoreMembers are the members of a new store, each at an address of loopback of its own. They are
-// not started. The host gets the rights that members and servers need, from a manifest, and forgets
-// what those of another test have noted.
+// not started. The host gets the rights and the Secrets that members and servers need, from a manifest,
+// and forgets what those of another test have noted.
 func (l *Lab) StoreMembers(t testing.TB, rights string, n int) []StoreMember {
 	t.Helper()
 	return l.storeMembers(t, rights, n, storeHosts)
@@ -40,8 +40,26 @@ func (l *Lab) StoreMembersApart(t testing.TB, rights string, n int) []StoreMembe
 // storeHosts begins the addresses where members are looked for. Their ordinals follow.
 const storeHosts = "127.0.9."
 
+// StoreMembersIn are the members of a new store whose notes and Secrets are in a namespace of their own,
+// beside a server with another store.
+func (l *Lab) StoreMembersIn(t testing.TB, namespace, rights string, n int) []StoreMember {
+	t.Helper()
+	content, err := os.ReadFile(rights)
+	if err != nil {
+		t.Fatalf("reading the rights of members: %v", err)
+	}
+	l.MustKubectl(t, strings.ReplaceAll(string(content), "statefulset-system", namespace), "apply", "-f", "-")
+	members := l.membersOf(t, n, storeHosts)
+	for i := range members {
+		members[i].Args = members[i].Args.With("store-note-namespace", namespace)
+	}
+	return members
+}
+
 func (l *Lab) storeMembers(t testing.TB, rights string, n int, listens string) []StoreMember {
 	t.Helper()
+	l.MustKubectl(t, "", "--namespace=statefulset-system", "delete", "--ignore-not-found", "secret", "statefulset-apiserver-etcd-ca",
+		"statefulset-apiserver-etcd-peer-ca", "statefulset-apiserver-etcd-client-ca", "statefulset-apiserver-etcd-server-tls")
 	l.MustKubectl(t, "", "apply", "-f", rights)
 	for _, note := range []string{"configmap/statefulset-apiserver-etcd", "configmap/statefulset-apiserver-store"} {
 		if l.MustKubectl(t, "", "--namespace=statefulset-system", "get", "--ignore-not-found", "--output=name", note) != "" {
@@ -49,6 +67,11 @@ func (l *Lab) storeMembers(t testing.TB, rights string, n int, listens string) [
 			l.MustKubectl(t, "", "--namespace=statefulset-system", "delete", note)
 		}
 	}
+	return l.membersOf(t, n, listens)
+}
+
+func (l *Lab) membersOf(t testing.TB, n int, listens string) []StoreMember {
+	t.Helper()
 	root, port := t.TempDir(), FreePort(t)
 	peer, health := FreePort(t), FreePort(t)
 	var members []StoreMember

@@ -14,6 +14,7 @@ const (
 	server    = "apiserver"
 	whole     = server + "/servertest"
 	etcd      = server + "/embeddedetcd"
+	storeTLS  = server + "/storetls"
 	storage   = server + "/storage"
 	bodies    = server + "/bodylimit"
 	certs     = server + "/certificates"
@@ -75,6 +76,8 @@ func All() []Item {
 		{27, "Reserved keys", append(on("TestReservedKeysAreRefusedInTemplates"), in(registry, "TestKeysOfTheGroupAreRefused", "TestStoredKeysOfTheGroupStayValid")...)},
 		{28, "Deletion by removal", in(reviews, "TestWhatIsDeletedForARemovedTemplateIsAskedFor", "TestNoPathLeadsToDeletionThatWasNotReviewed")},
 		{29, "A set that ended the server", in(control, "TestAMarkIsWrittenBeforeTheFirstEvaluation", "TestASetThatIsSetAsideIsReleased")},
+		{30, "Authorities of the store", append(on("TestAServerThatWasTakenOverReadsNoAuthority", "TestAServerThatWasTakenOverIsNoPeerOfTheStore", "TestAServerThatWasTakenOverMintsNoCertificate"),
+			in(storeTLS, "TestAServerThatWasTakenOverIsNoMember", "TestAServerMayDoWhatItNeeds")...)},
 	}
 }
 
@@ -103,5 +106,5 @@ func Pattern(dir string) string {
 
 // Packages are those that hold tests without a cluster.
 func Packages() []string {
-	return []string{whole, etcd, storage, bodies, certs, reviews, command, supply, control, planning, rendering, readers, registry}
+	return []string{whole, etcd, storeTLS, storage, bodies, certs, reviews, command, supply, control, planning, rendering, readers, registry}
 }
