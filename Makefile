@@ -120,7 +120,7 @@ lint: ## Run golangci-lint over all modules
 
 PARTS ?=
 .PHONY: test
-test: build ## Run what every change has to pass: tests without a cluster, and suites on local clusters, some in short (PARTS picks parts)
+test: build bin/helm ## Run what every change has to pass: tests without a cluster, and suites on local clusters, some in short (PARTS picks parts)
 	@hack/test.sh $(PARTS)
 
 .PHONY: test-unit
@@ -223,7 +223,7 @@ test-sdk: build sdk ## Play 14 scenarios with the clients of four languages on a
 
 FAULT_SUITES ?= $(SUITES)
 .PHONY: test-faults
-test-faults: build ## Crash, cut, delay, corrupt and overload everything, and print what was found (FAULT_SUITES picks suites)
+test-faults: build bin/helm ## Crash, cut, delay, corrupt and overload everything, and print what was found (FAULT_SUITES picks suites)
 	@hack/test-faults.sh $(FAULT_SUITES)
 
 KILLS ?= 100

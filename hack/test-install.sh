@@ -33,6 +33,10 @@ system() { kubectl --namespace "$SYSTEM" "$@"; }
 of_system() { system get "$1" -o jsonpath="$2"; }
 node() { bin/cluster node "$1" "$2" --dir "$DIR" "${@:3}"; }
 
+# authority tells whether the Secret of the serving authority is another one, or has other data.
+authority() { of_system secret/statefulset-apiserver-ca '{.metadata.uid} {.data}' | sha256sum; }
+same_authority() { await "$1: the Secret of the authority" "$filled" authority; }
+
 # members names the pods of the set with their UIDs, and the set itself.
 members() { value pods '{range .items[*]}{.metadata.name}={.metadata.uid} {end}' && value sset/web '{.metadata.uid}'; }
 
@@ -94,6 +98,8 @@ began
 kubectl apply -f "$EXAMPLE"
 await "members that are ready" 3 value sset/web '{.status.readyReplicas}'
 standing=$(members)
+filled=$(authority)
+[[ -n $(of_system secret/statefulset-apiserver-ca '{.data.ca\.key}') ]] || fail "the server has not filled its Secret"
 sts doctor || fail "doctor has found failures"
 
 section "The disk of a member of the store is lost"
@@ -148,6 +154,7 @@ for mode in helm existingSecret auto; do
   writable "tls.mode=$mode"
   echo "tls.mode=$mode: served"
 done
+same_authority "all ways to have a certificate"
 
 [[ $(authorities) == "$signing" ]] || fail "authorities of the store: got others after upgrades, want the same"
 
@@ -199,6 +206,7 @@ kubectl wait --for=condition=Ready pod -l "$SELECTOR" --timeout="${TIMEOUT}s" >/
 section "The plugin"
 sts install --image=statefulset-apiserver:dev --timeout="${TIMEOUT}s" || fail "the installation failed"
 began
+same_authority "uninstalled by Helm and installed by the plugin"
 kubectl delete pods -l "$SELECTOR" --wait
 kubectl apply -f "$EXAMPLE"
 await "members that are ready" 3 value sset/web '{.status.readyReplicas}'
@@ -239,6 +247,7 @@ section "kubectl alone"
 kubectl apply -k artifacts/ha >/dev/null || fail "kubectl apply -k failed"
 system rollout status deployment/statefulset-apiserver --timeout="${TIMEOUT}s"
 served "applied by kubectl"
+same_authority "applied by kubectl"
 writable "applied by kubectl"
 sts doctor || fail "doctor has found failures"
 

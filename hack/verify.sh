@@ -48,7 +48,7 @@ each() { # each LIST COMMAND...: runs the command in every module of the list
   return $code
 }
 
-fingerprint() { git ls-files --cached --others --exclude-standard -z -- api client openapi artifacts/base artifacts/ha artifacts/kustomize artifacts/objects artifacts/objects-delete artifacts/protect artifacts/reclaim | xargs -0 sha256sum --; }
+fingerprint() { git ls-files --cached --others --exclude-standard -z -- api client openapi artifacts/base artifacts/ha artifacts/kustomize artifacts/objects artifacts/objects-delete artifacts/protect artifacts/reclaim artifacts/rights | xargs -0 sha256sum --; }
 
 # Compares with what was there before the run, and not with the last commit, so that uncommitted work can be checked too.
 generated() {

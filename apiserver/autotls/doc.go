@@ -4,7 +4,8 @@
 // Package autotls makes the certificate that the server serves with, and the authority by
 // which the host cluster knows it, and renews both.
 //
-// The authorities are in a Secret of the host, so that all replicas sign with the same ones.
+// The authorities are in a Secret of the host, so that all replicas sign with the same ones. The
+// manifests create it empty, and the server fills it: it has no right to create Secrets.
 // Each replica makes its certificate in memory, and tells the host by the caBundle of the
 // APIService whom to trust. An authority is published long before it signs, and stays
 // trusted until nothing that it has signed is valid any more, so no request is refused

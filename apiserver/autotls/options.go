@@ -38,7 +38,7 @@ func NewOptions() *Options {
 // AddFlags adds all flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.Enabled, "tls-auto", o.Enabled,
-		"Make the serving certificate and the authority that signs it, renew both, and tell the host cluster of the authority by the caBundle of our APIService. The authority is kept in the Secret "+secretName+" of --store-note-namespace. Not together with --tls-cert-file.")
+		"Make the serving certificate and the authority that signs it, renew both, and tell the host cluster of the authority by the caBundle of our APIService. The authority is kept in the Secret "+secretName+" of --store-note-namespace, which has to exist. Not together with --tls-cert-file.")
 	flags.DurationVar(&o.CertificateLifetime, "tls-auto-certificate-lifetime", o.CertificateLifetime,
 		"How long a certificate that --tls-auto makes is valid. It is renewed when two thirds of that have passed.")
 	flags.DurationVar(&o.AuthorityLifetime, "tls-auto-authority-lifetime", o.AuthorityLifetime,

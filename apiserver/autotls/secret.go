@@ -27,8 +27,6 @@ const (
 	authorityName = "statefulset-apiserver-ca"
 
 	description       = "kubernetes.io/description"
-	secretDescription = "The authorities that sign the serving certificates of statefulset-apiserver, the newest last. Kept and renewed by the server. " +
-		"If this is deleted, the server makes another authority; it goes on to trust those in the caBundle of its APIService until they have expired or are removed there."
 	configDescription = "The authorities by which statefulset-apiserver is known to clients that reach it directly. Kept by the server."
 )
 
@@ -40,18 +38,27 @@ type keeper struct {
 
 // kept is what was read.
 type kept struct {
-	secret      *corev1.Secret // nil if there is none
+	secret *corev1.Secret
+	// authorities are none if the Secret is empty, as the manifests create it.
 	authorities []issuer.Authority
 }
 
-// read finds the authorities, none if there is no Secret.
+// isEmpty reports whether no authority has been made yet.
+func (k kept) isEmpty() bool { return len(k.secret.Data) == 0 }
+
+// read finds the authorities, none if the Secret is empty. The server must not create Secrets, so
+// a missing one is an error.
 func (k keeper) read(ctx context.Context) (kept, error) {
 	secret, err := k.core.Secrets(k.namespace).Get(ctx, secretName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return kept{}, nil
+		return kept{}, fmt.Errorf("the Secret %[1]s/%[2]s does not exist, and the server has no right to create it; to create it: kubectl --namespace %[1]s create secret generic %[2]s",
+			k.namespace, secretName)
 	}
 	if err != nil {
 		return kept{}, fmt.Errorf("reading Secret %s/%s: %w", k.namespace, secretName, err)
+	}
+	if held := (kept{secret: secret}); held.isEmpty() {
+		return held, nil
 	}
 	all, err := issuer.FromSecret(secret.Data)
 	if err != nil {
@@ -73,28 +80,20 @@ func (k keeper) usable(held kept, now time.Time) error {
 // unusable says what to do about a Secret that is of no use. It is not replaced without
 // being asked for: whoever gave it may have meant something by it.
 func (k keeper) unusable(why string) error {
-	return fmt.Errorf("the Secret %[1]s/%[2]s cannot be used: %[3]s; to have another authority made: kubectl --namespace %[1]s delete secret %[2]s", k.namespace, secretName, why)
+	return fmt.Errorf("the Secret %[1]s/%[2]s cannot be used: %[3]s; to have another authority made, empty it: kubectl --namespace %[1]s patch secret %[2]s --type=json --patch='[{\"op\":\"remove\",\"path\":\"/data\"}]'",
+		k.namespace, secretName, why)
 }
 
 // write keeps other authorities in the place of those that were read. It fails if
-// somebody else was faster.
+// somebody else was faster: the update is of the version that was read.
 func (k keeper) write(ctx context.Context, old kept, all []issuer.Authority) error {
 	data, err := issuer.ToSecret(all)
 	if err != nil {
 		return err
 	}
-	secrets := k.core.Secrets(k.namespace)
-	if old.secret == nil {
-		_, err = secrets.Create(ctx, &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Name: secretName, Annotations: map[string]string{description: secretDescription}},
-			Data:       data,
-		}, metav1.CreateOptions{})
-	} else {
-		next := old.secret.DeepCopy()
-		next.Data = data
-		_, err = secrets.Update(ctx, next, metav1.UpdateOptions{})
-	}
-	if err != nil {
+	next := old.secret.DeepCopy()
+	next.Data = data
+	if _, err := k.core.Secrets(k.namespace).Update(ctx, next, metav1.UpdateOptions{}); err != nil {
 		return fmt.Errorf("writing Secret %s/%s: %w", k.namespace, secretName, err)
 	}
 	return nil

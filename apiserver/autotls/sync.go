@@ -83,7 +83,7 @@ func (c *Certificate) step(ctx context.Context) (next time.Time, err error) {
 		return time.Time{}, err
 	}
 	now := c.clock.Now()
-	if held.secret == nil {
+	if held.isEmpty() {
 		return time.Time{}, c.begin(ctx, held, registered, now)
 	}
 	if err := errors.Join(c.keeper.usable(held, now), fromTheFuture(held.authorities, now)); err != nil {

@@ -5,10 +5,13 @@ package hostcluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -16,6 +19,9 @@ import (
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"statefulset.dev/apiserver/logthrottle"
 )
 
 // A Service is often created just before the set that names it, so one that is not known is
@@ -45,10 +51,29 @@ func NewServices(client kubernetes.Interface) (*Services, error) {
 	informer := coreinformers.NewFilteredServiceInformer(client, metav1.NamespaceAll, NoResync, cache.Indexers{}, func(options *metav1.ListOptions) {
 		options.FieldSelector = headless
 	})
-	if err := informer.SetTransform(nameAndSelector); err != nil {
+	err := informer.SetTransform(nameAndSelector)
+	if err == nil {
+		err = informer.SetWatchErrorHandlerWithContext(reportUnread())
+	}
+	if err != nil {
 		return nil, fmt.Errorf("preparing the watch of services: %w", err)
 	}
 	return &Services{informer, client}, nil
+}
+
+// reportUnread logs why Services cannot be read, ever more rarely: the server works without, and an
+// operator may not want it to read them. The informer calls it in one goroutine, and retries with a
+// back-off.
+func reportUnread() cache.WatchErrorHandlerWithContext {
+	var logged logthrottle.Throttle
+	return func(ctx context.Context, _ *cache.Reflector, err error) {
+		if ctx.Err() != nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.Is(err, io.EOF) {
+			return // it goes on by itself
+		}
+		if logged.IsDue(err, time.Now()) {
+			klog.FromContext(ctx).Info("Cannot read Services, so no set gets a warning about its serviceName; artifacts/rights/reads has the right", "err", err)
+		}
+	}
 }
 
 // nameAndSelector keeps of a Service by what it is found, and its selector unless that is huge.

@@ -86,7 +86,8 @@ func (f *facts) lacksRight(d *draft, m member) bool {
 	if f.SetsConditions || !f.needsDrain(m, f.changeOf(d, m)) {
 		return false
 	}
-	d.blocked(v1.ReasonMissingRight, "pod %s cannot be drained before it is updated in place: the controller has no right to patch pods/status; give it that, or remove spec.updateStrategy.rollingUpdate.inPlace.drainSeconds", m.pod.Name)
+	d.blocked(v1.ReasonMissingRight, "pod %s cannot be drained before it is updated in place: the controller has no right to patch pods/status; %s; or remove spec.updateStrategy.rollingUpdate.inPlace.drainSeconds",
+		m.pod.Name, inPlaceGrant().remedy())
 	return true
 }
 

@@ -75,10 +75,12 @@ func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now t
 		set(&status, now, v1.StatefulSetCondition{Type: kind, Status: is, Reason: word, Message: message})
 	}
 	if IsRefusal(worst.Err) {
-		say(v1.StatefulSetReady, corev1.ConditionFalse, v1.ReasonHostRefused)
-		say(v1.StatefulSetProgressing, corev1.ConditionFalse, v1.ReasonHostRefused)
-		say(v1.StatefulSetReconciling, corev1.ConditionFalse, v1.ReasonHostRefused)
-		say(v1.StatefulSetStalled, corev1.ConditionTrue, v1.ReasonHostRefused)
+		word, advice := refusalWord(worst)
+		message += advice
+		say(v1.StatefulSetReady, corev1.ConditionFalse, word)
+		say(v1.StatefulSetProgressing, corev1.ConditionFalse, word)
+		say(v1.StatefulSetReconciling, corev1.ConditionFalse, word)
+		say(v1.StatefulSetStalled, corev1.ConditionTrue, word)
 		keepTransitions(before, &status)
 		return status
 	}
@@ -96,6 +98,14 @@ func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now t
 	}
 	keepTransitions(before, &status)
 	return status
+}
+
+// refusalWord is the reason for what the host refused, and what to do if a right is missing.
+func refusalWord(failure Failure) (word, advice string) {
+	if missing := missingGrant(failure); missing != nil {
+		return v1.ReasonMissingRight, "; " + missing.remedy()
+	}
+	return v1.ReasonHostRefused, ""
 }
 
 // isMinor reports whether nothing rests on what the host did not carry out.

@@ -139,6 +139,7 @@ func TestValuesThatAreRefused(t *testing.T) {
 		"a size without unit":                       {values{"store": values{"size": "16"}}, "/store/size"},
 		"objects of a kind without a switch":        {values{"objects": values{"pods": true}}, "/objects"},
 		"deleted objects of such a kind":            {values{"objectsDelete": values{"pods": true}}, "/objectsDelete"},
+		"a right without a switch":                  {values{"rights": values{"pods": false}}, "/rights"},
 		"a digest that is none":                     {values{"image": values{"digest": "latest"}}, "/image/digest"},
 	} {
 		if _, err := render(chart, tc.values); err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -45,6 +45,17 @@ type addition struct {
 func additions() []addition {
 	all := []addition{{"reclaim", "# The right of the controller to delete claims of removed members, for sets that ask for it.\n", "reclaim/rbac.yaml",
 		map[string]any{"reclaim": map[string]any{"claims": true}}}}
+	for _, right := range []struct{ value, folder, template, about string }{
+		{"gates", "gates", "rbac-options.yaml", "set conditions of pods, for sets with gates"},
+		{"inPlace", "in-place", "rbac-options.yaml", "resize pods and set their conditions, for sets that are updated in place"},
+		{"eviction", "eviction", "rbac-options.yaml", "evict pods, for sets that ask for it"},
+		{"reads", "reads", "rbac-reads.yaml", "read what warnings need, and what the cluster's answers depend on"},
+	} {
+		alone := map[string]any{"gates": false, "inPlace": false, "eviction": false, "reads": false}
+		alone[right.value] = true
+		all = append(all, addition{"rights/" + right.folder, "# The right of the server to " + right.about + ". base and ha have it.\n", right.template,
+			map[string]any{"rights": alone}})
+	}
 	for _, resource := range []string{"configmaps", "jobs", "secrets", "services"} {
 		all = append(all, addition{"objects/" + resource, "# The right of the controller to make " + resource + ", for sets that describe some.\n", "objects/rbac.yaml",
 			map[string]any{"objects": map[string]any{resource: true}}})
@@ -81,9 +92,10 @@ func (a addition) write(artifacts string) error {
 func order() []string {
 	return []string{
 		"namespace.yaml", "quota.yaml", "serviceaccount.yaml",
-		"rbac-apiserver.yaml", "rbac-controller.yaml", "rbac-store-note.yaml", "rbac-certificates.yaml", "rbac-etcd.yaml",
+		"rbac-apiserver.yaml", "rbac-reads.yaml", "rbac-options.yaml", "rbac-controller.yaml", "rbac-store-note.yaml",
+		"rbac-certificates.yaml", "rbac-etcd.yaml",
 		"preflight.yaml", "../" + guard, "rbac-users.yaml", "flowschemas.yaml", "networkpolicy.yaml", "service.yaml",
-		"certificate.yaml", "storage.yaml", "etcd.yaml", "poddisruptionbudget.yaml", "deployment.yaml", "apiservice.yaml",
+		"certificate.yaml", "serving-authority.yaml", "storage.yaml", "etcd.yaml", "poddisruptionbudget.yaml", "deployment.yaml", "apiservice.yaml",
 	}
 }
 
@@ -108,7 +120,7 @@ func (k kustomization) write(artifacts string, files map[string]string) error {
 		if path.Dir(name) == guard {
 			target = filepath.Join(artifacts, name)
 		}
-		if err := os.WriteFile(target, []byte(header+text), 0o644); err != nil {
+		if err := os.WriteFile(target, []byte(header+strings.TrimPrefix(text, "---\n")), 0o644); err != nil {
 			return fmt.Errorf("writing what was rendered: %w", err)
 		}
 	}

@@ -42,6 +42,8 @@ type world struct {
 
 	// since is when the host was ready. A host that starts refuses everything at first.
 	since time.Time
+	// lacking is for which time the server lacked optional rights.
+	lacking struct{ from, until time.Time }
 
 	asking *http.Client // as administrator, straight to the server
 

@@ -61,3 +61,39 @@ topologySpreadConstraints:
       app.kubernetes.io/name: {{ $.app }}
 {{- end }}
 {{- end -}}
+
+{{- /* Whether a role of this release exists that its values switch off. It stays, without rules: the guard lets nothing of an
+installation be deleted in passing, and Helm deletes what it does not render any more. The dict has kind, namespace, name. */ -}}
+{{- define "isLeft" -}}
+{{- $found := lookup "rbac.authorization.k8s.io/v1" .kind .namespace .name -}}
+{{- if eq (dig "metadata" "labels" "app.kubernetes.io/managed-by" "" $found) "Helm" -}}yes{{- end -}}
+{{- end -}}
+
+{{- /* A ClusterRole of the server's account with its binding. The dict has on, name, about (its comment) and rules. */ -}}
+{{- define "clusterRole" -}}
+{{- if or .on (include "isLeft" (dict "kind" "ClusterRole" "namespace" "" "name" .name)) -}}
+{{ .about }}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: {{ .name }}
+rules:
+{{- if .on }}
+{{ .rules }}
+{{- else }} []
+{{- end }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: {{ .name }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: {{ .name }}
+subjects:
+- kind: ServiceAccount
+  name: statefulset-apiserver
+  namespace: statefulset-system
+{{- end -}}
+{{- end -}}

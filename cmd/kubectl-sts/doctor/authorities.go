@@ -8,8 +8,10 @@ import (
 	"crypto/x509"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/cert"
@@ -19,18 +21,63 @@ import (
 // itself.
 const ownAuthorities = "statefulset-apiserver-ca"
 
+// certificateRights are what a server needs that makes its certificate itself.
+func certificateRights(system string) []right {
+	return []right{
+		{resource: "secrets", verbs: []string{"get", "update"}, name: ownAuthorities, namespace: system},
+		{group: "apiregistration.k8s.io", resource: "apiservices", verbs: []string{"get", "patch"}, name: serviceName},
+	}
+}
+
 // ownCertificate looks at a server that makes its certificate itself: nobody sees that
-// from outside, so the authorities have to do. It returns nothing if there are none.
+// from outside, so the authorities have to do. It returns nothing if the server has a certificate
+// of somebody else.
 func (e *examiner) ownCertificate(ctx context.Context, trusted []*x509.Certificate) []finding {
 	about := fmt.Sprintf("authorities in secret %s/%s", e.system, ownAuthorities)
+	itself, err := e.makesCertificate(ctx)
+	if err != nil {
+		return []finding{isUnknown(about, err)}
+	}
 	secret, err := e.host.CoreV1().Secrets(e.system).Get(ctx, ownAuthorities, metav1.GetOptions{})
 	switch {
-	case apierrors.IsNotFound(err):
+	case apierrors.IsNotFound(err) && itself:
+		return []finding{isBroken(about, "the Secret does not exist, and the server must not create it", fmt.Sprintf("kubectl -n %s create secret generic %s  # the server fills it", e.system, ownAuthorities))}
+	case apierrors.IsNotFound(err), err == nil && len(secret.Data) == 0 && !itself:
 		return nil
 	case err != nil:
 		return []finding{isUnknown(about, err)}
 	}
-	anew := fmt.Sprintf("kubectl -n %s delete secret %s  # the server makes another one", e.system, ownAuthorities)
+	if itself {
+		if missing, err := e.missingRights(ctx, certificateRights(e.system)); err != nil {
+			return []finding{isUnknown(about, err)}
+		} else if len(missing) > 0 {
+			return []finding{isBroken(about, "the server may not "+strings.Join(missing, ", "), "kubectl apply -k artifacts/base")}
+		}
+	}
+	if len(secret.Data) == 0 {
+		return []finding{isBroken(about, "the server has not filled the Secret yet", "kubectl -n "+e.system+" logs deployment/statefulset-apiserver  # says why it cannot")}
+	}
+	return e.authorities(about, secret, trusted)
+}
+
+// makesCertificate reports whether the Deployment of the server says that it makes its certificate
+// itself. A server that runs elsewhere has none.
+func (e *examiner) makesCertificate(ctx context.Context) (bool, error) {
+	server, err := e.host.AppsV1().Deployments(e.system).Get(ctx, "statefulset-apiserver", metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(server.Spec.Template.Spec.Containers, func(c corev1.Container) bool {
+		return slices.Contains(c.Args, "--tls-auto") || slices.Contains(c.Args, "--tls-auto=true")
+	}), nil
+}
+
+// authorities looks at those of a Secret that has been filled.
+func (e *examiner) authorities(about string, secret *corev1.Secret, trusted []*x509.Certificate) []finding {
+	anew := fmt.Sprintf(`kubectl -n %s patch secret %s --type=json --patch='[{"op":"remove","path":"/data"}]'  # the server makes another authority`, e.system, ownAuthorities)
 	held, err := cert.ParseCertsPEM(secret.Data["ca.crt"])
 	if err != nil {
 		return []finding{isBroken(about, fmt.Sprintf("ca.crt holds no certificate: %v", err), anew)}

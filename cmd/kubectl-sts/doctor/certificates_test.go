@@ -48,8 +48,10 @@ func TestCertificatesAreThoseOfWhomMakesThem(t *testing.T) {
 	tests := map[string]struct {
 		annotation, mounted string
 		serving             []byte
+		itself              bool   // the server makes its certificate, and its Secret is missing
 		broken              string // empty if nothing is
 	}{
+		"the server, whose Secret does not exist":      {itself: true, broken: "the Secret does not exist, and the server must not create it"},
 		"the server, which the cluster does not trust": {broken: "is not in spec.caBundle of the APIService"},
 		"cert-manager":                          {annotation: "cert-manager.io/inject-ca-from", mounted: servingSecret, serving: leaf},
 		"Helm":                                  {annotation: "apps.statefulset.dev/keep-ca-bundle", mounted: servingSecret, serving: leaf},
@@ -70,8 +72,12 @@ func TestCertificatesAreThoseOfWhomMakesThem(t *testing.T) {
 			server := &appsv1.Deployment{ObjectMeta: in("statefulset-apiserver")}
 			objects := []runtime.Object{
 				&corev1.Service{ObjectMeta: in("statefulset-apiserver")},
-				&corev1.Secret{ObjectMeta: in(ownAuthorities), Data: map[string][]byte{"ca.crt": before}},
 				server,
+			}
+			if test.itself {
+				server.Spec.Template.Spec.Containers = []corev1.Container{{Args: []string{"--tls-auto"}}}
+			} else {
+				objects = append(objects, &corev1.Secret{ObjectMeta: in(ownAuthorities), Data: map[string][]byte{"ca.crt": before}})
 			}
 			if test.mounted != "" {
 				server.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: test.mounted}}}}

@@ -175,12 +175,18 @@ func TestCountEndpoints(t *testing.T) {
 
 // What doctor demands must be what an installation gets.
 func TestTheManifestsGiveTheRightsThatDoctorDemands(t *testing.T) {
-	granted := rulesOf(t, "rbac-controller.yaml", "rbac-apiserver.yaml", "rbac-certificates.yaml")
+	granted := rulesOf(t, "rbac-controller.yaml", "rbac-apiserver.yaml", "rbac-certificates.yaml", "rbac-options.yaml", "rbac-reads.yaml")
 	// The cluster's own role system:auth-delegator, to which the server is bound, has these.
 	granted = append(granted, rbacv1.PolicyRule{
 		APIGroups: []string{"authentication.k8s.io", "authorization.k8s.io"}, Resources: []string{"tokenreviews", "subjectaccessreviews"}, Verbs: []string{"create"},
 	})
-	for _, needed := range neededRights() {
+	all := append(neededRights(), certificateRights("statefulset-system")...)
+	for _, role := range optionalRoles() {
+		for _, one := range role.rights {
+			all = append(all, one.right)
+		}
+	}
+	for _, needed := range all {
 		for _, verb := range needed.verbs {
 			ok := slices.ContainsFunc(granted, func(r rbacv1.PolicyRule) bool {
 				return slices.Equal(r.ResourceNames, needed.names()) && slices.Contains(r.APIGroups, needed.group) && slices.Contains(r.Resources, needed.resource) && slices.Contains(r.Verbs, verb)
@@ -201,11 +207,11 @@ func rulesOf(t *testing.T, files ...string) []rbacv1.PolicyRule {
 			t.Fatalf("reading the manifests: %v", err)
 		}
 		for document := range strings.SplitSeq(string(content), "\n---\n") {
-			var role rbacv1.ClusterRole
+			var role rbacv1.ClusterRole // a Role has the same fields
 			if err := yaml.Unmarshal([]byte(document), &role); err != nil {
 				t.Fatalf("reading %s: %v", file, err)
 			}
-			if role.Kind == "ClusterRole" {
+			if role.Kind == "ClusterRole" || role.Kind == "Role" {
 				rules = append(rules, role.Rules...)
 			}
 		}

@@ -20,6 +20,8 @@ func remedies(set *v1.StatefulSet, reason string) []string {
 		return []string{fmt.Sprintf("%s annotate statefulset.%s/%s %s-  # release it", kubectl, v1.GroupName, set.Name, v1.HoldAnnotation)}
 	case v1.ReasonHostRefused:
 		return []string{events, kubectl + " get resourcequota,limitrange", "# the cluster refuses what the message names: change that, or the set; it is tried again"}
+	case v1.ReasonMissingRight:
+		return []string{"# give the controller the right in the message, or change the set", edit}
 	case v1.ReasonHostUnavailable:
 		return []string{"kubectl get --raw '/readyz?verbose'", events}
 	case v1.ReasonInvalidSelector:

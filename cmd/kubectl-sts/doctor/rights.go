@@ -37,9 +37,6 @@ func (r right) names() []string {
 func neededRights() []right {
 	return []right{
 		{resource: "pods", verbs: []string{"get", "list", "watch", "create", "patch", "delete"}},
-		{resource: "pods/status", verbs: []string{"patch"}},
-		{resource: "pods/resize", verbs: []string{"patch"}},
-		{resource: "pods/eviction", verbs: []string{"create"}},
 		{resource: "persistentvolumeclaims", verbs: []string{"list", "watch", "create", "patch"}},
 		{group: "apps", resource: "controllerrevisions", verbs: []string{"get", "list", "watch", "create", "patch", "delete"}},
 		{resource: "events", verbs: []string{"create", "patch"}},
@@ -47,7 +44,6 @@ func neededRights() []right {
 		{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}},
 		{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}},
 		{group: v1.GroupName, resource: "statefulsets/finalizers", verbs: []string{"update"}},
-		{group: "apiregistration.k8s.io", resource: "apiservices", verbs: []string{"get", "patch"}, name: serviceName},
 	}
 }
 
@@ -58,10 +54,11 @@ func (e *examiner) rights(ctx context.Context) []finding {
 	if err != nil {
 		return []finding{isUnknown(about, err)}
 	}
+	found := []finding{isFine(about, "it may do all that it needs to")}
 	if len(missing) > 0 {
-		return []finding{isBroken(about, "it may not "+strings.Join(missing, ", "), "kubectl apply -k artifacts/base")}
+		found = []finding{isBroken(about, "it may not "+strings.Join(missing, ", "), "kubectl apply -k artifacts/base")}
 	}
-	return []finding{isFine(about, "it may do all that it needs to")}
+	return append(found, e.optionalRights(ctx)...)
 }
 
 // missingRights are those that the server does not have, in words.

@@ -10,23 +10,36 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // TestAuthoritiesThatCannotBeUsedAreNotReplaced until somebody says so.
 func TestAuthoritiesThatCannotBeUsedAreNotReplaced(t *testing.T) {
 	s := open(t)
-	secrets := s.host.CoreV1().Secrets(system)
-	_, err := secrets.Create(t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: authorities}, Data: map[string][]byte{"ca.crt": []byte("nothing"), "ca.key": nil},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatalf("spoiling the authorities: %v", err)
-	}
+	s.fill(t, map[string][]byte{"ca.crt": []byte("nothing"), "ca.key": nil})
 	p := s.Launch(t, s.server)
-	const remedy = "kubectl --namespace statefulset-system delete secret statefulset-apiserver-ca"
+	s.awaitUnready(t, `kubectl --namespace statefulset-system patch secret statefulset-apiserver-ca --type=json --patch='[{"op":"remove","path":"/data"}]'`)
+	s.kubectl(t, "--namespace", system, "patch", "secret", authorities, "--type=json", `--patch=[{"op":"remove","path":"/data"}]`)
+	if err := p.AwaitReady(t.Context()); err != nil {
+		t.Errorf("after the remedy: %v", err)
+	}
+}
+
+// TestAMissingSecretIsNotCreated by the server, which says how to create it.
+func TestAMissingSecretIsNotCreated(t *testing.T) {
+	s := open(t)
+	s.kubectl(t, "--namespace", system, "annotate", "secret", authorities, "apps.statefulset.dev/allow-delete=yes")
+	s.kubectl(t, "--namespace", system, "delete", "secret", authorities)
+	p := s.Launch(t, s.server)
+	s.awaitUnready(t, "kubectl --namespace statefulset-system create secret generic statefulset-apiserver-ca")
+	s.kubectl(t, "--namespace", system, "create", "secret", "generic", authorities)
+	if err := p.AwaitReady(t.Context()); err != nil {
+		t.Errorf("after the remedy: %v", err)
+	}
+}
+
+// awaitUnready waits until the server is not ready because of its certificate, and says what to do.
+func (s *suite) awaitUnready(t *testing.T, remedy string) {
+	t.Helper()
 	await(t, "the server is not ready and says "+remedy, func() error {
 		err := s.check(t.Context(), s.server, "/readyz/certificate")
 		if err == nil {
@@ -37,12 +50,6 @@ func TestAuthoritiesThatCannotBeUsedAreNotReplaced(t *testing.T) {
 		}
 		return nil
 	})
-	if err := secrets.Delete(t.Context(), authorities, metav1.DeleteOptions{}); err != nil {
-		t.Fatalf("doing what the server says: %v", err)
-	}
-	if err := p.AwaitReady(t.Context()); err != nil {
-		t.Errorf("after the remedy: %v", err)
-	}
 }
 
 func await(t *testing.T, what string, condition func() error) {

@@ -13,13 +13,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/retry"
 
 	"statefulset.dev/test/harness/lab"
 )
@@ -27,6 +28,7 @@ import (
 const (
 	system       = "statefulset-system"
 	authorities  = "statefulset-apiserver-ca"
+	manifest     = "../../../artifacts/base/serving-authority.yaml"
 	serverName   = "statefulset-apiserver." + system + ".svc"
 	registration = "/apis/apiregistration.k8s.io/v1/apiservices/v1.apps.statefulset.dev"
 
@@ -56,11 +58,41 @@ func open(t *testing.T) *suite {
 		With("tls-auto-certificate-lifetime", certificateLifetime).With("tls-auto-authority-lifetime", authorityLifetime).
 		With("etcd-servers", l.Etcd(t).URL)
 	s.server.Ready = s.ready(s.server)
-	err = host.CoreV1().Secrets(system).Delete(t.Context(), authorities, metav1.DeleteOptions{})
-	if err != nil && !apierrors.IsNotFound(err) {
-		t.Fatalf("removing the authorities of an earlier test: %v", err)
-	}
+	s.apply(t)
+	s.fill(t, nil)
 	return s
+}
+
+// kubectl runs the cluster's kubectl as administrator.
+func (s *suite) kubectl(t *testing.T, args ...string) {
+	t.Helper()
+	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), s.Path("kubectl"), append([]string{"--kubeconfig", s.Path("kubeconfig")}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("kubectl %v: %v: %s", args, err, out)
+	}
+}
+
+// apply creates the Secret of the authorities as an installation does, if it does not exist.
+func (s *suite) apply(t *testing.T, flags ...string) {
+	t.Helper()
+	s.kubectl(t, append([]string{"apply", "-f", manifest}, flags...)...)
+}
+
+// fill gives the Secret other data, none with nil: the server makes an authority then.
+func (s *suite) fill(t *testing.T, data map[string][]byte) {
+	t.Helper()
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		secret, err := s.host.CoreV1().Secrets(system).Get(t.Context(), authorities, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		secret.Data = data
+		_, err = s.host.CoreV1().Secrets(system).Update(t.Context(), secret, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		t.Fatalf("changing the authorities: %v", err)
+	}
 }
 
 // replica is another server at a port of its own.

@@ -108,6 +108,16 @@ func TestDoctor(t *testing.T) {
 		w.register(t)
 		healthy(t)
 	})
+	t.Run("optional rights that were taken away are named with what is lost", func(t *testing.T) {
+		for _, role := range []string{"statefulset-apiserver-reads", "statefulset-controller-eviction"} {
+			w.MustKubectl(t, "", "patch", "clusterrole", role, "--type=json", "-p", `[{"op":"replace","path":"/rules","value":[]}]`)
+		}
+		w.until(t, "", "warn  optional rights rights.reads: the server may not list services, watch services, get storageclasses.storage.k8s.io",
+			"sets get no warning about their serviceName", "kubectl apply -k artifacts/rights/reads  # or rights.reads=true with Helm",
+			"info  optional rights rights.eviction: the server may not create pods/eviction: sets with spec.disruption.method: Evict say MissingRight", " 0 failures")
+		w.register(t)
+		healthy(t)
+	})
 	t.Run("a foreign authority is told from an unreachable server", func(t *testing.T) {
 		foreign, _, err := cert.GenerateSelfSignedCertKey("elsewhere", nil, nil)
 		if err != nil {

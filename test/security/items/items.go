@@ -18,6 +18,7 @@ const (
 	storage   = server + "/storage"
 	bodies    = server + "/bodylimit"
 	certs     = server + "/certificates"
+	serving   = server + "/autotls"
 	reviews   = server + "/admission"
 	command   = "cmd/statefulset-apiserver"
 	control   = "controller"
@@ -50,8 +51,8 @@ func All() []Item {
 		{5, "Delegated authorization", on("TestRolesMayTheSameAsWithAppsV1", "TestARevokedRightEnds", "TestAnOutageOfAccessReviewsLetsNobodyIn")},
 		{6, "Authorization by selector", on("TestSelectorsReachTheHost")},
 		{7, "TLS", on("TestCertificatesAreExchangedUnderLoad")},
-		{8, "Least privilege", on("TestEveryRightIsNeededAndNoneIsMissing")},
-		{9, "Escalation by sets", append(on("TestWhoMayCreateSetsGetsPods", "TestPodSecurityHoldsForMembers", "TestASetMakesOnlyWhatItsAuthorMay"),
+		{8, "Least privilege", append(on("TestEveryRightIsNeededAndNoneIsMissing", "TestTheServerWorksWithoutOptionalRights"), in(serving, "TestASecretThatIsOfNoUseSaysWhatToDo", "TestAnEmptySecretIsFilledByCompareAndSwap")...)},
+		{9, "Escalation by sets", append(on("TestWhoMayCreateSetsGetsPods", "TestAPolicyOnSetsLimitsWhatTheyCreate", "TestPodSecurityHoldsForMembers", "TestASetMakesOnlyWhatItsAuthorMay"),
 			in(reviews, "TestNobodyGetsObjectsThatTheyMayNotMake", "TestNoPathLeadsPastTheReview", "TestNoPathLeadsToDeletionThatWasNotReviewed")...)},
 		{10, "Identities", append(on("TestDryRunsHaveAnIdentityOfTheirOwn"), Test{whole, "TestTheLoopbackTokenIsNotLogged"})},
 		{11, "Admission", on("TestPoliciesHoldForSets", "TestWebhooksHoldForSets", "TestNamespacesAndQuotasHoldForSets")},
@@ -106,5 +107,5 @@ func Pattern(dir string) string {
 
 // Packages are those that hold tests without a cluster.
 func Packages() []string {
-	return []string{whole, etcd, storeTLS, storage, bodies, certs, reviews, command, supply, control, planning, rendering, readers, registry}
+	return []string{whole, etcd, storeTLS, storage, bodies, certs, serving, reviews, command, supply, control, planning, rendering, readers, registry}
 }

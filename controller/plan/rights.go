@@ -1,0 +1,64 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// grant is a right that only some sets need, and that an operator may leave out.
+type grant struct {
+	// value is the one of the chart, and folder that of the manifests below artifacts/rights.
+	value, folder string
+}
+
+// remedy is how to give the right.
+func (g grant) remedy() string {
+	return fmt.Sprintf("to give it the right: kubectl apply -k artifacts/rights/%s, or %s=true with Helm", g.folder, g.value)
+}
+
+func gatesGrant() grant    { return grant{"rights.gates", "gates"} }
+func inPlaceGrant() grant  { return grant{"rights.inPlace", "in-place"} }
+func evictionGrant() grant { return grant{"rights.eviction", "eviction"} }
+
+// missingGrant is the right whose absence made an action fail, nil if it failed for another reason.
+// The host says only in words which right is missing: "User U cannot patch resource
+// "pods/status" in API group ...". Its admission also answers Forbidden, with other words.
+func missingGrant(failure Failure) *grant {
+	if !apierrors.IsForbidden(failure.Err) {
+		return nil
+	}
+	lacks := func(verb, resource string) bool {
+		return strings.Contains(failure.Err.Error(), fmt.Sprintf(" cannot %s resource %q in API group ", verb, resource))
+	}
+	var missing grant
+	switch {
+	case lacks("create", "pods/eviction"):
+		missing = evictionGrant()
+	case lacks("patch", "pods/resize"):
+		missing = inPlaceGrant()
+	case lacks("patch", "pods/status"):
+		if missing = inPlaceGrant(); asksGates(failure.Action) {
+			missing = gatesGrant()
+		}
+	default:
+		return nil
+	}
+	return &missing
+}
+
+// asksGates reports whether an action sets conditions of a pod that are gates.
+func asksGates(action Action) bool {
+	conditions, sets := action.(SetPodConditions)
+	return sets && slices.ContainsFunc(conditions.Conditions, func(c corev1.PodCondition) bool {
+		return c.Reason == v1.ReasonGateRequested || c.Reason == v1.ReasonGateNotRequested
+	})
+}
