@@ -19,6 +19,9 @@ const (
 	certs     = server + "/certificates"
 	reviews   = server + "/admission"
 	command   = "cmd/statefulset-apiserver"
+	copies    = server + "/backups"
+	restoring = server + "/recovery"
+	bucket    = command + "/s3"
 	control   = "controller"
 	planning  = "controller/plan"
 	rendering = "identity/render"
@@ -75,6 +78,8 @@ func All() []Item {
 		{27, "Reserved keys", append(on("TestReservedKeysAreRefusedInTemplates"), in(registry, "TestKeysOfTheGroupAreRefused", "TestStoredKeysOfTheGroupStayValid")...)},
 		{28, "Deletion by removal", in(reviews, "TestWhatIsDeletedForARemovedTemplateIsAskedFor", "TestNoPathLeadsToDeletionThatWasNotReviewed")},
 		{29, "A set that ended the server", in(control, "TestAMarkIsWrittenBeforeTheFirstEvaluation", "TestASetThatIsSetAsideIsReleased")},
+		{30, "Copies of the store", append(append(in(restoring, "TestAForgedBackupIsNotRestored", "TestABackupIsRestoredByWhoTrustsIt"),
+			in(copies, "TestACopyUnderTheNameOfAnotherIsRefused", "TestTheKeyIsChangedWhileCopiesAreMade")...), in(bucket, "TestAURLIsReadOrRefused")...)},
 	}
 }
 
