@@ -6,11 +6,16 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
+# UNCHECKED=1 releases without asking for vulnerabilities, under a version that image-push refuses.
+UNCHECKED ?=
+UNCHECKED_FLAG = $(if $(UNCHECKED),$(if $(filter 1,$(UNCHECKED)),--unchecked,$(error UNCHECKED is "$(UNCHECKED)", want 1 or nothing)))
+VULNDB ?= https://vuln.go.dev
 # What our programs say of themselves. The date is the commit's and not the build's, so that one commit gives the same bytes.
 VERSION ?= $(shell git describe --tags --always --dirty)
 COMMIT ?= $(shell git rev-parse HEAD)
 COMMIT_DATE ?= $(shell TZ=UTC git show --no-patch --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd HEAD)
-STAMP = -X statefulset.dev/version.version=$(VERSION) -X statefulset.dev/version.commit=$(COMMIT) -X statefulset.dev/version.date=$(COMMIT_DATE)
+RELEASED = $(patsubst %-unchecked,%,$(VERSION))$(if $(or $(UNCHECKED),$(filter %-unchecked,$(VERSION))),-unchecked)
+STAMP = -X statefulset.dev/version.version=$(RELEASED) -X statefulset.dev/version.commit=$(COMMIT) -X statefulset.dev/version.date=$(COMMIT_DATE)
 
 comma := ,
 # The local cluster's programs are built with these flags, too, and of the same versions of what they share with ours, so that a
@@ -81,14 +86,14 @@ images: bin/release ## Write the images of the server and of what real nodes nee
 REGISTRY ?=
 .PHONY: image-push
 image-push: bin/release ## Push the images of server and plugin for amd64 and arm64 to REGISTRY/statefulset-apiserver:VERSION and REGISTRY/kubectl-sts:VERSION
-	@bin/release push --registry "$(or $(REGISTRY),$(error REGISTRY is not set))" --tag "$(VERSION)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)"
+	@bin/release push --registry "$(or $(REGISTRY),$(error REGISTRY is not set))" --tag "$(RELEASED)" --digests "dist/$(RELEASED)/IMAGE-DIGESTS" --stamp '$(STAMP)' --created "$(COMMIT_DATE)"
 
 RELEASE_REGISTRY ?= registry.statefulset.dev
-DOWNLOADS ?= https://statefulset.dev/releases/$(VERSION)
+DOWNLOADS ?= https://statefulset.dev/releases/$(RELEASED)
 SIGNING_KEY ?=
 .PHONY: release
-release: bin/release ## Write all that a release has to dist/VERSION (SIGNING_KEY signs it; RELEASE_REGISTRY and DOWNLOADS are where users get it from)
-	@bin/release all --out "dist/$(VERSION)" --version "$(VERSION)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)" \
+release: bin/release ## Write all that a release has to dist/VERSION (SIGNING_KEY signs it; RELEASE_REGISTRY and DOWNLOADS are where users get it from; VULNDB=file:///DIRECTORY is a local copy of the vulnerabilities, and UNCHECKED=1 does not ask for them)
+	@bin/release all --out "dist/$(RELEASED)" --version "$(RELEASED)" $(UNCHECKED_FLAG) --vulndb "$(VULNDB)" --stamp '$(STAMP)' --created "$(COMMIT_DATE)" \
 	  --registry "$(RELEASE_REGISTRY)" --downloads "$(DOWNLOADS)" --signing-key "$(SIGNING_KEY)"
 
 .PHONY: image-load

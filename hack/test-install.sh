@@ -73,7 +73,7 @@ refused() {
 }
 
 backup() { system exec "$1" -- /statefulset-apiserver store backup --data-dir=/data/etcd --to=- >"$DIR/sets.backup" || fail "the backup of $1 failed"; }
-restore() { system exec -i "$1" -- /statefulset-apiserver store restore --from=- --data-dir=/data/etcd <"$DIR/sets.backup" || fail "the restoration in $1 failed"; }
+restore() { system exec -i "$1" -- /statefulset-apiserver store restore --accept-unauthenticated --from=- --data-dir=/data/etcd <"$DIR/sets.backup" || fail "the restoration in $1 failed"; }
 
 stop_servers() {
   system scale deployment/statefulset-apiserver --replicas=0

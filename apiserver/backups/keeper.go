@@ -16,6 +16,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"statefulset.dev/apiserver/recovery"
+	"statefulset.dev/apiserver/signature"
 )
 
 const (
@@ -33,7 +34,7 @@ type Keeper struct {
 	// Etcd is what is copied, and Prefix that of our keys.
 	Etcd   *clientv3.Client
 	Prefix string
-	// Check restores a file and says what it holds.
+	// Check verifies the signature of a file by its name, restores it, and says what it holds.
 	Check func(ctx context.Context, file string) (recovery.Contents, error)
 	// Now is the time.
 	Now func() time.Time
@@ -47,6 +48,8 @@ type Backup struct {
 	Name     string
 	Size     int64
 	Contents recovery.Contents
+	// Key is the name of the key that signed it, empty if it is not signed.
+	Key string
 	// Removed are older copies that went for it.
 	Removed []string
 }
@@ -60,6 +63,10 @@ func (k *Keeper) once(ctx context.Context) (made Backup, err error) {
 	if err != nil {
 		return Backup{}, fmt.Errorf("listing the copies in %s: %w", k.To, err)
 	}
+	keys, err := ReadKeys(k.KeyFile)
+	if err != nil {
+		return Backup{}, err
+	}
 	next := nextCopy(parseCopies(names), k.Now())
 	work, err := os.MkdirTemp(k.Scratch, "backup-")
 	if err != nil {
@@ -67,7 +74,10 @@ func (k *Keeper) once(ctx context.Context) (made Backup, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	made = Backup{Name: next.name()}
-	if made.Size, made.Contents, err = k.verified(ctx, next, work); err != nil {
+	if len(keys) > 0 {
+		made.Key = keys[0].Name
+	}
+	if made.Size, made.Contents, err = k.verified(ctx, next, keys, work); err != nil {
 		return Backup{}, errors.Join(err, k.tidy(ctx, next))
 	}
 	next.verified = true
@@ -77,12 +87,12 @@ func (k *Keeper) once(ctx context.Context) (made Backup, err error) {
 
 // verified copies the store to its place, reads the copy from there, restores it, and compares. Then
 // it gets the name of one that counts.
-func (k *Keeper) verified(ctx context.Context, next copyOf, work string) (int64, recovery.Contents, error) {
-	written, err := k.write(ctx, next, filepath.Join(work, "written"))
+func (k *Keeper) verified(ctx context.Context, next copyOf, keys signature.Keys, work string) (int64, recovery.Contents, error) {
+	written, err := k.write(ctx, next, keys, filepath.Join(work, "written"))
 	if err != nil {
 		return 0, recovery.Contents{}, err
 	}
-	read := filepath.Join(work, "read")
+	read := filepath.Join(work, next.name()) // by which its signature is verified
 	returned, err := k.read(ctx, next, read)
 	if err != nil {
 		return 0, recovery.Contents{}, err
@@ -116,13 +126,17 @@ type fingerprint struct {
 func (p fingerprint) String() string { return fmt.Sprintf("%d bytes, sha256 %.8x", p.size, p.sha256) }
 
 // write copies the store to a file first, since a place wants to know the size.
-func (k *Keeper) write(ctx context.Context, next copyOf, path string) (fingerprint, error) {
+func (k *Keeper) write(ctx context.Context, next copyOf, keys signature.Keys, path string) (fingerprint, error) {
 	snapshot, err := k.Etcd.Snapshot(ctx)
 	if err != nil {
 		return fingerprint{}, fmt.Errorf("reading the store: %w", err)
 	}
 	defer snapshot.Close()
 	written, err := create(path, func(to io.Writer) error {
+		if len(keys) > 0 {
+			_, err := keys[0].Sign(to, snapshot, next.name(), next.made)
+			return err
+		}
 		_, err := io.Copy(to, snapshot)
 		return err
 	})

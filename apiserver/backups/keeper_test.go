@@ -56,7 +56,12 @@ func keeperOf(t *testing.T, etcd *clientv3.Client) *Keeper {
 		Now: func() time.Time { return time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) },
 	}
 	k.Check = func(ctx context.Context, file string) (recovery.Contents, error) {
-		return recovery.Check(ctx, file, prefix, k.Scratch)
+		keys, err := ReadKeys(k.KeyFile)
+		if err != nil {
+			return recovery.Contents{}, err
+		}
+		found, _, err := recovery.Check(ctx, file, prefix, k.Scratch, recovery.Trust{Keys: keys})
+		return found, err
 	}
 	return k
 }
@@ -260,7 +265,7 @@ func TestTwoReplicasCopyAtOnce(t *testing.T) {
 			t.Errorf("got %s, want only verified copies", name)
 			continue
 		}
-		if _, err := recovery.Check(t.Context(), strings.TrimPrefix(one.To, "file://")+"/"+name, prefix, one.Scratch); err != nil {
+		if _, _, err := recovery.Check(t.Context(), strings.TrimPrefix(one.To, "file://")+"/"+name, prefix, one.Scratch, recovery.Trust{}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"statefulset.dev/apiserver/signature"
 )
 
 const (
@@ -17,6 +19,9 @@ const (
 	leastEvery   = time.Minute
 	// mostKeep bounds how long a list of copies gets.
 	mostKeep = 10_000
+
+	keyFileFlag   = "backup-key-file"
+	plaintextFlag = "backup-insecure-plaintext"
 )
 
 // Options say where copies of the store go, and how many are kept.
@@ -27,6 +32,11 @@ type Options struct {
 	Every time.Duration
 	// Keep is how many copies stay. The oldest goes when a later one was verified.
 	Keep int
+	// KeyFile is the file of the keys that sign and verify copies. Empty means that copies are not signed.
+	// It is read for each copy, so that keys can be changed while the server runs.
+	KeyFile string
+	// Plaintext lets copies go to another machine without TLS.
+	Plaintext bool
 	// Scratch is a directory with room for three times the store.
 	Scratch string
 }
@@ -44,8 +54,29 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"How long after a copy of the store the next one is made, at least "+leastEvery.String()+".")
 	flags.IntVar(&o.Keep, "backup-keep", o.Keep,
 		"How many verified copies of the store are kept.")
+	AddKeyFile(flags, &o.KeyFile)
+	flags.BoolVar(&o.Plaintext, plaintextFlag, o.Plaintext,
+		"Let the endpoint of --backup-to be another machine that is reached without TLS, where everyone on the way can read and replace all sets.")
 	flags.StringVar(&o.Scratch, "backup-scratch", o.Scratch,
 		"Directory in which copies of the store are made and verified, with room for three times the store.")
+}
+
+// AddKeyFile adds the flag of the file of keys, which commands that restore have, too.
+func AddKeyFile(flags *pflag.FlagSet, file *string) {
+	flags.StringVar(file, keyFileFlag, *file,
+		"File of the keys that authenticate copies of the store: a line NAME SECRET for each, with 32 random bytes in base64 as the secret. The first signs new copies, and both verify, so that a key can be changed. Empty means that copies are not signed.")
+}
+
+// ReadKeys reads the file of --backup-key-file; there are no keys without.
+func ReadKeys(file string) (signature.Keys, error) {
+	if file == "" {
+		return nil, nil
+	}
+	keys, err := signature.ReadKeys(file)
+	if err != nil {
+		return nil, fmt.Errorf("--%s is %q: %w", keyFileFlag, file, err)
+	}
+	return keys, nil
 }
 
 // Validate says what is wrong with the values, naming the flags.
@@ -56,6 +87,9 @@ func (o *Options) Validate() []error {
 	}
 	if o.Keep < 1 || o.Keep > mostKeep {
 		errs = append(errs, fmt.Errorf("--backup-keep is %d, must be 1 to %d", o.Keep, mostKeep))
+	}
+	if _, err := ReadKeys(o.KeyFile); err != nil {
+		errs = append(errs, err)
 	}
 	if o.To == "" {
 		return errs

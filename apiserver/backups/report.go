@@ -25,6 +25,7 @@ const (
 	// The keys of the report. The plugin knows them, too.
 	reportVerified = "verified"
 	reportCopy     = "name"
+	reportKey      = "key"
 	reportEvery    = "every"
 	reportFailed   = "failed"
 	reportFailure  = "failure"
@@ -41,6 +42,9 @@ type Report struct {
 	// empty if this replica does not know of one.
 	Verified time.Time
 	Name     string
+	// Key is the name of the key that signed it. It is empty if the copy is not signed, and if this
+	// replica has not made it.
+	Key string
 	// Every is how long after a copy the next one is made.
 	Every time.Duration
 	// Failed is when the last attempt has failed, and Failure why. Both are empty if it has not.
@@ -54,6 +58,10 @@ func (r Report) data(there map[string]string) map[string]string {
 	next := map[string]string{reportEvery: r.Every.String(), reportVerified: there[reportVerified], reportCopy: there[reportCopy]}
 	if !r.Verified.IsZero() {
 		next[reportVerified], next[reportCopy] = r.Verified.UTC().Format(time.RFC3339), r.Name
+	}
+	next[reportKey] = r.Key
+	if r.Key == "" && next[reportCopy] == there[reportCopy] {
+		next[reportKey] = there[reportKey]
 	}
 	if r.Failure != "" {
 		next[reportFailed] = r.Failed.UTC().Format(time.RFC3339)

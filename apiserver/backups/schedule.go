@@ -102,9 +102,9 @@ func (s *schedule) make(ctx context.Context) {
 	s.due = begun.Add(s.Every)
 	s.told.attempts.WithLabelValues(resultVerified).Inc()
 	s.told.lastVerified.Set(float64(begun.Unix()))
-	s.report = Report{Every: s.Every, Verified: begun, Name: made.Name}
+	s.report = Report{Every: s.Every, Verified: begun, Name: made.Name, Key: made.Key}
 	log := klog.FromContext(ctx)
-	log.Info("The store was copied, and the copy verified", "to", s.To, "name", made.Name, "bytes", made.Size,
+	log.Info("The store was copied, and the copy verified", "to", s.To, "name", made.Name, "key", made.Key, "bytes", made.Size,
 		"keys", made.Contents.Keys, "revision", made.Contents.Revision, "removed", made.Removed)
 	if err != nil {
 		log.Error(err, "What the new copy makes needless could not be removed")

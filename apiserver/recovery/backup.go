@@ -10,24 +10,27 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
+	"statefulset.dev/apiserver/signature"
 	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/apiserver/storeguard"
 )
 
 // Backup writes a consistent copy of the store to a new file, or to out if the
 // file is "-". The server may be running; one with an embedded etcd is found by
-// its data directory. The format is that of etcd's snapshots.
-func Backup(ctx context.Context, o *storage.Options, file string, out, messages io.Writer) error {
+// its data directory. The format is that of etcd's snapshots. The first of the
+// keys signs the copy; it is not signed without keys.
+func Backup(ctx context.Context, o *storage.Options, file string, keys signature.Keys, out, messages io.Writer) error {
 	closeStorage, err := o.Reach(ctx)
 	if err != nil {
 		return err
 	}
-	err = backup(ctx, o, file, out, messages)
+	err = backup(ctx, o, file, keys, out, messages)
 	return errors.Join(err, closeStorage())
 }
 
-func backup(ctx context.Context, o *storage.Options, file string, out, messages io.Writer) error {
+func backup(ctx context.Context, o *storage.Options, file string, keys signature.Keys, out, messages io.Writer) error {
 	etcd, err := o.Client()
 	if err != nil {
 		return err
@@ -43,12 +46,31 @@ func backup(ctx context.Context, o *storage.Options, file string, out, messages 
 		return fmt.Errorf("reading the store: %w", err)
 	}
 	defer snapshot.Close()
-	size, err := save(snapshot, file, out)
+	from := signed(snapshot, keys)
+	defer from.Close()
+	size, err := save(from, file, out)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(messages, "backed up store %s at revision %d or later, format %d, %d bytes\n", found.Store, found.Revision, found.Format, size)
+	by := "not signed"
+	if len(keys) > 0 {
+		by = fmt.Sprintf("signed with key %q", keys[0].Name)
+	}
+	_, err = fmt.Fprintf(messages, "backed up store %s at revision %d or later, format %d, %d bytes, %s\n", found.Store, found.Revision, found.Format, size, by)
 	return err
+}
+
+// signed is the snapshot, with a signature without a name if there is a key.
+func signed(snapshot io.ReadCloser, keys signature.Keys) io.ReadCloser {
+	if len(keys) == 0 {
+		return snapshot
+	}
+	read, write := io.Pipe()
+	go func() {
+		_, err := keys[0].Sign(write, snapshot, "", time.Now())
+		_ = write.CloseWithError(err)
+	}()
+	return read
 }
 
 // save writes to a file that appears only when it is complete and on disk.

@@ -25,6 +25,9 @@ func storeOptions(dataDir string) *storage.Options {
 	return options
 }
 
+// asItIs restores what nobody has signed.
+var asItIs = Trust{Unauthenticated: true}
+
 // recordKey is the key of what a store says of itself.
 const recordKey = storage.Prefix + "/store"
 
@@ -57,7 +60,7 @@ func TestABackupIsTheStoreAgain(t *testing.T) {
 			before := lookAt(t, from)
 			backUp := func() {
 				var messages bytes.Buffer
-				if err := Backup(t.Context(), storeOptions(from), file, io.Discard, &messages); err != nil {
+				if err := Backup(t.Context(), storeOptions(from), file, nil, io.Discard, &messages); err != nil {
 					t.Fatalf("backing up: %v", err)
 				}
 				if !strings.Contains(messages.String(), before.store) {
@@ -74,7 +77,7 @@ func TestABackupIsTheStoreAgain(t *testing.T) {
 				t.Fatalf("opening the backup: %v", err)
 			}
 			defer content.Close()
-			if err := Restore(t.Context(), storeOptions(to), "-", content, io.Discard); err != nil {
+			if err := Restore(t.Context(), storeOptions(to), "-", asItIs, content, io.Discard); err != nil {
 				t.Fatalf("restoring: %v", err)
 			}
 			if left, err := filepath.Glob(to + ".*"); err != nil || len(left) > 0 {
@@ -101,7 +104,7 @@ func TestABackupIsTheStoreAgain(t *testing.T) {
 
 func TestABackupThatIsDamagedIsNotRestored(t *testing.T) {
 	from, good := usedDir(t), filepath.Join(t.TempDir(), "backup")
-	if err := Backup(t.Context(), storeOptions(from), good, io.Discard, io.Discard); err != nil {
+	if err := Backup(t.Context(), storeOptions(from), good, nil, io.Discard, io.Discard); err != nil {
 		t.Fatalf("backing up: %v", err)
 	}
 	content, err := os.ReadFile(good)
@@ -124,7 +127,7 @@ func TestABackupThatIsDamagedIsNotRestored(t *testing.T) {
 			if err := os.WriteFile(file, test.content, 0o600); err != nil {
 				t.Fatalf("preparing: %v", err)
 			}
-			err := Restore(t.Context(), storeOptions(to), file, nil, io.Discard)
+			err := Restore(t.Context(), storeOptions(to), file, asItIs, nil, io.Discard)
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), file) {
 				t.Errorf("got %v, want an error with %q and the file", err, test.want)
 			}
@@ -140,17 +143,17 @@ func TestABackupOverwritesNothing(t *testing.T) {
 	if err := os.WriteFile(file, []byte("precious"), 0o600); err != nil {
 		t.Fatalf("preparing: %v", err)
 	}
-	if err := Backup(t.Context(), storeOptions(from), file, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if err := Backup(t.Context(), storeOptions(from), file, nil, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("backing up over a file: got %v, want an error", err)
 	}
 	good := filepath.Join(t.TempDir(), "backup")
-	if err := Backup(context.WithoutCancel(t.Context()), storeOptions(from), good, io.Discard, io.Discard); err != nil {
+	if err := Backup(context.WithoutCancel(t.Context()), storeOptions(from), good, nil, io.Discard, io.Discard); err != nil {
 		t.Fatalf("backing up: %v", err)
 	}
-	if err := Restore(t.Context(), storeOptions(from), good, nil, io.Discard); err == nil || !strings.Contains(err.Error(), "is not empty") {
+	if err := Restore(t.Context(), storeOptions(from), good, asItIs, nil, io.Discard); err == nil || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("restoring over a store: got %v, want an error", err)
 	}
-	if err := Backup(t.Context(), storeOptions(t.TempDir()), good+"2", io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "holds no store") {
+	if err := Backup(t.Context(), storeOptions(t.TempDir()), good+"2", nil, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "holds no store") {
 		t.Errorf("backing up an empty directory: got %v, want an error", err)
 	}
 }
@@ -167,7 +170,7 @@ func TestABackupFollowsNoLink(t *testing.T) {
 			t.Fatalf("preparing: %v", err)
 		}
 	}
-	if err := Backup(t.Context(), storeOptions(from), file, io.Discard, io.Discard); err != nil {
+	if err := Backup(t.Context(), storeOptions(from), file, nil, io.Discard, io.Discard); err != nil {
 		t.Fatalf("backing up: %v", err)
 	}
 	info, err := os.Lstat(file)
@@ -179,7 +182,7 @@ func TestABackupFollowsNoLink(t *testing.T) {
 		t.Fatalf("opening the backup: %v", err)
 	}
 	defer content.Close()
-	if err := Restore(t.Context(), storeOptions(filepath.Join(dir, "to")), "-", content, io.Discard); err != nil {
+	if err := Restore(t.Context(), storeOptions(filepath.Join(dir, "to")), "-", asItIs, content, io.Discard); err != nil {
 		t.Errorf("restoring: %v", err)
 	}
 	if got, err := os.ReadFile(victim); err != nil || string(got) != "precious" {
@@ -188,7 +191,7 @@ func TestABackupFollowsNoLink(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "nowhere"), file+"2"); err != nil {
 		t.Fatalf("preparing: %v", err)
 	}
-	if err := Backup(t.Context(), storeOptions(from), file+"2", io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if err := Backup(t.Context(), storeOptions(from), file+"2", nil, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("backing up to a link: got %v, want an error", err)
 	}
 }
@@ -196,10 +199,10 @@ func TestABackupFollowsNoLink(t *testing.T) {
 func TestABackupOfALaterFormatIsNotRestored(t *testing.T) {
 	from, file, to := usedDir(t), filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "restored")
 	before := lookAt(t, from)
-	if err := Backup(t.Context(), storeOptions(from), file, io.Discard, io.Discard); err != nil {
+	if err := Backup(t.Context(), storeOptions(from), file, nil, io.Discard, io.Discard); err != nil {
 		t.Fatalf("backing up: %v", err)
 	}
-	if err := Restore(t.Context(), storeOptions(to), file, nil, io.Discard); err != nil {
+	if err := Restore(t.Context(), storeOptions(to), file, asItIs, nil, io.Discard); err != nil {
 		t.Fatalf("restoring a backup of format 1: %v", err)
 	}
 	withEtcd(t, from, func(client *clientv3.Client) {
@@ -211,10 +214,10 @@ func TestABackupOfALaterFormatIsNotRestored(t *testing.T) {
 	file, to = file+"2", to+"2"
 	var messages bytes.Buffer
 	// A backup only copies.
-	if err := Backup(t.Context(), storeOptions(from), file, io.Discard, &messages); err != nil || !strings.Contains(messages.String(), "format 99") {
+	if err := Backup(t.Context(), storeOptions(from), file, nil, io.Discard, &messages); err != nil || !strings.Contains(messages.String(), "format 99") {
 		t.Errorf("backing up a store of format 99: got %v, %q, want the format in the message", err, &messages)
 	}
-	err := Restore(t.Context(), storeOptions(to), file, nil, io.Discard)
+	err := Restore(t.Context(), storeOptions(to), file, asItIs, nil, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "is in format 99, and this server knows formats up to 2") {
 		t.Errorf("restoring a backup of format 99: got %v, want an error with both numbers", err)
 	}

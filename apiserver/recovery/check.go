@@ -14,6 +14,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"statefulset.dev/apiserver/signature"
 )
 
 // pageSize is how many keys are read at a time.
@@ -64,23 +66,24 @@ func addTo(digest hash.Hash, kv *mvccpb.KeyValue) {
 	_, _ = digest.Write(kv.Value)
 }
 
-// Check restores a backup into a directory of its own, which is removed again, and says what it
+// Check checks a backup by trust as Restore does, but for one that is not authenticated, which it
+// reports. Then it restores the backup into a directory of its own, which is removed again, and says what it
 // holds. An etcd runs on it meanwhile, in this process: if it comes to harm, so does the process.
-func Check(ctx context.Context, file, prefix, scratch string) (found Contents, err error) {
-	if err := checkBackup(file); err != nil {
-		return Contents{}, fmt.Errorf("%q is no backup that can be restored: %w", file, err)
+func Check(ctx context.Context, file, prefix, scratch string, trust Trust) (found Contents, by signature.Snapshot, err error) {
+	if by, err = signature.Inspect(file, trust.expected(file), trust.Keys); err != nil {
+		return Contents{}, by, fmt.Errorf("%q is no backup that can be restored: %w", file, err)
 	}
 	into, err := os.MkdirTemp(scratch, "restored-")
 	if err != nil {
-		return Contents{}, fmt.Errorf("making a directory to restore into: %w", err)
+		return Contents{}, by, fmt.Errorf("making a directory to restore into: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(into)) }()
-	err = restoreInto(ctx, into, file, func(ctx context.Context, etcd *clientv3.Client) error {
+	err = restoreInto(ctx, into, file, by, func(ctx context.Context, etcd *clientv3.Client) error {
 		found, err = Read(ctx, etcd, prefix, 0)
 		return err
 	})
 	if err != nil {
-		return Contents{}, fmt.Errorf("restoring %q: %w", file, err)
+		return Contents{}, by, fmt.Errorf("restoring %q: %w", file, err)
 	}
-	return found, nil
+	return found, by, nil
 }

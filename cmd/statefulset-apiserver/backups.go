@@ -38,23 +38,23 @@ type copies struct {
 func (c copies) validate() error {
 	errs := c.options.Validate()
 	if c.options.To != "" {
-		_, err := place(c.options.To)
+		_, err := place(c.options)
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
 // place opens where copies go.
-func place(to string) (opened backups.Place, err error) {
-	at, err := url.Parse(to)
+func place(o *backups.Options) (opened backups.Place, err error) {
+	at, err := url.Parse(o.To)
 	if err == nil {
 		switch at.Scheme {
 		case "file":
 			opened, err = backups.OpenDirectory(at)
 		case "s3":
-			opened, err = s3.Open(at)
+			opened, err = s3.Open(at, o.Plaintext)
 		default:
-			err = fmt.Errorf("%q: want a URL that begins with file:/// or s3://", to)
+			err = fmt.Errorf("%q: want a URL that begins with file:/// or s3://", o.To)
 		}
 	}
 	if err != nil {
@@ -75,6 +75,9 @@ func (c copies) run(ctx context.Context, host *rest.Config, leads func() bool) {
 		log.Error(err, "No copies of the store are made")
 		return
 	}
+	if c.options.KeyFile == "" {
+		log.Info("Copies of the store are not signed, so that who can write to their place can replace them; --backup-key-file signs them", "to", c.options.To)
+	}
 	keeper.Run(ctx, leads)
 	if err := keeper.Etcd.Close(); err != nil {
 		log.Error(err, "Disconnecting from the store has failed")
@@ -82,7 +85,7 @@ func (c copies) run(ctx context.Context, host *rest.Config, leads func() bool) {
 }
 
 func (c copies) keeper(host *rest.Config) (*backups.Keeper, error) {
-	to, err := place(c.options.To)
+	to, err := place(c.options)
 	if err != nil {
 		return nil, err
 	}
@@ -99,20 +102,20 @@ func (c copies) keeper(host *rest.Config) (*backups.Keeper, error) {
 		Options: *c.options, Place: to, Etcd: etcd, Prefix: prefix, Now: time.Now,
 		Tell: backups.Tell(core.ConfigMaps(c.server.AnchorNamespace)),
 		Check: func(ctx context.Context, file string) (recovery.Contents, error) {
-			return checkElsewhere(ctx, file, prefix, c.options.Scratch)
+			return checkElsewhere(ctx, file, prefix, c.options)
 		},
 	}, nil
 }
 
 // checkElsewhere checks a copy in a process of its own: an etcd that comes to harm ends its process,
 // and the server must not end because a disk for copies is full.
-func checkElsewhere(ctx context.Context, file, prefix, scratch string) (found recovery.Contents, err error) {
+func checkElsewhere(ctx context.Context, file, prefix string, o *backups.Options) (found recovery.Contents, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return found, fmt.Errorf("finding this program: %w", err)
 	}
 	//nolint:gosec // the program is this one
-	cmd := exec.CommandContext(ctx, self, "store", "check", "--from="+file, "--etcd-prefix="+prefix, "--scratch="+scratch, "--output=json")
+	cmd := exec.CommandContext(ctx, self, "store", "check", "--from="+file, "--etcd-prefix="+prefix, "--scratch="+o.Scratch, "--backup-key-file="+o.KeyFile, "--output=json")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = checkGrace
 	var said bytes.Buffer

@@ -11,17 +11,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"statefulset.dev/apiserver/backups"
 	"statefulset.dev/apiserver/recovery"
 	"statefulset.dev/apiserver/storage"
 )
 
 func newCheckCommand() *cobra.Command {
-	var file, prefix, scratch, output string
+	var file, prefix, scratch, output, keyFile string
+	var trust recovery.Trust
 	command := &cobra.Command{
 		Use:   "check --from=FILE",
 		Short: "Restore a backup into a temporary directory, and say what it holds",
 		Long: "Restores a backup into a temporary directory, which is removed again, and says how many keys it\n" +
-			"holds, and at which revision of etcd. Fails if the backup was damaged or cut off.",
+			"holds, at which revision of etcd, and which key signed it. Fails if the backup was damaged, cut off,\n" +
+			"forged, or signed under another name.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
@@ -30,19 +33,29 @@ func newCheckCommand() *cobra.Command {
 			if output != "" && output != "json" {
 				return fmt.Errorf("--output is %q, must be json or empty", output)
 			}
-			found, err := recovery.Check(cmd.Context(), file, prefix, scratch)
+			var err error
+			if trust.Keys, err = backups.ReadKeys(keyFile); err != nil {
+				return err
+			}
+			found, by, err := recovery.Check(cmd.Context(), file, prefix, scratch, trust)
 			if err != nil {
 				return err
 			}
 			if output == "json" {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(found)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s can be restored: %s\n", file, found)
+			said := fmt.Sprintf("verified as %s", by.Origin)
+			if by.Unverified != nil {
+				said = fmt.Sprintf("only with --accept-unauthenticated: %v", by.Unverified)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s can be restored: %s; %s\n", file, found, said)
 			return err
 		},
 	}
 	flags := command.Flags()
 	flags.StringVar(&file, "from", "", "Backup to check.")
+	backups.AddKeyFile(flags, &keyFile)
+	addName(flags, &trust)
 	flags.StringVar(&prefix, "etcd-prefix", storage.Prefix, "Prefix of the server's keys.")
 	flags.StringVar(&scratch, "scratch", os.TempDir(), "Directory with room for the store.")
 	flags.StringVar(&output, "output", "", "Empty, or json for programs.")

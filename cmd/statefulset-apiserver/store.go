@@ -9,9 +9,11 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"statefulset.dev/apiserver"
+	"statefulset.dev/apiserver/backups"
 	"statefulset.dev/apiserver/recovery"
 )
 
@@ -56,6 +58,8 @@ func newStoreCommand() (*cobra.Command, error) {
 
 func newBackupCommand(options *apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets) {
 	sections := options.StoreFlags(false)
+	var keyFile string
+	backups.AddKeyFile(sections.FlagSet("backup"), &keyFile)
 	file := sections.FlagSet("backup").String("to", "", "File to write, which must not exist; - stands for standard output.")
 	return &cobra.Command{
 		Use:   "backup --to=FILE",
@@ -67,27 +71,48 @@ func newBackupCommand(options *apiserver.Options) (*cobra.Command, cliflag.Named
 			if *file == "" {
 				return errors.New(`--to is "": name the file to write, or - for standard output`)
 			}
-			return recovery.Backup(cmd.Context(), options.Storage, *file, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			keys, err := backups.ReadKeys(keyFile)
+			if err != nil {
+				return err
+			}
+			return recovery.Backup(cmd.Context(), options.Storage, *file, keys, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}, sections
 }
 
 func newRestoreCommand(options *apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets) {
 	sections := options.StoreFlags(false)
-	file := sections.FlagSet("restore").String("from", "", "Backup to read; - stands for standard input.")
+	flags := sections.FlagSet("restore")
+	file := flags.String("from", "", "Backup to read; - stands for standard input.")
+	var keyFile string
+	var trust recovery.Trust
+	backups.AddKeyFile(flags, &keyFile)
+	addName(flags, &trust)
+	flags.BoolVar(&trust.Unauthenticated, "accept-unauthenticated", false,
+		"Restore a backup that is not signed, or with a key that is not in --backup-key-file. Whoever has made it decides what the cluster runs. One that was forged or changed is refused all the same.")
 	return &cobra.Command{
 		Use:   "restore --from=FILE --data-dir=DIRECTORY",
 		Short: "Make a data directory for the embedded etcd from a backup",
 		Long: "Makes a new data directory for the embedded etcd from a backup of this command or of etcdctl.\n" +
+			"A signed backup needs --backup-key-file, and any other --accept-unauthenticated.\n" +
 			"The server serves it only after an operator has accepted it, because what was written after\n" +
 			"the backup is missing; the server prints the command for that.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if *file == "" {
 				return errors.New(`--from is "": name the backup to restore`)
 			}
-			return recovery.Restore(cmd.Context(), options.Storage, *file, cmd.InOrStdin(), cmd.ErrOrStderr())
+			var err error
+			if trust.Keys, err = backups.ReadKeys(keyFile); err != nil {
+				return err
+			}
+			return recovery.Restore(cmd.Context(), options.Storage, *file, trust, cmd.InOrStdin(), cmd.ErrOrStderr())
 		},
 	}, sections
+}
+
+func addName(flags *pflag.FlagSet, trust *recovery.Trust) {
+	flags.StringVar(&trust.Name, "name", "",
+		"What the backup was called in --backup-to, if its file has another name or it comes from standard input. A signed one is refused under the name of another.")
 }
 
 func newRebuildCommand(options *apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets) {

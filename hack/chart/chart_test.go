@@ -69,6 +69,10 @@ func TestWhatEachModeRuns(t *testing.T) {
 			values: values{"backup": values{"to": "s3://copies/sets?region=eu-1", "keep": 7, "secret": "bucket"}}, replicas: 3, mounts: "scratch tmp",
 			args: []string{"--backup-to=s3://copies/sets?region=eu-1", "--backup-every=6h", "--backup-keep=7", "--backup-scratch=/scratch"},
 		},
+		"signed copies in a bucket without TLS": {
+			values: values{"backup": values{"to": "s3://copies?endpoint=http://minio:9000", "keySecret": "keys", "insecurePlaintext": true}}, replicas: 3, mounts: "scratch backup-key tmp",
+			args: []string{"--backup-key-file=/backup-key/keys", "--backup-insecure-plaintext"},
+		},
 		"copies of the store on a volume": {
 			values: values{"backup": values{"to": "file:///backups", "claim": "copies"}}, replicas: 3, mounts: "scratch backups tmp",
 			args: []string{"--backup-to=file:///backups"},

@@ -22,8 +22,13 @@ type release struct {
 	version string
 	// registry is where users pull images from, and downloads where they get files from.
 	registry, downloads string
-	// signingKey is a private key of OpenSSH. The checksums are not signed without.
+	// signingKey is a private key of OpenSSH. Checksums and digests are not signed without.
 	signingKey string
+	// vulndb is the URL of the database of vulnerabilities; nothing is asked of it if unchecked.
+	vulndb    string
+	unchecked bool
+	// digests are those of the images, by their names.
+	digests map[string]string
 	// dir gets the files, and work is for what is needed to make them.
 	dir, work string
 	out       io.Writer
@@ -38,6 +43,7 @@ type part struct {
 // parts are in the order in which one needs what the others have made.
 func parts() []part {
 	return []part{
+		{"sure of known vulnerabilities", (*release).vulnerabilities},
 		{"sure of the licences", (*release).licences},
 		{"the notes", (*release).notes},
 		{"the programs", (*release).programs},
@@ -60,7 +66,9 @@ func runAll(ctx context.Context, args []string, out io.Writer) error {
 	fs.StringVar(&r.version, "version", "", "`version` of the release, such as v1.2.3")
 	fs.StringVar(&r.registry, "registry", "", "`registry` that users pull the images from, with a path if it has one")
 	fs.StringVar(&r.downloads, "downloads", "", "`URL` below which users get the files")
-	fs.StringVar(&r.signingKey, "signing-key", "", "private `key` of OpenSSH that signs the checksums, or the public one if an agent has the other")
+	fs.StringVar(&r.signingKey, "signing-key", "", "private `key` of OpenSSH that signs the checksums and the digests of images, or the public one if an agent has the other")
+	fs.StringVar(&r.vulndb, "vulndb", defaultVulnDB, "`URL` of the database of vulnerabilities; file:///DIRECTORY is a local copy")
+	fs.BoolVar(&r.unchecked, "unchecked", false, "do not ask for vulnerabilities; the version must end in "+uncheckedSuffix)
 	to := fs.String("out", "dist", "`directory` to write to; what it has is replaced")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -111,8 +119,11 @@ func (r *release) make(ctx context.Context, to string) error {
 // number is the version without the letter, as charts and changelogs have it.
 func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
 
-// reference is what a cluster calls one of the images by.
+// reference is what people call one of the images by.
 func (r *release) reference(image string) string { return r.registry + "/" + image + ":" + r.version }
+
+// pinned is what a cluster calls an image by that was made: the tag is for people to read.
+func (r *release) pinned(image string) string { return r.reference(image) + "@" + r.digests[image] }
 
 // path is that of a file of the release.
 func (r *release) path(name string) string { return filepath.Join(r.dir, name) }

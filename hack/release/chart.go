@@ -13,7 +13,13 @@ import (
 	"strings"
 )
 
-const chartName = "statefulset-apiserver"
+const (
+	chartName = "statefulset-apiserver"
+
+	// The lines of values.yaml that have the digests of the images.
+	serverDigest = "\n  digest: \"\"\n"
+	pluginDigest = "\n    digest: \"\"\n"
+)
 
 // chart writes the chart as Helm reads it, with the version and the images of this release.
 func (r *release) chart(context.Context) error {
@@ -37,6 +43,8 @@ func (r *release) chart(context.Context) error {
 			content, err = replaceEach(content, map[string]string{
 				"repository: " + serverImage + "\n": "repository: " + r.registry + "/" + serverImage + "\n",
 				"repository: " + pluginImage + "\n": "repository: " + r.registry + "/" + pluginImage + "\n",
+				serverDigest:                        strings.Replace(serverDigest, `""`, r.digests[serverImage], 1),
+				pluginDigest:                        strings.Replace(pluginDigest, `""`, r.digests[pluginImage], 1),
 			})
 		}
 		entries = append(entries, archived{path.Join(chartName, name), 0o644, content})

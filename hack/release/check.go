@@ -28,7 +28,7 @@ func (r *release) check(ctx context.Context) error {
 	if !versionForm.MatchString(r.version) {
 		return fmt.Errorf("--version is %q, want one such as v1.2.3 or v1.2.3-rc.1", r.version)
 	}
-	return errors.Join(r.checkPlaces(), r.checkClean(ctx), r.checkTag(ctx), r.checkToolchain(ctx), r.checkMinor(), r.checkNotes())
+	return errors.Join(r.checkVulnDB(), r.checkPlaces(), r.checkClean(ctx), r.checkTag(ctx), r.checkToolchain(ctx), r.checkMinor(), r.checkNotes())
 }
 
 func (r *release) checkPlaces() error {

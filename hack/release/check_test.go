@@ -17,7 +17,7 @@ func workTree(t *testing.T) *release {
 	t.Helper()
 	r := &release{
 		source:  source{root: t.TempDir()},
-		version: "v1.2.3", registry: "registry.example/team", downloads: "https://example.org/v1.2.3",
+		version: "v1.2.3", registry: "registry.example/team", downloads: "https://example.org/v1.2.3", vulndb: defaultVulnDB,
 	}
 	r.put(t, "go.mod", "module example.org\n\ngo 1.26\n\ntoolchain "+runtime.Version()+"\n")
 	r.put(t, "CHANGELOG.md", "# Changelog\n\n## [Unreleased]\n\n- Next.\n\n## [1.2.3] - 2026-11-22\n\n- It works.\n")

@@ -16,7 +16,7 @@ import (
 // manifests writes what kubectl can apply: for three servers, and for one.
 func (r *release) manifests(ctx context.Context) error {
 	for file, args := range map[string][]string{"install.yaml": nil, "install-single.yaml": {"--single"}} {
-		args = append([]string{"install", "--image=" + r.reference(serverImage), "--dry-run=client"}, args...)
+		args = append([]string{"install", "--image=" + r.pinned(serverImage), "--dry-run=client"}, args...)
 		printed, err := r.output(ctx, r.built(pluginPackage), args...)
 		if err != nil {
 			return err

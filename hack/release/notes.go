@@ -29,7 +29,7 @@ func (r *release) changes() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading the changelog: %w", err)
 	}
-	headings := []string{r.number()}
+	headings := []string{strings.TrimSuffix(r.number(), uncheckedSuffix)}
 	if strings.Contains(r.version, "-") {
 		headings = append(headings, unreleased)
 	}

@@ -38,13 +38,15 @@ func (r *release) read(t *testing.T, name string) []byte {
 
 func TestTheChartNamesTheReleaseAndItsImages(t *testing.T) {
 	r := ofThisTree(t)
+	server, plugin := "sha256:"+strings.Repeat("1", 64), "sha256:"+strings.Repeat("2", 64)
+	r.digests = map[string]string{serverImage: server, pluginImage: plugin}
 	if err := r.chart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	files := untar(t, r.read(t, "statefulset-apiserver-1.2.3-rc.1.tgz"))
 	for file, want := range map[string][]string{
 		"statefulset-apiserver/Chart.yaml":         {"\nversion: 1.2.3-rc.1\n", "\nappVersion: v1.2.3-rc.1\n"},
-		"statefulset-apiserver/values.yaml":        {"repository: registry.example/team/statefulset-apiserver\n", "repository: registry.example/team/kubectl-sts\n"},
+		"statefulset-apiserver/values.yaml":        {"repository: registry.example/team/statefulset-apiserver\n", "repository: registry.example/team/kubectl-sts\n", "\n  digest: " + server + "\n", "\n    digest: " + plugin + "\n"},
 		"statefulset-apiserver/values.schema.json": {`"additionalProperties"`},
 	} {
 		for _, words := range want {

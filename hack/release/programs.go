@@ -80,14 +80,20 @@ func (r *release) built(pkg string) string {
 	return filepath.Join(r.work, platform{runtime.GOOS, runtime.GOARCH}.String(), path.Base(pkg))
 }
 
-// images writes an archive of each image that a user's cluster pulls.
+// images writes an archive of each image that a user's cluster pulls, and the list of their digests.
 func (r *release) images(ctx context.Context) error {
+	r.digests = map[string]string{}
 	for _, spec := range userImages([]string{"amd64", "arm64"}) {
 		spec.reference = r.reference(spec.name)
 		spec.archive = spec.name + "-image"
 		if err := r.writeImage(ctx, spec, r.created, r.dir, r.out); err != nil {
 			return err
 		}
+		digest, err := digestOf(r.path(spec.archive + ".tar"))
+		if err != nil {
+			return fmt.Errorf("reading the digest of image %s: %w", spec.name, err)
+		}
+		r.digests[spec.name] = digest
 	}
-	return nil
+	return r.writeDigests(ctx)
 }

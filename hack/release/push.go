@@ -30,7 +30,15 @@ func runPush(ctx context.Context, args []string, out io.Writer) error {
 	arch := archFlag(fs)
 	registry := fs.String("registry", "", "`registry` to push to, with a path if it has one; credentials are those of docker login")
 	tag := fs.String("tag", "", "`tag` of the images")
+	released := fs.String("digests", "", "`file` of digests that a release has written; images with another digest are not pushed")
 	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if strings.HasSuffix(*tag, uncheckedSuffix) {
+		return fmt.Errorf("--tag is %q: what was not checked for vulnerabilities is not pushed", *tag)
+	}
+	digests, err := readDigests(*released)
+	if err != nil {
 		return err
 	}
 	created, err := parseTime(*made)
@@ -42,14 +50,14 @@ func runPush(ctx context.Context, args []string, out io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("--registry is %q and --tag is %q, want some like registry.example and v1: %w", *registry, *tag, err)
 		}
-		if err := from.pushOne(ctx, spec, created, to, out); err != nil {
+		if err := from.pushOne(ctx, spec, created, to, digests[spec.name], out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s source) pushOne(ctx context.Context, spec imageSpec, created time.Time, to name.Tag, out io.Writer) error {
+func (s source) pushOne(ctx context.Context, spec imageSpec, created time.Time, to name.Tag, released string, out io.Writer) error {
 	work, err := os.MkdirTemp("", "push-")
 	if err != nil {
 		return fmt.Errorf("making a directory to work in: %w", err)
@@ -58,6 +66,13 @@ func (s source) pushOne(ctx context.Context, spec imageSpec, created time.Time, 
 	built, err := s.assemble(ctx, spec, created, work)
 	if err != nil {
 		return err
+	}
+	digest, err := built.image.Digest()
+	if err != nil {
+		return fmt.Errorf("computing the digest of an image: %w", err)
+	}
+	if released != "" && digest.String() != released {
+		return fmt.Errorf("image %s has digest %s, and the release has %s: build both from the same commit", to, digest, released)
 	}
 	return push(ctx, built.image, to, out)
 }

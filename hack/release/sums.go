@@ -30,10 +30,15 @@ func (r *release) checksums(ctx context.Context) error {
 	if err := r.write(sumsFile, []byte(sums.String())); err != nil {
 		return err
 	}
+	return r.sign(ctx, sumsFile)
+}
+
+// sign writes the signature of a file of the release next to it.
+func (r *release) sign(ctx context.Context, file string) error {
 	if r.signingKey == "" {
-		fmt.Fprintln(r.out, "the checksums are not signed: there is no signing key")
+		fmt.Fprintf(r.out, "%s is not signed: there is no signing key\n", file)
 		return nil
 	}
-	_, err = r.output(ctx, "ssh-keygen", "-q", "-Y", "sign", "-n", "file", "-f", r.signingKey, r.path(sumsFile))
+	_, err := r.output(ctx, "ssh-keygen", "-q", "-Y", "sign", "-n", "file", "-f", r.signingKey, r.path(file))
 	return err
 }

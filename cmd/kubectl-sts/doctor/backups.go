@@ -21,6 +21,8 @@ const (
 	backupsName = "statefulset-apiserver-backups"
 	// missedBackups is how many intervals may pass without a verified copy.
 	missedBackups = 3
+	// sign is how copies are signed from then on.
+	sign = "helm upgrade statefulset-apiserver CHART --reuse-values --set backup.keySecret=SECRET  # or --backup-key-file of the server; docs/backup.md#sign-copies"
 	// clockSkew is by how much clocks may differ without a word.
 	clockSkew = 5 * time.Minute
 )
@@ -88,7 +90,11 @@ func (e *examiner) judgeBackups(about string, told map[string]string) finding {
 	if backupForm.MatchString(told["name"]) {
 		file = told["name"]
 	}
-	restore := "statefulset-apiserver store restore --from=" + file + " --data-dir=NEW_DIRECTORY  # if the store is lost; step by step in docs/backup.md#restore"
+	trust := " --accept-unauthenticated"
+	if told["key"] != "" {
+		trust = " --backup-key-file=KEYS"
+	}
+	restore := "statefulset-apiserver store restore --from=" + file + " --data-dir=NEW_DIRECTORY" + trust + "  # if the store is lost; step by step in docs/backup.md#restore"
 	switch {
 	case age < -clockSkew:
 		return isDoubtful(about, fmt.Sprintf("%s, the newest verified copy of the store, is of %s: a clock is wrong%s", told["name"], told["verified"], failure), e.backupLogs())
@@ -96,7 +102,10 @@ func (e *examiner) judgeBackups(about string, told map[string]string) finding {
 		return isDoubtful(about, fmt.Sprintf("%s, and one is due every %s", says, every), e.backupLogs(), e.forgetBackups(), restore)
 	case failure != "":
 		return isDoubtful(about, says, e.backupLogs(), restore)
+	case told["key"] == "":
+		return isDoubtful(about, says+"; it is not signed, so who can write to the place of the copies can replace it", sign, restore)
 	}
+	says += fmt.Sprintf(", and signed with key %q", told["key"])
 	return finding{verdict: fine, about: about, says: says, fix: []string{restore}}
 }
 

@@ -22,7 +22,7 @@ func TestTheAgeOfTheLastVerifiedBackupIsTold(t *testing.T) {
 	const file = "sets-00000042-20261122T120000Z-K3M5N7PQ.backup"
 	now := time.Date(2026, 11, 22, 20, 0, 0, 0, time.UTC)
 	of := func(age time.Duration, more ...string) map[string]string {
-		data := map[string]string{"every": "6h0m0s", "name": file, "verified": now.Add(-age).Format(time.RFC3339)}
+		data := map[string]string{"every": "6h0m0s", "name": file, "key": "one", "verified": now.Add(-age).Format(time.RFC3339)}
 		for i := 0; i < len(more); i += 2 {
 			data[more[i]] = more[i+1]
 		}
@@ -42,6 +42,8 @@ func TestTheAgeOfTheLastVerifiedBackupIsTold(t *testing.T) {
 		"an older one is not":                         {of(18*time.Hour + time.Second), doubt, "is 18h old, and one is due every 6h0m0s", []string{"logs deployment", "delete configmap", restore}},
 		"a good one after which an attempt has failed": {of(2*time.Hour, failed...), doubt,
 			"is 120m old; the last attempt has failed, at 2026-11-22T19:00:00Z: writing it: 403 Forbidden", []string{"logs deployment", restore}},
+		"one that is not signed":           {of(2*time.Hour, "key", ""), doubt, "it is not signed, so who can write to the place", []string{"backup.keySecret=SECRET", restore + " --data-dir=NEW_DIRECTORY --accept-unauthenticated"}},
+		"one that is signed":               {of(2 * time.Hour), fine, `is 120m old, and signed with key "one"`, []string{restore + " --data-dir=NEW_DIRECTORY --backup-key-file=KEYS"}},
 		"none yet":                         {map[string]string{"every": "6h0m0s"}, doubt, "no copy of the store was verified yet", []string{"logs deployment"}},
 		"none yet, as attempts fail":       {map[string]string{"every": "6h0m0s", "failed": "2026-11-22T19:00:00Z", "failure": "no such bucket"}, doubt, "no such bucket", []string{"logs deployment"}},
 		"one of a clock that is a bit off": {of(-time.Minute), fine, "is 0s old", []string{restore}},

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"path"
 	"strings"
@@ -34,8 +35,9 @@ type Bucket struct {
 
 // Open reads a URL such as s3://bucket/prefix?endpoint=https://minio.example:9000&region=eu-1. Nothing
 // is asked of the server yet. Credentials are those of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
-// of AWS's file, or of the machine's role, whichever is there first.
-func Open(at *url.URL) (*Bucket, error) {
+// of AWS's file, or of the machine's role, whichever is there first. Another machine is reached with
+// TLS, unless plaintext lets it be reached without.
+func Open(at *url.URL, plaintext bool) (*Bucket, error) {
 	given := at.Query()
 	for name := range given {
 		if name != "endpoint" && name != "region" {
@@ -48,6 +50,10 @@ func Open(at *url.URL) (*Bucket, error) {
 	endpoint, secure, err := endpointOf(given.Get("endpoint"))
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", at.Redacted(), err)
+	}
+	if !secure && !plaintext && leavesMachine(endpoint) {
+		return nil, fmt.Errorf("%q: endpoint is %q, which is another machine reached without TLS: use https://, or allow it with --backup-insecure-plaintext",
+			at.Redacted(), given.Get("endpoint"))
 	}
 	client, err := minio.New(endpoint, &minio.Options{
 		Creds:  credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{}}),
@@ -73,6 +79,13 @@ func endpointOf(text string) (host string, secure bool, err error) {
 		return "", false, fmt.Errorf("endpoint is %q, want one such as https://minio.example:9000", text)
 	}
 	return server.Host, server.Scheme == "https", nil
+}
+
+// leavesMachine tells whether requests to a host and port go to another machine.
+func leavesMachine(endpoint string) bool {
+	host := (&url.URL{Host: endpoint}).Hostname()
+	ip := net.ParseIP(host)
+	return host != "localhost" && (ip == nil || !ip.IsLoopback())
 }
 
 // List tells the names of what is directly below the prefix.

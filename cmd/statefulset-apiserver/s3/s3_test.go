@@ -53,7 +53,7 @@ func newServer(t *testing.T) *server {
 
 func (s *server) open(t *testing.T, prefix string) *Bucket {
 	t.Helper()
-	opened, err := Open(&url.URL{Scheme: "s3", Host: bucket, Path: prefix, RawQuery: "region=us-east-1&endpoint=" + url.QueryEscape(s.URL)})
+	opened, err := Open(&url.URL{Scheme: "s3", Host: bucket, Path: prefix, RawQuery: "region=us-east-1&endpoint=" + url.QueryEscape(s.URL)}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,16 +138,23 @@ func TestABucketTellsWhatWentWrong(t *testing.T) {
 }
 
 func TestAURLIsReadOrRefused(t *testing.T) {
+	const plain = "which is another machine reached without TLS: use https://, or allow it with --backup-insecure-plaintext"
 	cases := map[string]struct{ url, want string }{
-		"a bucket of AWS":             {"s3://bucket/team/sets", ""},
-		"a bucket without prefix":     {"s3://bucket", ""},
-		"a bucket elsewhere":          {"s3://bucket?endpoint=https://minio.example:9000&region=eu-1", ""},
-		"no bucket":                   {"s3:///prefix", "want s3://BUCKET/PREFIX"},
-		"credentials in it":           {"s3://me:secret@bucket", "want s3://BUCKET/PREFIX"},
-		"a parameter that we ignore":  {"s3://bucket?acl=public", `there is no parameter "acl"`},
-		"an endpoint without scheme":  {"s3://bucket?endpoint=minio.example", `endpoint is "minio.example"`},
-		"an endpoint with a path":     {"s3://bucket?endpoint=https://minio.example/s3", `endpoint is "https://minio.example/s3"`},
-		"an endpoint of another kind": {"s3://bucket?endpoint=ftp://minio.example", `endpoint is "ftp://minio.example"`},
+		"a bucket of AWS":              {"s3://bucket/team/sets", ""},
+		"a bucket without prefix":      {"s3://bucket", ""},
+		"a bucket elsewhere":           {"s3://bucket?endpoint=https://minio.example:9000&region=eu-1", ""},
+		"another machine without TLS":  {"s3://bucket?endpoint=http://minio.example:9000", `endpoint is "http://minio.example:9000", ` + plain},
+		"the same in capitals":         {"s3://bucket?endpoint=HTTP://minio.example", plain},
+		"an address without TLS":       {"s3://bucket?endpoint=http://10.0.0.1:9000", plain},
+		"a name that looks local":      {"s3://bucket?endpoint=http://localhost.example", plain},
+		"this machine without TLS":     {"s3://bucket?endpoint=http://localhost:9000", ""},
+		"this machine, by its address": {"s3://bucket?endpoint=http://[::1]:9000", ""},
+		"no bucket":                    {"s3:///prefix", "want s3://BUCKET/PREFIX"},
+		"credentials in it":            {"s3://me:secret@bucket", "want s3://BUCKET/PREFIX"},
+		"a parameter that we ignore":   {"s3://bucket?acl=public", `there is no parameter "acl"`},
+		"an endpoint without scheme":   {"s3://bucket?endpoint=minio.example", `endpoint is "minio.example"`},
+		"an endpoint with a path":      {"s3://bucket?endpoint=https://minio.example/s3", `endpoint is "https://minio.example/s3"`},
+		"an endpoint of another kind":  {"s3://bucket?endpoint=ftp://minio.example", `endpoint is "ftp://minio.example"`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +162,7 @@ func TestAURLIsReadOrRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = Open(at)
+			_, err = Open(at, false)
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got error %v, want one that says %q", err, c.want)
 			}
@@ -163,5 +170,12 @@ func TestAURLIsReadOrRefused(t *testing.T) {
 				t.Errorf("got error %v, want none that tells credentials", err)
 			}
 		})
+	}
+}
+
+func TestPlaintextIsWhatWasAskedFor(t *testing.T) {
+	at := &url.URL{Scheme: "s3", Host: bucket, RawQuery: "endpoint=http://minio.example:9000"}
+	if _, err := Open(at, true); err != nil {
+		t.Errorf("with --backup-insecure-plaintext: got error %v, want none", err)
 	}
 }

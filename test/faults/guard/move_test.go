@@ -50,7 +50,7 @@ func aStoreMoves(t *testing.T, w *world, data string) {
 	w.launchWith(t, w.program.Args.Without("data-dir").With("etcd-servers", first))
 	arrived("on an etcd of the user's, from one server", "external")
 
-	t.Log(w.store(t, "restore", "--from="+backup("--etcd-servers="+first), "--data-dir="+ours[0].Data))
+	t.Log(w.store(t, "restore", "--accept-unauthenticated", "--from="+backup("--etcd-servers="+first), "--data-dir="+ours[0].Data))
 	stopFirst()
 	var urls []string
 	var running []*lab.Process
@@ -71,7 +71,7 @@ func aStoreMoves(t *testing.T, w *world, data string) {
 	arrived("on another etcd of the user's, from three members of ours", "external-again")
 
 	single := filepath.Join(t.TempDir(), "single")
-	t.Log(w.store(t, "restore", "--from="+backup("--etcd-servers="+second), "--data-dir="+single))
+	t.Log(w.store(t, "restore", "--accept-unauthenticated", "--from="+backup("--etcd-servers="+second), "--data-dir="+single))
 	stopSecond()
 	w.launch(t, single)
 	arrived("on one server, from an etcd of the user's", "single-again")

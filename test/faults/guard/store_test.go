@@ -7,7 +7,10 @@ package guard
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,7 +93,7 @@ func aBackupIsRestored(t *testing.T, w *world, data string) {
 	young := w.settle(t, ns, "young", 2)
 	w.stop(t)
 
-	t.Log(w.store(t, "restore", "--from="+backup, "--data-dir="+restored))
+	t.Log(w.store(t, "restore", "--accept-unauthenticated", "--from="+backup, "--data-dir="+restored))
 	w.launch(t, restored)
 	reason := w.mustRefuse(t, "an older copy of the right store", "1 set of them is not in this store")
 	young.mustStay(t, "on a restored store", shortly)
@@ -106,7 +109,11 @@ func aCopyOfTheServerIsRestored(t *testing.T, w *world, _ string) {
 	ns := w.Namespace(t, "guard")
 	w.stop(t)
 	copies := t.TempDir()
-	args := w.program.Args.With("backup-to", "file://"+copies).With("backup-every", "1m").With("backup-scratch", t.TempDir())
+	keys := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(keys, []byte("one "+base64.StdEncoding.EncodeToString([]byte(rand.Text()+rand.Text()))+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := w.program.Args.With("backup-key-file", keys).With("backup-to", "file://"+copies).With("backup-every", "1m").With("backup-scratch", t.TempDir())
 	w.launchWith(t, args.With("data-dir", filepath.Join(t.TempDir(), "lost")))
 	w.acceptIfRefused(t)
 	w.awaitServed(t)
@@ -120,8 +127,8 @@ func aCopyOfTheServerIsRestored(t *testing.T, w *world, _ string) {
 	if told := w.toldCopy(t); told != filepath.Base(newest) && told != filepath.Base(seen) {
 		t.Errorf("the cluster knows of the copy %q, want %s or %s", told, filepath.Base(newest), filepath.Base(seen))
 	}
-	t.Log(w.store(t, "check", "--from="+newest))
-	t.Log(w.store(t, "restore", "--from="+newest, "--data-dir="+restored))
+	t.Log(w.store(t, "check", "--backup-key-file="+keys, "--from="+newest))
+	t.Log(w.store(t, "restore", "--backup-key-file="+keys, "--from="+newest, "--data-dir="+restored))
 	w.launch(t, restored)
 	w.acceptIfRefused(t)
 	w.awaitServed(t)

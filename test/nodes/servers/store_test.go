@@ -55,7 +55,7 @@ func TestAllDisksOfTheStoreAreLost(t *testing.T) {
 	})
 	same(t, "on an empty store", namespace, before)
 
-	exec(t, backup, store+"-0", "store", "restore", "--from=-", "--data-dir=/data/etcd")
+	exec(t, backup, store+"-0", "store", "restore", "--accept-unauthenticated", "--from=-", "--data-dir=/data/etcd")
 	accept := accepting(t)
 	same(t, "on an older store", namespace, before)
 	cluster.MustKubectl(t, "", "-n", system, "annotate", "--overwrite", "configmap", "statefulset-apiserver-store", accept)

@@ -21,6 +21,9 @@ const (
 	serving   = server + "/autotls"
 	reviews   = server + "/admission"
 	command   = "cmd/statefulset-apiserver"
+	copies    = server + "/backups"
+	restoring = server + "/recovery"
+	bucket    = command + "/s3"
 	control   = "controller"
 	planning  = "controller/plan"
 	rendering = "identity/render"
@@ -79,6 +82,8 @@ func All() []Item {
 		{29, "A set that ended the server", in(control, "TestAMarkIsWrittenBeforeTheFirstEvaluation", "TestASetThatIsSetAsideIsReleased")},
 		{30, "Authorities of the store", append(on("TestAServerThatWasTakenOverReadsNoAuthority", "TestAServerThatWasTakenOverIsNoPeerOfTheStore", "TestAServerThatWasTakenOverMintsNoCertificate"),
 			in(storeTLS, "TestAServerThatWasTakenOverIsNoMember", "TestAServerMayDoWhatItNeeds")...)},
+		{31, "Copies of the store", append(append(in(restoring, "TestAForgedBackupIsNotRestored", "TestABackupIsRestoredByWhoTrustsIt"),
+			in(copies, "TestACopyUnderTheNameOfAnotherIsRefused", "TestTheKeyIsChangedWhileCopiesAreMade")...), in(bucket, "TestAURLIsReadOrRefused")...)},
 	}
 }
 

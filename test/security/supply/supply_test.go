@@ -195,7 +195,7 @@ func TestNoDefaultIsInsecure(t *testing.T) {
 			t.Errorf("--%s: got on by default, want off", flag[1])
 		}
 	}
-	want := []string{"authentication-skip-lookup", "authentication-tolerate-lookup-failure", "authorization-always-allow-paths", "etcd-insecure-plaintext"}
+	want := []string{"authentication-skip-lookup", "authentication-tolerate-lookup-failure", "authorization-always-allow-paths", "backup-insecure-plaintext", "etcd-insecure-plaintext"}
 	slices.Sort(unsafe)
 	if !slices.Equal(unsafe, want) {
 		t.Errorf("flags that give safety up: got %q, want %q", unsafe, want)

@@ -1,0 +1,166 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package signature
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// Snapshot is a whole copy of a store.
+type Snapshot struct {
+	// Origin is what its signature says, nil if it has none.
+	Origin *Origin
+	// Unverified is why nothing shows who made the copy: it is not signed, or with a key that is not
+	// there. It is nil if a key has verified the copy.
+	Unverified error
+
+	database, block int64
+	sum             []byte
+}
+
+// Inspect reads a file. An error means that it must not be restored: it is no snapshot, was damaged,
+// cut off or forged, or is another copy than the one of the expected name. Without an expected name,
+// a copy that was signed with one is refused.
+func Inspect(path, expected string, keys Keys) (Snapshot, error) {
+	file, err := os.Open(path) //nolint:gosec // who restores says what
+	if err != nil {
+		return Snapshot{}, err
+	}
+	found, err := inspect(file, expected, keys)
+	return found, errors.Join(err, file.Close())
+}
+
+func inspect(file *os.File, expected string, keys Keys) (Snapshot, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return Snapshot{}, err
+	}
+	// The database is a multiple of 512 bytes, which tells it from one without hash.
+	found := Snapshot{database: info.Size() - sha256.Size}
+	if found.database <= 0 || found.database%blockSize != 0 {
+		return Snapshot{}, fmt.Errorf("it has %d bytes, which no etcd snapshot has", info.Size())
+	}
+	block := make([]byte, blockSize)
+	if _, err := file.ReadAt(block, found.database-blockSize); err != nil {
+		return Snapshot{}, err
+	}
+	if bytes.HasPrefix(block, []byte(family)) {
+		found.database, found.block = found.database-blockSize, blockSize
+		if found.Origin, err = parseOrigin(block); err != nil {
+			return Snapshot{}, err
+		}
+	}
+	var mac hash.Hash
+	if found.Unverified = found.unverified(keys); found.Unverified == nil {
+		mac = hmac.New(sha256.New, keys.named(found.Origin.Key).secret)
+	}
+	if err := found.checkHash(file, mac); err != nil {
+		return Snapshot{}, err
+	}
+	if mac == nil {
+		return found, nil
+	}
+	_, _ = mac.Write(block[:macAt])
+	if !hmac.Equal(mac.Sum(nil), block[macAt:]) {
+		return Snapshot{}, fmt.Errorf("its signature is wrong: key %q did not sign it, so it was changed or forged", found.Origin.Key)
+	}
+	return found, found.Origin.mustBe(expected)
+}
+
+func parseOrigin(block []byte) (*Origin, error) {
+	told, known := bytes.CutPrefix(block[:macAt], []byte(form))
+	if !known {
+		return nil, fmt.Errorf("its signature is of the form %.16q, and this version knows %q: restore it with a later version", block, form)
+	}
+	var origin Origin
+	if err := json.Unmarshal(bytes.TrimRight(told, "\x00"), &origin); err != nil {
+		return nil, fmt.Errorf("its signature cannot be read, so it was damaged or forged: %w", err)
+	}
+	return &origin, nil
+}
+
+// unverified is why no key of these can verify the copy.
+func (s Snapshot) unverified(keys Keys) error {
+	switch {
+	case s.Origin == nil:
+		return errors.New("it is not signed, so nothing shows who made it")
+	case len(keys) == 0:
+		return fmt.Errorf("it says that it was signed with key %q, and no --backup-key-file is given to verify that", s.Origin.Key)
+	case keys.named(s.Origin.Key) == nil:
+		return fmt.Errorf("it says that it was signed with key %q, and --backup-key-file has only %s", s.Origin.Key, keys.names())
+	}
+	return nil
+}
+
+// checkHash reads all that is before the hash, and the database into mac.
+func (s *Snapshot) checkHash(file io.Reader, mac io.Writer) error {
+	sum := sha256.New()
+	database := io.Writer(sum)
+	if mac != nil {
+		database = io.MultiWriter(sum, mac)
+	}
+	if _, err := io.CopyN(database, file, s.database); err != nil {
+		return err
+	}
+	if _, err := io.CopyN(sum, file, s.block); err != nil {
+		return err
+	}
+	want, err := io.ReadAll(io.LimitReader(file, sha256.Size+1))
+	if err != nil {
+		return err
+	}
+	if s.sum = sum.Sum(nil); !bytes.Equal(s.sum, want) {
+		return errors.New("its hash is wrong, so it was damaged or cut off")
+	}
+	return nil
+}
+
+// mustBe refuses a verified copy under the name of another one.
+func (o Origin) mustBe(expected string) error {
+	made := o.Made.Format(time.RFC3339)
+	switch {
+	case o.Name == expected:
+		return nil
+	case o.Name == "" && !ofServer(expected):
+		return nil
+	case o.Name == "":
+		return fmt.Errorf("it was made by hand at %s, and is called %q, as no copy is that was made by hand: call it something else if it is the one that you want", made, expected)
+	case expected == "":
+		return fmt.Errorf("it was signed as %q of %s: standard input has no name, so add --name=%s if that is the one that you want", o.Name, made, o.Name)
+	}
+	return fmt.Errorf("it was signed as %q of %s, and is called %q: add --name=%s if that is the one that you want", o.Name, made, expected, o.Name)
+}
+
+// ofServer tells whether a name is like one that servers give to their copies.
+func ofServer(name string) bool {
+	return strings.HasPrefix(name, "sets-") && strings.Contains(name, ".backup")
+}
+
+// CopyDatabase copies the database out of the file that was inspected. It fails if the file has
+// changed since.
+func (s Snapshot) CopyDatabase(to io.Writer, path string) error {
+	file, err := os.Open(path) //nolint:gosec // who restores says what
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	_, err = io.CopyN(io.MultiWriter(to, sum), file, s.database)
+	if err == nil {
+		_, err = io.CopyN(sum, file, s.block)
+	}
+	if errors.Is(err, io.EOF) || err == nil && !bytes.Equal(sum.Sum(nil), s.sum) {
+		err = fmt.Errorf("%q has changed since it was checked", path)
+	}
+	return errors.Join(err, file.Close())
+}
