@@ -75,6 +75,7 @@ func All() []Item {
 		{27, "Reserved keys", append(on("TestReservedKeysAreRefusedInTemplates"), in(registry, "TestKeysOfTheGroupAreRefused", "TestStoredKeysOfTheGroupStayValid")...)},
 		{28, "Deletion by removal", in(reviews, "TestWhatIsDeletedForARemovedTemplateIsAskedFor", "TestNoPathLeadsToDeletionThatWasNotReviewed")},
 		{29, "A set that ended the server", in(control, "TestAMarkIsWrittenBeforeTheFirstEvaluation", "TestASetThatIsSetAsideIsReleased")},
+		{30, "Who did it", append(in(whole, "TestWhoDidItIsTheUserOfTheRequest"), in(registry, "TestWhoDidItIsRecorded", "TestOnlyTheServerRecordsWhoDidIt")...)},
 	}
 }
 
