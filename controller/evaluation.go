@@ -107,7 +107,7 @@ func (e *evaluation) first(ctx context.Context, of identity.Evaluation, mark *v1
 	}
 	if e.released {
 		e.tell(e.set, event{kind: corev1.EventTypeNormal, reason: v1.ReasonEvaluationReleased,
-			text: "Evaluating the expressions once more, as a user requested"})
+			text: "Evaluating the expressions once more, as " + releasedBy(e.set)})
 	}
 	rehearse(ctx, of, left)
 	e.known.keepEvaluated(e.set, of.Inputs, left)
@@ -201,12 +201,13 @@ func (e *evaluation) stop(ctx context.Context, last v1.StatefulSetEvaluation) er
 	aside.Status = *e.set.Status.DeepCopy()
 	aside.Status.Evaluation = &last
 	status := plan.Compute(e.view.world(&aside, e.hostNow())).Status
+	requested := requests(e.set, &status)
 	if err := e.write(ctx, status); err != nil {
 		return err
 	}
 	why := status.Condition(v1.StatefulSetStalled).Message
 	klog.FromContext(ctx).Info("Setting a set aside", "set", e.known.key, "why", why)
-	e.tell(e.set, event{kind: corev1.EventTypeWarning, reason: v1.ReasonEvaluationStopped, text: why})
+	e.tell(e.set, append(requested, event{kind: corev1.EventTypeWarning, reason: v1.ReasonEvaluationStopped, text: why})...)
 	return nil
 }
 

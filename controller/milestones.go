@@ -25,6 +25,7 @@ func milestones(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []even
 		events = append(events, event{kind: corev1.EventTypeNormal, reason: v1.ReasonRolloutStepDone,
 			text: fmt.Sprintf("Step %d/%d is done: %d of %d at %s", step, stepsOf(set), after.UpdatedReplicas, after.Replicas, after.Rollout.Revision)})
 	}
+	events = append(events, requests(set, after)...)
 	for i := range after.VolumeClaims {
 		is := &after.VolumeClaims[i]
 		was := claimsOf(before, is.Name)

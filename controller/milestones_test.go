@@ -30,6 +30,16 @@ func TestMilestonesAreTold(t *testing.T) {
 		return []v1.VolumeClaimStatus{{Name: "data", Claims: 3, UpToDate: upToDate, Growing: growing, Infeasible: infeasible}}
 	}
 	stalled := []v1.StatefulSetCondition{{Type: v1.StatefulSetStalled, Status: corev1.ConditionTrue, Reason: v1.ReasonClaimGrowthRefused, Message: "claim data-web-2 cannot"}}
+	requested := func(observed bool) (actions []v1.UserAction) {
+		for _, a := range []v1.UserAction{
+			{Action: v1.AbortUserAction, Revision: "web-b"}, {Action: v1.EvaluateUserAction}, {Action: v1.PromoteUserAction, Step: 1, Revision: "web-b"},
+			{Action: v1.ReplaceLostUserAction, LostNode: "n1", Ordinals: []v1.OrdinalRange{{First: 1}}}, {Action: v1.RestartUserAction},
+		} {
+			a.User, a.Time, a.Observed = "ann", metav1.Unix(1, 0), observed
+			actions = append(actions, a)
+		}
+		return actions
+	}
 	for sentence, test := range map[string]struct {
 		before, after v1.StatefulSetStatus
 		want          []string
@@ -60,7 +70,15 @@ func TestMilestonesAreTold(t *testing.T) {
 			want: []string{"Warning ClaimGrowthRefused claim data-web-2 cannot"}},
 		"claims that were refused while something else stalls the set": {before: v1.StatefulSetStatus{VolumeClaims: data(2, 1, 0)}, after: v1.StatefulSetStatus{VolumeClaims: data(2, 1, 1)},
 			want: []string{"Warning ClaimGrowthRefused 1 of 3 claims of template data cannot become as it describes"}},
-		"no claims that were refused before": {before: v1.StatefulSetStatus{VolumeClaims: data(1, 2, 1)}, after: v1.StatefulSetStatus{VolumeClaims: data(1, 2, 2), Conditions: stalled}},
+		"what users requested, once it is seen": {before: v1.StatefulSetStatus{UserActions: requested(false)}, after: v1.StatefulSetStatus{UserActions: requested(true)},
+			want: []string{
+				"Normal RolloutAborted ann aborted the update to web-b at 1970-01-01T00:00:01Z",
+				"Normal RolloutPromoted ann promoted step 1 of the update to web-b at 1970-01-01T00:00:01Z",
+				"Normal LostNodeReported ann reported node n1 as lost and requested the replacement of web-1 at 1970-01-01T00:00:01Z",
+				"Normal RolloutRestarted ann restarted the set (generation 0) at 1970-01-01T00:00:01Z",
+			}},
+		"nothing of requests that were seen before": {before: v1.StatefulSetStatus{UserActions: requested(true)}, after: v1.StatefulSetStatus{UserActions: requested(true)}},
+		"no claims that were refused before":        {before: v1.StatefulSetStatus{VolumeClaims: data(1, 2, 1)}, after: v1.StatefulSetStatus{VolumeClaims: data(1, 2, 2), Conditions: stalled}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			set := newSet("web", "data")

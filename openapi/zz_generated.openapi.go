@@ -385,6 +385,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName():                    schema_statefulsetdev_api_apps_v1_StatefulSetVolumeClaimUpdate(ref),
 		appsv1.Transform{}.OpenAPIModelName():                                       schema_statefulsetdev_api_apps_v1_Transform(ref),
 		appsv1.UpdateOrder{}.OpenAPIModelName():                                     schema_statefulsetdev_api_apps_v1_UpdateOrder(ref),
+		appsv1.UserAction{}.OpenAPIModelName():                                      schema_statefulsetdev_api_apps_v1_UserAction(ref),
 		appsv1.VolumeClaimOverride{}.OpenAPIModelName():                             schema_statefulsetdev_api_apps_v1_VolumeClaimOverride(ref),
 		appsv1.VolumeClaimStatus{}.OpenAPIModelName():                               schema_statefulsetdev_api_apps_v1_VolumeClaimStatus(ref),
 	}
@@ -20279,6 +20280,13 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetReplacement(ref common.Referen
 							Format:      "",
 						},
 					},
+					"lostNode": {
+						SchemaProps: spec.SchemaProps{
+							Description: "lostNode is the node of the pods of these members, if the user says that it is lost and removes the pods without its confirmation. It is recorded in status.userActions, and changes nothing else.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"ordinals"},
 			},
@@ -20756,12 +20764,33 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							Ref:         ref(appsv1.StatefulSetEvaluation{}.OpenAPIModelName()),
 						},
 					},
+					"userActions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"action",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "userActions are the last promotion, abort, restart, replacement and release of an evaluation that a user asked for, one entry of each sort. Absent unless a user has asked for one of them.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.UserAction{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"replicas"},
 			},
 		},
 		Dependencies: []string{
-			metav1.Time{}.OpenAPIModelName(), appsv1.MemberReplacement{}.OpenAPIModelName(), appsv1.ObjectTemplateStatus{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.Reclaim{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName(), appsv1.StatefulSetEvaluation{}.OpenAPIModelName(), appsv1.VolumeClaimStatus{}.OpenAPIModelName()},
+			metav1.Time{}.OpenAPIModelName(), appsv1.MemberReplacement{}.OpenAPIModelName(), appsv1.ObjectTemplateStatus{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName(), appsv1.Reclaim{}.OpenAPIModelName(), appsv1.RolloutStatus{}.OpenAPIModelName(), appsv1.StatefulSetCondition{}.OpenAPIModelName(), appsv1.StatefulSetEvaluation{}.OpenAPIModelName(), appsv1.UserAction{}.OpenAPIModelName(), appsv1.VolumeClaimStatus{}.OpenAPIModelName()},
 	}
 }
 
@@ -20903,6 +20932,98 @@ func schema_statefulsetdev_api_apps_v1_UpdateOrder(ref common.ReferenceCallback)
 		},
 		Dependencies: []string{
 			metav1.LabelSelector{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName()},
+	}
+}
+
+func schema_statefulsetdev_api_apps_v1_UserAction(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "UserAction is the last request of one sort about a StatefulSet: which user made it, when, and what it was about. Only the server writes it, and the controller completes it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"action": {
+						SchemaProps: spec.SchemaProps{
+							Description: "action is the sort of the request.\n\nPossible enum values:\n - `\"Abort\"` aborts an update.\n - `\"Evaluate\"` has expressions evaluated once more whose evaluation was stopped.\n - `\"Promote\"` promotes steps of an update, up to one of them.\n - `\"PromoteAll\"` ends the steps of an update.\n - `\"Replace\"` replaces members.\n - `\"ReplaceLost\"` replaces members whose node is lost, as the user says.\n - `\"Restart\"` changes the annotation kubectl.kubernetes.io/restartedAt of the template, as kubectl rollout restart does.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Abort", "Evaluate", "Promote", "PromoteAll", "Replace", "ReplaceLost", "Restart"},
+						},
+					},
+					"user": {
+						SchemaProps: spec.SchemaProps{
+							Description: "user is the name of the user as the server authenticated the request. If a user impersonates another one, it is the other one. At most 256 bytes: a longer name is cut, and ends with \"...\" and 16 hexadecimal digits of the SHA-256 of the whole name.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"time": {
+						SchemaProps: spec.SchemaProps{
+							Description: "time is when the server accepted the request, by the clock of the server.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"generation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "generation is metadata.generation of the set that has the request.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"revision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "revision is the update revision that the user promoted, aborted or, with Restart, started. After a restart, the controller adds it; it stays absent if the set changes before that.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"step": {
+						SchemaProps: spec.SchemaProps{
+							Description: "step is the last step that the user promoted, from 1. Only Promote has it.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"ordinals": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "ordinals are those of the members that the user had replaced. At most 32 ranges.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(appsv1.OrdinalRange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"lostNode": {
+						SchemaProps: spec.SchemaProps{
+							Description: "lostNode is the node that is lost, as the user says. Only ReplaceLost has it.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"observed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "observed is true once the controller has seen the request. It then emits the event about it.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"action", "user", "time"},
+			},
+		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName(), appsv1.OrdinalRange{}.OpenAPIModelName()},
 	}
 }
 

@@ -79,6 +79,7 @@ func extensions() []extension {
 		{"status.objectTemplates", 2, func(s *v1.StatefulSet) bool { return len(s.Status.ObjectTemplates) > 0 }},
 		{"status.evaluation", 2, func(s *v1.StatefulSet) bool { return s.Status.Evaluation != nil }},
 		{"status.replacements", 2, func(s *v1.StatefulSet) bool { return len(s.Status.Replacements) > 0 }},
+		{"status.userActions", 2, func(s *v1.StatefulSet) bool { return len(s.Status.UserActions) > 0 }},
 	}
 }
 

@@ -79,6 +79,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.TransformApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("UpdateOrder"):
 		return &appsv1.UpdateOrderApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("UserAction"):
+		return &appsv1.UserActionApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("VolumeClaimOverride"):
 		return &appsv1.VolumeClaimOverrideApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("VolumeClaimStatus"):

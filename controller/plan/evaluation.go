@@ -27,6 +27,7 @@ func setAside(world World) Plan {
 	f.sortMembers(selector)
 	status := *world.Set.Status.DeepCopy()
 	status.ObservedGeneration = world.Set.Generation
+	status.UserActions = observed(status.UserActions)
 	status.Replicas, status.ReadyReplicas, status.AvailableReplicas, status.CurrentReplicas, status.UpdatedReplicas = 0, 0, 0, 0, 0
 	for m := range f.all() {
 		if m.pod != nil {

@@ -230,7 +230,7 @@ func (s *stage) report(p Plan, done []Action, failed []Failure) {
 	for _, c := range status.VolumeClaims {
 		fmt.Fprintf(&s.log, "  claims %s\n", countsOf(c))
 	}
-	for _, line := range slices.Concat(undeletedTexts(status.Reclaims), objectsTexts(status.ObjectTemplates)) {
+	for _, line := range slices.Concat(undeletedTexts(status.Reclaims), objectsTexts(status.ObjectTemplates), s.userActionsText()) {
 		fmt.Fprintf(&s.log, "  %s\n", line)
 	}
 	for _, c := range status.Conditions {

@@ -50,6 +50,7 @@ func counted(f *facts, d *draft) v1.StatefulSetStatus {
 		Replacements:       replacementsOf(f),
 		Reclaims:           reclaims(f),
 		ObjectTemplates:    objectTemplates(f),
+		UserActions:        userActions(f),
 	}
 	if ordinals := f.Set.Spec.Ordinals; ordinals != nil && len(ordinals.Reserved) > 0 {
 		status.Ordinals = f.roster.Ranges()

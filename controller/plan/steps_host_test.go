@@ -48,7 +48,8 @@ func (h *host) stepsOf(text string) (steps []v1.RolloutStep) {
 // decide carries out the commands by which people and checkers decide about an update, and
 // reports false if it knows no such command: "promote 2", "promoteall", "abort", as the server
 // takes or refuses them, "abort blindly", as if it knew nothing of the pods, and "true web-1 ok",
-// "false web-1 ok" and "unknown web-1 ok" for the condition example.com/ok of a pod.
+// "false web-1 ok" and "unknown web-1 ok" for the condition example.com/ok of a pod. With "by=ann" the
+// server records that ann decided. "restart by=ann" restarts the set.
 func (s *stage) decide(name string, args []string) bool {
 	if about := s.decisionOf(name, args); about != nil {
 		set := s.set.DeepCopy()
@@ -57,6 +58,13 @@ func (s *stage) decide(name string, args []string) bool {
 			return true
 		}
 		s.set.Status.Rollout = set.Status.Rollout
+		s.noteBy(args, v1.UserAction{Action: v1.UserActionType(about.Action), Revision: about.Revision, Step: about.Step})
+		return true
+	}
+	if name == "restart" {
+		metav1.SetMetaDataAnnotation(&s.set.Spec.Template.ObjectMeta, identity.RestartedAtAnnotation, s.now.UTC().Format(time.RFC3339))
+		s.set.Generation++
+		s.noteBy(args, v1.UserAction{Action: v1.RestartUserAction})
 		return true
 	}
 	status, is := map[string]corev1.ConditionStatus{"true": corev1.ConditionTrue, "false": corev1.ConditionFalse, "unknown": corev1.ConditionUnknown}[name]
@@ -66,6 +74,25 @@ func (s *stage) decide(name string, args []string) bool {
 		})
 	}
 	return is
+}
+
+// noteBy records who did something, if the command says so.
+func (s *stage) noteBy(args []string, action v1.UserAction) {
+	for _, arg := range args {
+		if user, is := strings.CutPrefix(arg, "by="); is {
+			action.User, action.Time = user, metav1.NewTime(s.now)
+			identity.NoteUserAction(s.set, action)
+		}
+	}
+}
+
+// userActionsText is who did what, as far as the status says.
+func (s *stage) userActionsText() (lines []string) {
+	for i := range s.set.Status.UserActions {
+		a := &s.set.Status.UserActions[i]
+		lines = append(lines, fmt.Sprintf("%s; observed: %t", identity.DescribeUserAction(s.set.Name, a), a.Observed))
+	}
+	return lines
 }
 
 // decisionOf is the decision that a command is about, nil if it is about none.

@@ -46,7 +46,7 @@ func (f *facts) isRolledBack() bool { return len(f.rollout.let) == 0 }
 func (f *facts) whyRolledBack() string {
 	switch stored := &f.rollout.stored; {
 	case stored.Aborted:
-		return "somebody has aborted it"
+		return f.whoAborted() + " has aborted it"
 	case stored.Failure != nil:
 		return stored.Failure.Message
 	default:

@@ -94,7 +94,7 @@ func (f *facts) whyAtRest(_ *draft, _ *barrier, _ member) (v1.PlanWhyNot, string
 	case f.paused():
 		return v1.PlanWhyNotPaused, "the update is paused"
 	case f.isAborted() && !f.rollsBack():
-		return v1.PlanWhyNotAborted, "somebody has aborted the update"
+		return v1.PlanWhyNotAborted, f.whoAborted() + " has aborted the update"
 	default:
 		return "", ""
 	}

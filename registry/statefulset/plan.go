@@ -171,7 +171,7 @@ func (r *PlanREST) decided(ctx context.Context, stored *v1.StatefulSet, about *v
 	if err != nil {
 		return nil, err
 	}
-	return decided.apply(stored)
+	return decided.apply(ctx, stored)
 }
 
 // asked is the set after a request to replace members, which is refused as the request itself is.
@@ -183,7 +183,7 @@ func (r *PlanREST) asked(ctx context.Context, stored *v1.StatefulSet, request *v
 	if err != nil {
 		return nil, err
 	}
-	return asked.apply(stored)
+	return asked.apply(ctx, stored)
 }
 
 // beforeUpdate says what a write of the set would be refused for.

@@ -83,7 +83,7 @@ func (r *ReplaceREST) Create(ctx context.Context, name string, obj runtime.Objec
 	if err != nil {
 		return nil, err
 	}
-	return &v1.StatefulSetReplacement{ObjectMeta: about, Ordinals: request.Ordinals, Force: request.Force}, nil
+	return &v1.StatefulSetReplacement{ObjectMeta: about, Ordinals: request.Ordinals, Force: request.Force, LostNode: request.LostNode}, nil
 }
 
 // look reads the set, to refuse what needs no look at the host, and the pods of its members.

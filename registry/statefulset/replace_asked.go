@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -38,16 +39,16 @@ func (a *askedSet) Preconditions() *metav1.Preconditions { return &metav1.Precon
 
 // UpdatedObject is the set that names the pods which are to be replaced, besides those that it
 // names already.
-func (a *askedSet) UpdatedObject(_ context.Context, stored runtime.Object) (runtime.Object, error) {
+func (a *askedSet) UpdatedObject(ctx context.Context, stored runtime.Object) (runtime.Object, error) {
 	set, ok := stored.(*v1.StatefulSet)
 	if !ok {
 		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
 	}
-	return a.apply(set)
+	return a.apply(ctx, set)
 }
 
 // apply is a set that names the pods which are to be replaced.
-func (a *askedSet) apply(stored *v1.StatefulSet) (*v1.StatefulSet, error) {
+func (a *askedSet) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.StatefulSet, error) {
 	set := stored.DeepCopy()
 	if err := a.refuse(set); err != nil {
 		return nil, err
@@ -66,6 +67,7 @@ func (a *askedSet) apply(stored *v1.StatefulSet) (*v1.StatefulSet, error) {
 	if n := len(set.Status.Replacements); n > v1.MostReplacements {
 		return nil, conflict(set, "%d members are to be replaced already, and there may be %d at a time; wait until the first are back", before, v1.MostReplacements)
 	}
+	noteReplacement(ctx, set, a.request)
 	return set, nil
 }
 
@@ -147,6 +149,11 @@ func (a *askedSet) ordinals() (all []int32) {
 // replaced at a time.
 func validateReplacement(request *v1.StatefulSetReplacement) field.ErrorList {
 	path := field.NewPath("ordinals")
+	if node := request.LostNode; node != "" {
+		if why := validation.IsDNS1123Subdomain(node); len(why) > 0 {
+			return field.ErrorList{field.Invalid(field.NewPath("lostNode"), node, "must be the name of a node: "+strings.Join(why, "; "))}
+		}
+	}
 	if len(request.Ordinals) == 0 {
 		return field.ErrorList{field.Required(path, "the ordinals of the members that are to be replaced, such as [{first: 2}]")}
 	}

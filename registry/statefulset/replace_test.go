@@ -106,8 +106,10 @@ func TestReplacing(t *testing.T) {
 		"one of another set of the name":   {ask: v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{UID: "other"}, Ordinals: first(2)}, err: modified + "the request is for the set with UID other, the set of this name has UID "},
 		"one of a set of another name":     {ask: v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Ordinals: first(2)}, err: `metadata.name is "db", must be "web" or empty: the request is for members of that set`},
 		"one of a set that does not exist": {name: "nope", ask: v1.StatefulSetReplacement{Ordinals: first(2)}, err: `statefulsets.apps.statefulset.dev "nope" not found`},
-		"one that admission refuses":       {ask: v1.StatefulSetReplacement{Ordinals: first(2)}, admit: errors.New("not on Sundays"), err: "not on Sundays"},
-		"one in a host that is silent":     {host: silent{}, ask: v1.StatefulSetReplacement{Ordinals: first(2)}, err: "no answer"},
+		"one whose lost node has no name of a node": {ask: v1.StatefulSetReplacement{Ordinals: first(2), LostNode: "Node 1"},
+			err: invalid + `lostNode: Invalid value: "Node 1": must be the name of a node: a lowercase RFC 1123 subdomain must consist of`},
+		"one that admission refuses":   {ask: v1.StatefulSetReplacement{Ordinals: first(2)}, admit: errors.New("not on Sundays"), err: "not on Sundays"},
+		"one in a host that is silent": {host: silent{}, ask: v1.StatefulSetReplacement{Ordinals: first(2)}, err: "no answer"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			s := newTestStorage(t)

@@ -38,21 +38,22 @@ func (d *decided) Preconditions() *metav1.Preconditions {
 }
 
 // UpdatedObject is the set that has the decision, unless it is about something that is over.
-func (d *decided) UpdatedObject(_ context.Context, stored runtime.Object) (runtime.Object, error) {
+func (d *decided) UpdatedObject(ctx context.Context, stored runtime.Object) (runtime.Object, error) {
 	set, ok := stored.(*v1.StatefulSet)
 	if !ok {
 		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
 	}
-	return d.apply(set)
+	return d.apply(ctx, set)
 }
 
 // apply is a set whose status has the decision, or says why that does not hold for the update that
 // is under way.
-func (d *decided) apply(stored *v1.StatefulSet) (*v1.StatefulSet, error) {
+func (d *decided) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.StatefulSet, error) {
 	set := stored.DeepCopy()
 	if err := decision.Note(set, d.decision, d.strays); err != nil {
 		return nil, conflict(set, "%v", err)
 	}
+	noteDecision(ctx, set, d.decision)
 	return set, nil
 }
 

@@ -85,6 +85,12 @@ func (statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Obj
 	if set.Status.Evaluation == nil && !isController(ctx) {
 		set.Status.Evaluation = oldSet.Status.Evaluation
 	}
+	if set.Status.UserActions == nil { // the controller never removes them either
+		set.Status.UserActions = oldSet.Status.UserActions
+	}
+	if !isController(ctx) {
+		noteRelease(ctx, set, oldSet)
+	}
 }
 
 func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
@@ -102,6 +108,9 @@ func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Objec
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Evaluation, oldSet.Status.Evaluation) {
 		errs = append(errs, field.Forbidden(field.NewPath("status", "evaluation"),
 			"only the controller changes it; leave it as it is, or out; to release a set: kubectl sts evaluate"))
+	}
+	if !isController(ctx) && !keepsActions(set, oldSet) {
+		errs = append(errs, field.Forbidden(field.NewPath("status", "userActions"), "only the server and the controller change it; leave it as it is, or out"))
 	}
 	return errs
 }

@@ -33,6 +33,8 @@ type REST struct {
 	preflight preflight.Preflight
 	// unknown says which fields of a set are not to be had. May be nil.
 	unknown func(runtime.Object) field.ErrorList
+	// records is the recorder of the store's strategy.
+	records *recorder
 	// kinds limits the kinds of objects that sets describe. May be nil.
 	kinds *ObjectKinds
 }
@@ -117,7 +119,7 @@ func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter, prefli
 	statusStore.ResetFieldsStrategy = status
 
 	return Storage{
-		StatefulSet: &REST{Store: store, preflight: preflight},
+		StatefulSet: &REST{Store: store, preflight: preflight, records: main.records},
 		Status:      &StatusREST{&statusStore},
 		Scale:       &ScaleREST{store},
 	}, nil

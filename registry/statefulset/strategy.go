@@ -28,6 +28,7 @@ type strategy struct {
 	names.NameGenerator
 	cluster Cluster // nil if nobody knows it
 	turns   Turns   // nil if there is no limit
+	records *recorder
 }
 
 // Turns let only some requests compute at a time.
@@ -44,7 +45,7 @@ var (
 )
 
 func newStrategy(scheme *runtime.Scheme, cluster Cluster, turns Turns) strategy {
-	return strategy{rest.DeclarativeValidation{Scheme: scheme}, names.SimpleNameGenerator, cluster, turns}
+	return strategy{rest.DeclarativeValidation{Scheme: scheme}, names.SimpleNameGenerator, cluster, turns, &recorder{}}
 }
 
 func (strategy) NamespaceScoped() bool { return true }
@@ -86,14 +87,15 @@ func (strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 }
 
 // PrepareForUpdate keeps the status, and counts a changed spec as a new generation. Which templates of
-// objects it has no more is noted in the status.
-func (strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
+// objects it has no more is noted in the status, and who restarted it or released its evaluation.
+func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	set, oldSet := obj.(*v1.StatefulSet), old.(*v1.StatefulSet)
 	set.Status = oldSet.Status
 	if !equality.Semantic.DeepEqual(oldSet.Spec, set.Spec) {
 		set.Generation = oldSet.Generation + 1
 		identity.NoteRemovedTemplates(set, oldSet, metav1.Now())
 	}
+	s.records.noteUpdate(ctx, set, oldSet)
 }
 
 func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {

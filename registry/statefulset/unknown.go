@@ -17,7 +17,7 @@ import (
 // Refuse refuses sets with fields that the version does not have which the server emulates. Such a
 // field is not dropped: whoever has asked for it would not notice.
 func (s Storage) Refuse(unknown func(runtime.Object) field.ErrorList) {
-	s.StatefulSet.unknown = unknown
+	s.StatefulSet.unknown, s.StatefulSet.records.unknown = unknown, unknown
 }
 
 // known lets a set pass that has nothing unknown, and asks admission then. Dry runs come here, too.

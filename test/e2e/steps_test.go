@@ -47,9 +47,9 @@ func TestLifeOfTheStepsExample(t *testing.T) {
 	if got, want := plugin(t, "rollout", "abort", "statefulset/db", "-n", ns), fmt.Sprintf("statefulset.apps.statefulset.dev/db: update to %s aborted\n", set.Status.UpdateRevision); got != want {
 		t.Errorf("kubectl sts says %q, want %q", got, want)
 	}
-	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonRolledBack, "somebody has aborted it")
+	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonRolledBack, "admin has aborted it")
 	pods.expect(t, mark, "deleted db-2", "added db-2")
-	if said, err := tryPlugin(t, "rollout", "status", "statefulset/db", "-n", ns); err == nil || !strings.Contains(said, "was rolled back: somebody has aborted it") {
+	if said, err := tryPlugin(t, "rollout", "status", "statefulset/db", "-n", ns); err == nil || !strings.Contains(said, "was rolled back: admin has aborted it") {
 		t.Errorf("kubectl sts rollout status says %q and ends with %v, want an error that says why the update was taken back", said, err)
 	}
 	for ordinal := range 3 {

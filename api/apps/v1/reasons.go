@@ -38,6 +38,16 @@ const (
 	// ReasonEvaluationReleased: a user released a set whose evaluation was stopped, and the controller
 	// evaluates its expressions once more.
 	ReasonEvaluationReleased = "EvaluationReleased"
+	// ReasonRolloutPromoted: a user promoted steps of an update.
+	ReasonRolloutPromoted = "RolloutPromoted"
+	// ReasonRolloutAborted: a user aborted an update.
+	ReasonRolloutAborted = "RolloutAborted"
+	// ReasonRolloutRestarted: a user restarted the set.
+	ReasonRolloutRestarted = "RolloutRestarted"
+	// ReasonReplacementRequested: a user requested the replacement of members.
+	ReasonReplacementRequested = "ReplacementRequested"
+	// ReasonLostNodeReported: a user reported a node as lost, and requested the replacement of its members.
+	ReasonLostNodeReported = "LostNodeReported"
 	// ReasonOtherOverride: members keep an override that they are not to have any more, or lack
 	// one that they are to have, until they are recreated.
 	ReasonOtherOverride = "OtherOverride"

@@ -33,6 +33,11 @@ type StatefulSetReplacement struct {
 	// waits until no more members are unavailable than may be.
 	// +optional
 	Force bool `json:"force,omitempty" protobuf:"varint,3,opt,name=force"`
+
+	// lostNode is the node of the pods of these members, if the user says that it is lost and removes the
+	// pods without its confirmation. It is recorded in status.userActions, and changes nothing else.
+	// +optional
+	LostNode string `json:"lostNode,omitempty" protobuf:"bytes,4,opt,name=lostNode"`
 }
 
 // MemberReplacement names a pod that is to be removed because somebody has asked for its

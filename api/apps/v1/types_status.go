@@ -100,6 +100,13 @@ type StatefulSetStatus struct {
 	// expressions.
 	// +optional
 	Evaluation *StatefulSetEvaluation `json:"evaluation,omitempty" protobuf:"bytes,1042,opt,name=evaluation"`
+
+	// userActions are the last promotion, abort, restart, replacement and release of an evaluation that a
+	// user asked for, one entry of each sort. Absent unless a user has asked for one of them.
+	// +optional
+	// +listType=map
+	// +listMapKey=action
+	UserActions []UserAction `json:"userActions,omitempty" protobuf:"bytes,1050,rep,name=userActions"`
 }
 
 // Condition is the condition of a type, the zero value if there is none.

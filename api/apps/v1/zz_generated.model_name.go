@@ -204,6 +204,11 @@ func (in UpdateOrder) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in UserAction) OpenAPIModelName() string {
+	return "dev.statefulset.apps.v1.UserAction"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in VolumeClaimOverride) OpenAPIModelName() string {
 	return "dev.statefulset.apps.v1.VolumeClaimOverride"
 }

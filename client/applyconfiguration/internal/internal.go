@@ -687,6 +687,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: updatedReplicas
       type:
         scalar: numeric
+    - name: userActions
+      type:
+        list:
+          elementType:
+            namedType: dev.statefulset.apps.v1.UserAction
+          elementRelationship: associative
+          keys:
+          - action
     - name: volumeClaims
       type:
         list:
@@ -738,6 +746,41 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
           elementRelationship: atomic
+- name: dev.statefulset.apps.v1.UserAction
+  map:
+    fields:
+    - name: action
+      type:
+        scalar: string
+      default: ""
+    - name: generation
+      type:
+        scalar: numeric
+    - name: lostNode
+      type:
+        scalar: string
+    - name: observed
+      type:
+        scalar: boolean
+    - name: ordinals
+      type:
+        list:
+          elementType:
+            namedType: dev.statefulset.apps.v1.OrdinalRange
+          elementRelationship: atomic
+    - name: revision
+      type:
+        scalar: string
+    - name: step
+      type:
+        scalar: numeric
+    - name: time
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: user
+      type:
+        scalar: string
+      default: ""
 - name: dev.statefulset.apps.v1.VolumeClaimOverride
   map:
     fields:

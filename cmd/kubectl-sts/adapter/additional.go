@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// unknownToBuiltIn returns the part of spec and status that is lost when a set is read as one of apps/v1. Conditions are
-// described by themselves.
+// unknownToBuiltIn returns the part of spec and status that is lost when a set is read as one of apps/v1. Conditions
+// and the requests of users are described by themselves.
 func unknownToBuiltIn(set map[string]any) (map[string]any, error) {
 	typed := &appsv1.StatefulSet{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(set, typed); err != nil {
@@ -28,6 +28,7 @@ func unknownToBuiltIn(set map[string]any) (map[string]any, error) {
 		whole, _ := set[part].(map[string]any)
 		whole = maps.Clone(whole)
 		delete(whole, "conditions")
+		delete(whole, "userActions")
 		if missing := difference(whole, kept[part]); missing != nil {
 			lost[part] = missing
 		}

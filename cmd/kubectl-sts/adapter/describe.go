@@ -25,6 +25,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/cmd/kubectl-sts/terminal"
+	"statefulset.dev/identity"
 )
 
 func describer(others describe.DescriberFunc) describe.DescriberFunc {
@@ -85,13 +86,14 @@ func (d setDescriber) Describe(namespace, name string, settings describe.Describ
 	return terminal.Text(text.String()), nil
 }
 
-// describeOwn writes the conditions, and the fields that apps/v1 does not have.
+// describeOwn writes the conditions, who requested what, and the fields that apps/v1 does not have.
 func describeOwn(out io.Writer, set *unstructured.Unstructured) error {
 	typed := &v1.StatefulSet{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(set.Object, typed); err != nil {
 		return fmt.Errorf("reading StatefulSet %q: %w", set.GetName(), err)
 	}
 	describeConditions(out, typed.Status.Conditions)
+	describeUserActions(out, typed)
 	additional, err := unknownToBuiltIn(set.Object)
 	if err != nil || len(additional) == 0 {
 		return err
@@ -113,6 +115,16 @@ func describeConditions(out io.Writer, conditions []v1.StatefulSetCondition) {
 	fmt.Fprint(tabs, "Conditions:\n  Type\tStatus\tReason\tMessage\n  ----\t------\t------\t-------\n")
 	for _, c := range conditions {
 		fmt.Fprintf(tabs, "  %s\t%s\t%s\t%s\n", terminal.Line(string(c.Type)), terminal.Line(string(c.Status)), terminal.Line(c.Reason), terminal.Line(c.Message))
+	}
+}
+
+func describeUserActions(out io.Writer, set *v1.StatefulSet) {
+	if len(set.Status.UserActions) == 0 {
+		return
+	}
+	fmt.Fprint(out, "User Actions:\n")
+	for i := range set.Status.UserActions {
+		fmt.Fprintf(out, "  %s\n", terminal.Line(identity.DescribeUserAction(set.Name, &set.Status.UserActions[i])))
 	}
 }
 

@@ -93,7 +93,7 @@ func (r *replacement) ask(ctx context.Context, set types.UID, dryRun cmdutil.Dry
 		return nil
 	}
 	options := metav1.CreateOptions{FieldManager: "kubectl-sts", DryRun: target.DryRun(dryRun)}
-	request := &v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: r.set, UID: set}, Ordinals: Each(r.ordinals), Force: r.force}
+	request := &v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: r.set, UID: set}, Ordinals: Each(r.ordinals), Force: r.force, LostNode: r.lostNode}
 	_, err := r.sets.AppsV1().StatefulSets(r.namespace).Replace(ctx, r.set, request, options)
 	return err
 }

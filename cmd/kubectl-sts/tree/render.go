@@ -55,6 +55,9 @@ func header(s state, width int) []string {
 	if s.trouble != "" {
 		lines = append(lines, colour(broken, "not up to date: "+terminal.Line(s.trouble)))
 	}
+	if actions := s.userActions(); len(actions) > 0 {
+		lines = append(lines, branch("user actions", actions)...)
+	}
 	if due := s.reclaims(); len(due) > 0 {
 		lines = append(lines, branch("claims of removed members", due)...)
 	}

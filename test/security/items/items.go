@@ -84,6 +84,7 @@ func All() []Item {
 			in(storeTLS, "TestAServerThatWasTakenOverIsNoMember", "TestAServerMayDoWhatItNeeds")...)},
 		{31, "Copies of the store", append(append(in(restoring, "TestAForgedBackupIsNotRestored", "TestABackupIsRestoredByWhoTrustsIt"),
 			in(copies, "TestACopyUnderTheNameOfAnotherIsRefused", "TestTheKeyIsChangedWhileCopiesAreMade")...), in(bucket, "TestAURLIsReadOrRefused")...)},
+		{32, "Who did it", append(in(whole, "TestWhoDidItIsTheUserOfTheRequest"), in(registry, "TestWhoDidItIsRecorded", "TestOnlyTheServerRecordsWhoDidIt")...)},
 	}
 }
 
@@ -112,5 +113,5 @@ func Pattern(dir string) string {
 
 // Packages are those that hold tests without a cluster.
 func Packages() []string {
-	return []string{whole, etcd, storeTLS, storage, bodies, certs, serving, reviews, command, supply, control, planning, rendering, readers, registry}
+	return []string{whole, etcd, storeTLS, storage, bodies, certs, serving, copies, restoring, bucket, reviews, command, supply, control, planning, rendering, readers, registry}
 }

@@ -64,6 +64,9 @@ type StatefulSetStatusApplyConfiguration struct {
 	// for the first time, and as long as their evaluation is stopped. Absent of a set without
 	// expressions.
 	Evaluation *StatefulSetEvaluationApplyConfiguration `json:"evaluation,omitempty"`
+	// userActions are the last promotion, abort, restart, replacement and release of an evaluation that a
+	// user asked for, one entry of each sort. Absent unless a user has asked for one of them.
+	UserActions []UserActionApplyConfiguration `json:"userActions,omitempty"`
 }
 
 // StatefulSetStatusApplyConfiguration constructs a declarative configuration of the StatefulSetStatus type for use with
@@ -243,5 +246,18 @@ func (b *StatefulSetStatusApplyConfiguration) WithObjectTemplates(values ...*Obj
 // If called multiple times, the Evaluation field is set to the value of the last call.
 func (b *StatefulSetStatusApplyConfiguration) WithEvaluation(value *StatefulSetEvaluationApplyConfiguration) *StatefulSetStatusApplyConfiguration {
 	b.Evaluation = value
+	return b
+}
+
+// WithUserActions adds the given value to the UserActions field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the UserActions field.
+func (b *StatefulSetStatusApplyConfiguration) WithUserActions(values ...*UserActionApplyConfiguration) *StatefulSetStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithUserActions")
+		}
+		b.UserActions = append(b.UserActions, *values[i])
+	}
 	return b
 }

@@ -1,0 +1,42 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// userActions are the recorded requests of users, each with the mark that the controller has seen it: the
+// event about a request is emitted when the mark has been written, and so once, whichever controller
+// leads. The revision of a restart is added, as long as it is known to be that of the restart.
+func userActions(f *facts) []v1.UserAction {
+	actions := observed(f.Set.Status.UserActions)
+	for i := range actions {
+		a := &actions[i]
+		if a.Action == v1.RestartUserAction && a.Revision == "" && a.Generation == f.Set.Generation && !f.frozen() {
+			a.Revision = f.update.name
+		}
+	}
+	return actions
+}
+
+// observed is a copy of requests that are all marked.
+func observed(actions []v1.UserAction) []v1.UserAction {
+	actions = slices.Clone(actions)
+	for i := range actions {
+		actions[i].Observed = true
+	}
+	return actions
+}
+
+// whoAborted names the user who aborted the update, as far as the status says.
+func (f *facts) whoAborted() string {
+	if a := f.Set.Status.UserAction(v1.AbortUserAction); a != nil && a.Revision == f.update.name {
+		return foreignText(identity.UserText(a.User))
+	}
+	return "somebody"
+}

@@ -1,0 +1,85 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/authentication/user"
+	genericrequest "k8s.io/apiserver/pkg/endpoints/request"
+
+	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
+)
+
+// recorder records who requested what in the status of a set.
+type recorder struct {
+	// unknown says which fields of a set the emulated version does not have. May be nil.
+	unknown func(runtime.Object) field.ErrorList
+}
+
+// noteAction records that the user of a request did something, now. The user is the one that the
+// server authenticated, or that this one impersonates: nothing that the client wrote counts.
+func noteAction(ctx context.Context, set *v1.StatefulSet, action v1.UserAction) {
+	action.User = user.Anonymous
+	if sender, ok := genericrequest.UserFrom(ctx); ok {
+		action.User = sender.GetName()
+	}
+	action.Time = metav1.Now()
+	identity.NoteUserAction(set, action)
+}
+
+// noteUpdate records what an update of a set itself does: a restart, and the release of an evaluation.
+// A server that emulates a version without status.userActions must not store it, and records nothing.
+func (r *recorder) noteUpdate(ctx context.Context, set, old *v1.StatefulSet) {
+	if r.unknown != nil && len(r.unknown(&v1.StatefulSet{Status: v1.StatefulSetStatus{UserActions: make([]v1.UserAction, 1)}})) > 0 {
+		return
+	}
+	if at := set.Spec.Template.Annotations[identity.RestartedAtAnnotation]; at != "" && at != old.Spec.Template.Annotations[identity.RestartedAtAnnotation] {
+		noteAction(ctx, set, v1.UserAction{Action: v1.RestartUserAction})
+	}
+	noteRelease(ctx, set, old)
+}
+
+// noteRelease records the release of an evaluation. An annotation that releases nothing is none.
+func noteRelease(ctx context.Context, set, old *v1.StatefulSet) {
+	if releases(set, old) {
+		noteAction(ctx, set, v1.UserAction{Action: v1.EvaluateUserAction})
+	}
+}
+
+func releases(set, old *v1.StatefulSet) bool {
+	release := set.Annotations[v1.EvaluateAnnotation]
+	return release != "" && release == old.Status.Evaluation.Release() && release != old.Annotations[v1.EvaluateAnnotation]
+}
+
+// keepsActions reports whether a write to the status of a set leaves the recorded actions as they were,
+// but for the release that the write is itself.
+func keepsActions(set, old *v1.StatefulSet) bool {
+	after, before := slices.Clone(set.Status.UserActions), slices.Clone(old.Status.UserActions)
+	if releases(set, old) {
+		isRelease := func(a v1.UserAction) bool { return a.Action == v1.EvaluateUserAction }
+		after, before = slices.DeleteFunc(after, isRelease), slices.DeleteFunc(before, isRelease)
+	}
+	return equality.Semantic.DeepEqual(after, before)
+}
+
+// noteDecision records a decision about an update.
+func noteDecision(ctx context.Context, set *v1.StatefulSet, decision *v1.StatefulSetRollout) {
+	noteAction(ctx, set, v1.UserAction{Action: v1.UserActionType(decision.Action), Revision: decision.Revision, Step: decision.Step})
+}
+
+// noteReplacement records a request to replace members.
+func noteReplacement(ctx context.Context, set *v1.StatefulSet, request *v1.StatefulSetReplacement) {
+	action := v1.UserAction{Action: v1.ReplaceUserAction, Ordinals: request.Ordinals, LostNode: request.LostNode}
+	if request.LostNode != "" {
+		action.Action = v1.ReplaceLostUserAction
+	}
+	noteAction(ctx, set, action)
+}
