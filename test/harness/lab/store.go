@@ -58,15 +58,17 @@ func (l *Lab) StoreMembersIn(t testing.TB, namespace, rights string, n int) []St
 
 func (l *Lab) storeMembers(t testing.TB, rights string, n int, listens string) []StoreMember {
 	t.Helper()
-	l.MustKubectl(t, "", "--namespace=statefulset-system", "delete", "--ignore-not-found", "secret", "statefulset-apiserver-etcd-ca",
-		"statefulset-apiserver-etcd-peer-ca", "statefulset-apiserver-etcd-client-ca", "statefulset-apiserver-etcd-server-tls")
-	l.MustKubectl(t, "", "apply", "-f", rights)
-	for _, note := range []string{"configmap/statefulset-apiserver-etcd", "configmap/statefulset-apiserver-store"} {
+	for _, note := range []string{
+		"configmap/statefulset-apiserver-etcd", "configmap/statefulset-apiserver-store",
+		"secret/statefulset-apiserver-etcd-ca", "secret/statefulset-apiserver-etcd-peer-ca",
+		"secret/statefulset-apiserver-etcd-client-ca", "secret/statefulset-apiserver-etcd-server-tls",
+	} {
 		if l.MustKubectl(t, "", "--namespace=statefulset-system", "get", "--ignore-not-found", "--output=name", note) != "" {
 			l.MustKubectl(t, "", "--namespace=statefulset-system", "annotate", "--overwrite", note, "apps.statefulset.dev/allow-delete=yes")
 			l.MustKubectl(t, "", "--namespace=statefulset-system", "delete", note)
 		}
 	}
+	l.MustKubectl(t, "", "apply", "-f", rights)
 	return l.membersOf(t, n, listens)
 }
 
