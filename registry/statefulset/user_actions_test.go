@@ -72,7 +72,7 @@ func TestWhoDidItIsRecorded(t *testing.T) {
 	}
 	replace := func(request v1.StatefulSetReplacement) func(*testing.T, Storage, *v1.StatefulSet) {
 		return func(t *testing.T, s Storage, _ *v1.StatefulSet) {
-			if _, err := NewReplaceREST(s.Status, newScheme(t), allServe).Create(s.requestOf("replace"), "web", &request, rest.ValidateAllObjectFunc, &metav1.CreateOptions{}); err != nil {
+			if _, err := NewReplaceREST(s.Status, newScheme(t), pods{0: true, 1: true, 2: true}).Create(s.requestOf("replace"), "web", &request, rest.ValidateAllObjectFunc, &metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
