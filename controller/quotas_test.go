@@ -46,7 +46,15 @@ func (h *limitedHost) createPod(ctx context.Context, object metav1.Object) (meta
 	if err := h.admit(object.GetName()); err != nil {
 		return nil, err
 	}
-	return h.create(ctx, object)
+	made, err := h.create(ctx, object)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err != nil { // it exists: the reflector of the fake host misses what happens between its list and its watch
+		h.room++
+	} else {
+		h.created++
+	}
+	return made, err
 }
 
 func (h *limitedHost) admit(name string) error {
@@ -60,7 +68,6 @@ func (h *limitedHost) admit(name string) error {
 	}
 	if h.room > 0 {
 		h.room--
-		h.created++
 		return nil
 	}
 	h.refused = append(h.refused, time.Now())

@@ -49,7 +49,7 @@ func (h *host) stepsOf(text string) (steps []v1.RolloutStep) {
 // reports false if it knows no such command: "promote 2", "promoteall", "abort", as the server
 // takes or refuses them, "abort blindly", as if it knew nothing of the pods, and "true web-1 ok",
 // "false web-1 ok" and "unknown web-1 ok" for the condition example.com/ok of a pod. With "by=ann" the
-// server records that ann decided. "restart by=ann" restarts the set.
+// server records that ann decided. "rollout-restart by=ann" restarts the set.
 func (s *stage) decide(name string, args []string) bool {
 	if about := s.decisionOf(name, args); about != nil {
 		set := s.set.DeepCopy()
@@ -61,7 +61,7 @@ func (s *stage) decide(name string, args []string) bool {
 		s.noteBy(args, v1.UserAction{Action: v1.UserActionType(about.Action), Revision: about.Revision, Step: about.Step})
 		return true
 	}
-	if name == "restart" {
+	if name == "rollout-restart" {
 		metav1.SetMetaDataAnnotation(&s.set.Spec.Template.ObjectMeta, identity.RestartedAtAnnotation, s.now.UTC().Format(time.RFC3339))
 		s.set.Generation++
 		s.noteBy(args, v1.UserAction{Action: v1.RestartUserAction})
