@@ -45,8 +45,14 @@ func (w *world) takeOver(t *testing.T) takenOver {
 	t.Helper()
 	ns := w.Namespace(t, "store")
 	o := takenOver{members: w.StoreMembersIn(t, ns, storeRights, 3)}
+	var processes []*lab.Process
 	for _, m := range o.members {
-		w.Launch(t, m.Program)
+		processes = append(processes, w.Launch(t, m.Program))
+	}
+	for _, p := range processes {
+		if err := p.AwaitReady(t.Context()); err != nil {
+			t.Fatalf("starting the store: %v", err)
+		}
 	}
 	account := "system:serviceaccount:" + ns + ":statefulset-apiserver"
 	o.secrets = hostAs(t, w.as(account, "system:serviceaccounts", "system:serviceaccounts:"+ns)).CoreV1().Secrets(ns)
