@@ -112,7 +112,10 @@ func TestAServerThatWasTakenOverReadsNoAuthority(t *testing.T) {
 		"reads the authority of clients":          get("client-ca"),
 		"reads the authority of earlier versions": get("ca"),
 		"lists Secrets":                           func() error { _, err := o.secrets.List(t.Context(), metav1.ListOptions{}); return err },
-		"writes its certificate":                  func() error { _, err := o.secrets.Update(t.Context(), secret, metav1.UpdateOptions{}); return err },
+		"writes its certificate": func() error {
+			_, err := o.secrets.Update(t.Context(), secret, metav1.UpdateOptions{})
+			return err
+		},
 		"creates a Secret": func() error {
 			_, err := o.secrets.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, metav1.CreateOptions{})
 			return err
