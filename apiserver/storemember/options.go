@@ -100,6 +100,12 @@ func (o *Options) Validate() error {
 			errs = append(errs, fmt.Errorf("--%s is \"\"", flag))
 		}
 	}
+	return errors.Join(append(errs, o.validatePlaces())...)
+}
+
+// validatePlaces checks where the store and the host cluster keep what belongs to them.
+func (o *Options) validatePlaces() error {
+	var errs []error
 	if !strings.HasPrefix(o.Prefix, "/") || strings.Trim(o.Prefix, "/") == "" {
 		errs = append(errs, fmt.Errorf("--etcd-prefix is %q, must begin with / and name more than that, like %s", o.Prefix, storage.Prefix))
 	}

@@ -5,6 +5,7 @@ package storerights
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -64,7 +65,7 @@ func (r Rights) outsideOfTxn(q *pb.TxnRequest) (key string, found bool) {
 			return key, true
 		}
 	}
-	for _, op := range append(q.Success[:len(q.Success):len(q.Success)], q.Failure...) {
+	for _, op := range slices.Concat(q.Success, q.Failure) {
 		if key, found = r.outside(requestOf(op)); found {
 			return key, true
 		}

@@ -13,6 +13,7 @@ func TestServersUseKeysBelowTheirPrefixOnly(t *testing.T) {
 	ask := func(key, end string) *pb.RangeRequest {
 		return &pb.RangeRequest{Key: []byte(key), RangeEnd: []byte(end)}
 	}
+	write := &pb.RequestOp{Request: &pb.RequestOp_RequestPut{RequestPut: &pb.PutRequest{Key: []byte("/x")}}}
 	for sentence, tc := range map[string]struct {
 		request any
 		outside string // a key that is refused, empty if none is
@@ -34,7 +35,7 @@ func TestServersUseKeysBelowTheirPrefixOnly(t *testing.T) {
 		"a step that this does not know":  {&pb.TxnRequest{Success: []*pb.RequestOp{{}}}, ""},
 		"a copy of the store":             {&pb.SnapshotRequest{}, ""},
 		"a comparison with a range":       {&pb.TxnRequest{Compare: []*pb.Compare{{Key: []byte("/r/a/"), RangeEnd: []byte("\x00")}}}, "/r/a/"},
-		"a write in case of a difference": {&pb.TxnRequest{Failure: []*pb.RequestOp{{Request: &pb.RequestOp_RequestPut{RequestPut: &pb.PutRequest{Key: []byte("/x")}}}}}, "/x"},
+		"a write in case of a difference": {&pb.TxnRequest{Failure: []*pb.RequestOp{write}}, "/x"},
 	} {
 		for _, prefix := range []string{"/r/a", "/r/a/"} {
 			key, found := (Rights{Prefix: prefix}).outside(tc.request)

@@ -45,8 +45,14 @@ func (w *world) takeOver(t *testing.T) takenOver {
 	t.Helper()
 	ns := w.Namespace(t, "store")
 	o := takenOver{members: w.StoreMembersIn(t, ns, storeRights, 3)}
+	var processes []*lab.Process
 	for _, m := range o.members {
-		w.Launch(t, m.Program)
+		processes = append(processes, w.Launch(t, m.Program))
+	}
+	for _, p := range processes {
+		if err := p.AwaitReady(t.Context()); err != nil {
+			t.Fatalf("starting the store: %v", err)
+		}
 	}
 	account := "system:serviceaccount:" + ns + ":statefulset-apiserver"
 	o.secrets = hostAs(t, w.as(account, "system:serviceaccounts", "system:serviceaccounts:"+ns)).CoreV1().Secrets(ns)
@@ -106,7 +112,10 @@ func TestAServerThatWasTakenOverReadsNoAuthority(t *testing.T) {
 		"reads the authority of clients":          get("client-ca"),
 		"reads the authority of earlier versions": get("ca"),
 		"lists Secrets":                           func() error { _, err := o.secrets.List(t.Context(), metav1.ListOptions{}); return err },
-		"writes its certificate":                  func() error { _, err := o.secrets.Update(t.Context(), secret, metav1.UpdateOptions{}); return err },
+		"writes its certificate": func() error {
+			_, err := o.secrets.Update(t.Context(), secret, metav1.UpdateOptions{})
+			return err
+		},
 		"creates a Secret": func() error {
 			_, err := o.secrets.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, metav1.CreateOptions{})
 			return err

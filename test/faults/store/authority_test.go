@@ -90,7 +90,15 @@ func newVersions(t *testing.T, fault string) (r *run, members []lab.StoreMember,
 func TestAServerOfBeforeWithMembersOfTheStoreOfTwoVersions(t *testing.T) {
 	r, members, current, previous := newVersions(t, "an earlier server, and members of our store change their version")
 	r.program.Exe = previous
-	v := &versions{startStore(r, members, func(int, *lab.Process) {}), current, previous}
+	// The manifests of the earlier version, and of this one when the server runs.
+	const earlier, inSystem = "statefulset-apiserver-etcd-earlier", "--namespace=statefulset-system"
+	r.lab.MustKubectl(t, "", inSystem, "create", "role", earlier,
+		"--verb=get", "--resource=secrets", "--resource-name=statefulset-apiserver-etcd-ca")
+	r.lab.MustKubectl(t, "", inSystem, "create", "rolebinding", earlier,
+		"--role="+earlier, "--serviceaccount=statefulset-system:statefulset-apiserver")
+	s := startStore(r, members, func(int, *lab.Process) {})
+	r.lab.MustKubectl(t, "", inSystem, "delete", "role,rolebinding", earlier)
+	v := &versions{s, current, previous}
 	v.play(v)
 }
 
