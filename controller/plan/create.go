@@ -30,6 +30,10 @@ func create(f *facts, d *draft, m member) {
 	if !ok {
 		return
 	}
+	if other := f.besideRecreated(revision); other != nil {
+		d.wait("pod %s is not created at revision %s next to pod %s at revision %s, because the update strategy is Recreate", name, revision.name, other.Name, revisionOf(other))
+		return
+	}
 	pod, wrong := d.pods.Pod(source, revision.name, m.ordinal)
 	if wrong != nil {
 		return // sourceOf has said why

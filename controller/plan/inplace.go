@@ -264,7 +264,7 @@ func (f *facts) recordedAs(name string) (identity.Source, error) {
 	if name == f.update.name {
 		return identity.SourceOf(f.Set), nil
 	}
-	at := slices.IndexFunc(f.history, func(r *appsv1.ControllerRevision) bool { return r.Name == name })
+	at := f.history.index(name)
 	if at < 0 {
 		return identity.Source{}, errNoRecord
 	}

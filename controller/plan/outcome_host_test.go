@@ -132,6 +132,8 @@ func (s *stage) befall(name string, args []string) bool {
 		s.work(1)
 	case "midway":
 		s.midway(s.number(args[0]))
+	case "detour":
+		s.detour()
 	default:
 		return false
 	}

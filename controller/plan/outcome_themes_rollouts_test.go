@@ -16,7 +16,7 @@ import (
 var (
 	pausedUpdates   = aboutRollouts([]string{"direction"}, "emptied", "retreat", "more", "halt", "resume", "second", "midway", "midway", "work", "work")
 	failingUpdates  = aboutRollouts([]string{"failurePolicy", "minReadySeconds"}, "weak", "image", "image", "emptied", "more", "work", "work", "rest", "kill")
-	undoneUpdates   = aboutRollouts([]string{"failurePolicy"}, "abort", "abort", "calm", "calm", "roll", "roll", "strategy", "second", "second", "work", "work", "kill", "rest")
+	undoneUpdates   = aboutRollouts([]string{"failurePolicy"}, "abort", "abort", "calm", "calm", "roll", "roll", "detour", "detour", "strategy", "second", "second", "work", "work", "kill", "rest")
 	bakedUpdates    = aboutRollouts([]string{"steps", "minReadySeconds"}, "bake", "bake", "work", "work", "work", "wait", "wait", "true", "true", "second", "kill", "promote")
 	steppedUpdates  = aboutRollouts([]string{"steps"}, "canary", "restep", "work", "work", "second", "replicas", "promote")
 	dividedUpdates  = aboutRollouts([]string{"partition"}, "reserved", "reserved", "second", "second", "work", "work", "outage", "rest", "more")
@@ -45,7 +45,7 @@ func (s *stage) rolloutCommandFor(e event) ([]string, bool) {
 		return append([]string{"set"}, settings...), true
 	}
 	switch e.Kind {
-	case "work", "toil":
+	case "work", "toil", "detour":
 		return []string{e.Kind}, true
 	case "midway":
 		if !rolls {
@@ -92,6 +92,21 @@ func (s *stage) midway(syncs int) {
 	s.work(syncs)
 	s.configure([]string{"paused=true"})
 	s.noticed(outcome.User)
+}
+
+// detour is a user who sets the strategy OnDelete for a time, and Recreate when a node has failed that ran
+// all pods.
+func (s *stage) detour() {
+	s.configure([]string{"strategy=OnDelete"})
+	s.noticed(outcome.User)
+	s.work(mostWork)
+	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
+		s.gone(name)
+	}
+	s.noticed(outcome.Cluster)
+	s.configure([]string{"strategy=Recreate"})
+	s.noticed(outcome.User)
+	s.work(mostWork)
 }
 
 // work lets the host do what it does by itself until nothing more happens: nobody answers, promotes or

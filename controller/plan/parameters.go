@@ -4,10 +4,7 @@
 package plan
 
 import (
-	"slices"
 	"strconv"
-
-	appsv1 "k8s.io/api/apps/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
@@ -65,7 +62,7 @@ func (d *draft) isRendered(f *facts, revision string) bool {
 	if found {
 		return renders
 	}
-	if at := slices.IndexFunc(f.history, func(r *appsv1.ControllerRevision) bool { return r.Name == revision }); at >= 0 {
+	if at := f.history.index(revision); at >= 0 {
 		source, err := identity.Recorded(f.history[at].Data.Raw)
 		renders = err == nil && source.Identity != nil
 	}

@@ -44,6 +44,21 @@ func removeOld(f *facts, d *draft) verdict {
 	return proceed
 }
 
+// besideRecreated is a pod of another revision than the one that a member is to be created at, nil if the
+// strategy lets it be. Members have several revisions with Recreate if an update was aborted that cannot
+// be rolled back: then some return to the current revision, and others have nothing to return to.
+func (f *facts) besideRecreated(at *revision) *corev1.Pod {
+	if f.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType || !f.isStopped() {
+		return nil
+	}
+	for m := range f.all() {
+		if m.pod != nil && !isFinished(m.pod) && revisionOf(m.pod) != at.name {
+			return m.pod
+		}
+	}
+	return nil
+}
+
 // recreation is the condition Progressing, as apps/v1 has it for this strategy.
 func recreation(status corev1.ConditionStatus, word, message string) *v1.StatefulSetCondition {
 	return &v1.StatefulSetCondition{Type: v1.StatefulSetProgressing, Status: status, Reason: word, Message: message}

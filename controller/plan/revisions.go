@@ -35,6 +35,11 @@ func sortRevisions(all []*appsv1.ControllerRevision) revisions {
 	return all
 }
 
+// index is where the revision of a name is, -1 if there is none.
+func (r revisions) index(name string) int {
+	return slices.IndexFunc(r, func(known *appsv1.ControllerRevision) bool { return known.Name == name })
+}
+
 func (r revisions) latest() *appsv1.ControllerRevision {
 	if len(r) == 0 {
 		return nil

@@ -29,7 +29,7 @@ func recordTemplate(f *facts, d *draft) verdict {
 		return stop
 	}
 
-	index := slices.IndexFunc(f.history, func(r *appsv1.ControllerRevision) bool { return r.Name == f.update.name })
+	index := f.history.index(f.update.name)
 	known := slices.ContainsFunc(f.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == f.update.name })
 	switch {
 	case index == len(f.history)-1 && index >= 0:

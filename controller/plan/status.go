@@ -93,6 +93,9 @@ func isComplete(f *facts, status *v1.StatefulSetStatus) bool {
 	if f.rollout != nil && !f.mayComplete(status) {
 		return false
 	}
+	if f.history.index(f.update.name) < 0 && f.Set.DeletionTimestamp == nil {
+		return false // a current revision without a record would be forgotten
+	}
 	restarts := slices.ContainsFunc(f.members, func(m member) bool { return isRestarting(m.pod) })
 	return !f.frozen() && !restarts && len(f.condemned) == 0 && status.UpdatedReplicas == wanted && status.ReadyReplicas == wanted && status.Replicas == wanted
 }

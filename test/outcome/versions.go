@@ -18,7 +18,7 @@ import (
 type versions struct {
 	// template is the version of the present template.
 	template  string
-	templates map[string]*corev1.PodTemplateSpec
+	templates map[string]content
 	seen      int64
 	// whole is the last version at which all members were available, with a status that said so.
 	whole string
@@ -34,8 +34,16 @@ type versions struct {
 	reached map[int]bool
 }
 
+// content is what a set makes its pods from: another one is another revision.
+type content struct {
+	template *corev1.PodTemplateSpec
+	identity *v1.MemberIdentity
+}
+
+func contentOf(set *v1.StatefulSet) content { return content{&set.Spec.Template, set.Spec.Identity} }
+
 func newVersions() versions {
-	return versions{templates: map[string]*corev1.PodTemplateSpec{}, ran: map[int]string{}, reached: map[int]bool{}}
+	return versions{templates: map[string]content{}, ran: map[int]string{}, reached: map[int]bool{}}
 }
 
 // version is what a user calls the version of a pod or a template.
@@ -83,12 +91,11 @@ func (v *versions) seeTemplate(set *v1.StatefulSet) {
 		return
 	}
 	v.seen = set.Generation
-	template := &set.Spec.Template
-	image := version(&template.Spec)
-	if known := v.templates[image]; known != nil && !reflect.DeepEqual(known, template) {
+	now, image := contentOf(set), version(&set.Spec.Template.Spec)
+	if known, is := v.templates[image]; is && !reflect.DeepEqual(known, now) {
 		v.mixed = true
 	}
-	v.templates[image] = template
+	v.templates[image] = now
 	if image == v.template {
 		return
 	}
@@ -128,7 +135,7 @@ func (v *versions) seeWhole(now *Scene) { //nolint:gocyclo // each condition is 
 	}
 	if v.whole != v.template {
 		// What is known of other templates is of no use any more.
-		v.templates = map[string]*corev1.PodTemplateSpec{v.template: &set.Spec.Template}
+		v.templates = map[string]content{v.template: contentOf(set)}
 	}
 	v.whole, v.mixed = v.template, false
 	for n := range v.ran {

@@ -93,12 +93,8 @@ func (p *pairs) kill(random *rand.Rand) func() {
 	}
 }
 
-// leastCutRate is less than that of other members, because all that these say passes through the test.
-const leastCutRate = 40
-
 func TestMembersOfTheStoreThatDoNotReachEachOther(t *testing.T) {
 	r := newStoreRun(t, "two of three members of our store do not reach each other, each pair in turn")
-	r.leastRate = leastCutRate
 	members := r.lab.StoreMembersApart(t, storeRights, 3)
 	c := newCables(t, members)
 	s := startStore(r, members, func(i int, process *lab.Process) { c.pids[i].Store(int64(process.PID())) })

@@ -26,10 +26,6 @@ import (
 // storeBudget is how long each fault is played on the members of a store of ours.
 const storeBudget = 30 * time.Second
 
-// leastStoreRate is less than with an etcd of one member: three of them sync to one disk here, and
-// encrypt what they say to each other.
-const leastStoreRate = 80
-
 // smallDisk has room for two files of etcd's log, and a database. Nothing is compacted, so a run that is asked to be
 // longer needs more.
 const (
@@ -48,9 +44,7 @@ const storeRights = "../../../artifacts/ha/rbac-etcd.yaml"
 
 // newStoreRun is a run with members of a store of ours.
 func newStoreRun(t *testing.T, fault string) *run {
-	r := newRun(t, fault, storeBudget)
-	r.leastRate = leastStoreRate
-	return r
+	return newRun(t, fault, storeBudget)
 }
 
 // newStore starts a store, and a server on it. prepare makes the disk of each member.

@@ -32,14 +32,12 @@ const (
 
 // run is one storage that is killed.
 type run struct {
-	t      *testing.T
-	lab    *lab.Lab
-	fault  string
-	budget time.Duration
-	kills  int // 0 stands for as many as the budget allows
-	random *rand.Rand
-	// leastRate is how many writes a second must be acknowledged, or the run proves nothing.
-	leastRate float64
+	t         *testing.T
+	lab       *lab.Lab
+	fault     string
+	budget    time.Duration
+	kills     int // 0 stands for as many as the budget allows
+	random    *rand.Rand
 	namespace string
 
 	program   lab.Program
@@ -53,7 +51,7 @@ type run struct {
 func newRun(t *testing.T, fault string, budget time.Duration) *run {
 	seed := uint64(harness.Number(t, "SEED", int(time.Now().UnixNano())))
 	t.Logf("SEED=%d", seed)
-	r := &run{t: t, lab: lab.Open(t), fault: fault, budget: budget, kills: harness.Number(t, "KILLS", 0), leastRate: leastRate, random: rand.New(rand.NewPCG(seed, 0))}
+	r := &run{t: t, lab: lab.Open(t), fault: fault, budget: budget, kills: harness.Number(t, "KILLS", 0), random: rand.New(rand.NewPCG(seed, 0))}
 	r.program = r.lab.TakeOver(t, lab.Server)
 	r.program.Args = r.program.Args.
 		// A dry run on the host for each write would leave little load for the storage.
