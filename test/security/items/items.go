@@ -49,7 +49,7 @@ func All() []Item {
 		{5, "Delegated authorization", on("TestRolesMayTheSameAsWithAppsV1", "TestARevokedRightEnds", "TestAnOutageOfAccessReviewsLetsNobodyIn")},
 		{6, "Authorization by selector", on("TestSelectorsReachTheHost")},
 		{7, "TLS", on("TestCertificatesAreExchangedUnderLoad")},
-		{8, "Least privilege", on("TestEveryRightIsNeededAndNoneIsMissing")},
+		{8, "Least privilege", on("TestEveryRightIsNeededAndNoneIsMissing", "TestTheServerReadsSecretsOfListedNamespacesOnly")},
 		{9, "Escalation by sets", append(on("TestWhoMayCreateSetsGetsPods", "TestPodSecurityHoldsForMembers", "TestASetMakesOnlyWhatItsAuthorMay"),
 			in(reviews, "TestNobodyGetsObjectsThatTheyMayNotMake", "TestNoPathLeadsPastTheReview", "TestNoPathLeadsToDeletionThatWasNotReviewed")...)},
 		{10, "Identities", append(on("TestDryRunsHaveAnIdentityOfTheirOwn"), Test{whole, "TestTheLoopbackTokenIsNotLogged"})},
