@@ -94,7 +94,7 @@ func (o *Options) applyHost(ctx context.Context, config *Config, host *hostclust
 	if err != nil {
 		return err
 	}
-	return admission.Apply(o.Admission, o.Features, config.Generic, host, policies, o.AnchorNamespace)
+	return admission.Apply(o.Admission, o.Features, config.Generic, host, policies, o.AnchorNamespace, o.ObjectNamespaces)
 }
 
 // ApplyStorage leads the server to its store.

@@ -20,6 +20,7 @@ import (
 	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/apiserver/storeguard"
 	"statefulset.dev/apiserver/storespace"
+	"statefulset.dev/identity"
 	"statefulset.dev/registry/statefulset/preflight"
 	"statefulset.dev/version"
 )
@@ -45,6 +46,8 @@ type Options struct {
 	// AnchorNamespace is where in the host cluster the anchor is that says which store
 	// the cluster knows.
 	AnchorNamespace string
+	// ObjectNamespaces are those in which supporting objects of sets are created, watched and deleted.
+	ObjectNamespaces identity.ObjectNamespaces
 	// Preflight says how sets are tried on the host before they are stored.
 	Preflight *preflight.Options
 
@@ -53,6 +56,7 @@ type Options struct {
 }
 
 const (
+	objectNamespacesFlag   = "object-namespaces"
 	defaultPort            = 8443
 	defaultAnchorNamespace = "statefulset-system"
 	minHostTimeout         = time.Second
@@ -120,6 +124,7 @@ func (o *Options) Complete() error {
 func (o *Options) Validate() error {
 	errs := append(o.Storage.Validate(), o.validateServing()...)
 	errs = append(errs, o.validateHost()...)
+	errs = append(errs, o.ObjectNamespaces.Validate(o.AnchorNamespace)...)
 	errs = append(errs, o.Preflight.Validate()...)
 	errs = append(errs, o.Space.Validate()...)
 	errs = append(errs, o.Server.Validate()...)
@@ -165,6 +170,10 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	hostFlags.DurationVar(&o.HostTimeout, "host-timeout", o.HostTimeout,
 		"How long to wait at start for the host cluster to answer, before giving up.")
 	o.Preflight.AddFlags(hostFlags)
+	hostFlags.StringSliceVar((*[]string)(&o.ObjectNamespaces), objectNamespacesFlag, nil, fmt.Sprintf(
+		"Namespaces of the host cluster in which sets may have supporting objects (spec.objectTemplates), separated by commas, at most %d. "+
+			"The controller creates, watches and deletes such objects in no other namespace, and needs its rights to them only there. Without it, in all namespaces.",
+		identity.MostObjectNamespaces))
 	hostFlags.StringVar(&o.AnchorNamespace, "store-note-namespace", o.AnchorNamespace,
 		"Namespace of the host cluster that holds the ConfigMap "+storeguard.AnchorName+", the note of which store the cluster knows.")
 

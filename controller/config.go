@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/identity"
 )
 
 // Config is what a controller is made of.
@@ -31,6 +32,9 @@ type Config struct {
 	// Objects reach what templates of sets describe beside pods. Without them, sets that have such
 	// templates wait.
 	Objects *ObjectClients
+	// ObjectNamespaces are those in which objects are created, watched and deleted; nil stands for all. Sets of
+	// other namespaces that describe objects keep what they have, and are stalled.
+	ObjectNamespaces identity.ObjectNamespaces
 	// Sets is our own API, reached directly and not through the host's aggregator.
 	Sets versioned.Interface
 	// Identity tells this replica from the others. It must not be used again by a

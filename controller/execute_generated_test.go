@@ -91,7 +91,7 @@ func newVaultTerm(t *testing.T, known ...runtime.Object) (*term, *vault, *v1.Sta
 		t.Fatal(err)
 	}
 	term.Objects = clients
-	kind := newObjectKind(term, schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, func() {})
+	kind := newObjectKind(t.Context(), term, schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
 	kind.resource = "secrets"
 	term.objects.watched[schema.GroupKind{Kind: "Secret"}] = kind
 	templates, _ := identity.OverridesOf(set).Objects()

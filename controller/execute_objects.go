@@ -92,7 +92,7 @@ func (e *execution) applyObject(ctx context.Context, action plan.ApplyObject) er
 // takeOver makes the fields that an object was created with those of the manager that applies, and
 // returns its resource version then. Each request is begun like a write of its own: the set may have
 // changed, or the term be over, since the one before it.
-func (e *execution) takeOver(ctx context.Context, kind *objectKind, action plan.ApplyObject) (version string, err error) {
+func (e *execution) takeOver(ctx context.Context, kind *objectWatch, action plan.ApplyObject) (version string, err error) {
 	about, ok := kind.about(e.set.Namespace)
 	if !ok {
 		return "", &staleRead{errors.New("the kind is not known any more")}
@@ -146,9 +146,9 @@ func (e *execution) noteApplied(action plan.ApplyObject, applied *unstructured.U
 }
 
 // objectsAt reaches the objects of the kind that an object is of.
-func (e *execution) objectsAt(object *unstructured.Unstructured) (*objectKind, dynamic.ResourceInterface, error) {
+func (e *execution) objectsAt(object *unstructured.Unstructured) (*objectWatch, dynamic.ResourceInterface, error) {
 	kind := object.GroupVersionKind()
-	if watched, _ := e.objects.of(kind); watched != nil {
+	if watched, _ := e.objects.of(kind, e.set.Namespace); watched != nil {
 		if at, ok := watched.at(kind.Version); ok {
 			return watched, e.Objects.Dynamic.Resource(at).Namespace(e.set.Namespace), nil
 		}

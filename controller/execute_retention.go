@@ -123,7 +123,7 @@ func (e *execution) podsThatMayUse(ctx context.Context, action plan.DeleteObject
 
 // metadataOf reaches the metadata of objects of a kind.
 func (e *execution) metadataOf(kind schema.GroupVersionKind) (metadata.ResourceInterface, error) {
-	if watched, _ := e.objects.of(kind); watched != nil {
+	if watched, _ := e.objects.of(kind, e.set.Namespace); watched != nil {
 		if objects, ok := watched.about(e.set.Namespace); ok {
 			return objects, nil
 		}

@@ -52,7 +52,7 @@ func (t *term) observeObjects(ctx context.Context, known *memo, world *plan.Worl
 	}
 	world.Objects, world.Kinds = map[identity.ObjectKey]*plan.Object{}, map[schema.GroupKind]plan.Kind{}
 	for _, kind := range kinds {
-		watched, refused := t.objects.of(kind)
+		watched, refused := t.objects.of(kind, world.Set.Namespace)
 		if watched == nil {
 			world.Kinds[kind.GroupKind()] = plan.Kind{Refused: refused}
 			continue

@@ -25,16 +25,16 @@ const (
 	mostOfDiscoveryNoise = 0.2
 )
 
-// run finds the kind in the host, and watches its objects until the context ends.
+// run finds the kind in the host, and lets its watches begin, or ends with the context.
 func (k *objectKind) run(ctx context.Context) {
 	pause := shortestDiscovery
 	for ctx.Err() == nil {
 		resource, err := k.discover(ctx)
 		if err == nil {
-			k.watch(ctx, resource)
+			k.isCalled(resource)
 			return
 		}
-		k.answered(err)
+		k.isMissing(err)
 		if hurried := k.pause(ctx, pause); hurried {
 			pause = shortestDiscovery
 		} else {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -18,8 +19,9 @@ import (
 )
 
 // objectKinds are the kinds of objects that templates of sets describe, each watched from when a
-// set needs it until none does any more, and at most identity.MostObjectKinds at a time. Nothing waits
-// for them but sets that have such templates.
+// set needs it until none does any more, and at most identity.MostObjectKinds at a time. If the controller makes
+// objects only in some namespaces, at most identity.MostObjectNamespaces, each kind is watched in those of them
+// that have such a set. Nothing waits for them but sets that have such templates.
 type objectKinds struct {
 	*term
 
@@ -47,13 +49,20 @@ func (o *objectKinds) begin(ctx context.Context) (end func()) {
 	return o.running.Wait
 }
 
-// of is a kind of objects. It is watched from now on. If it cannot be, of returns nil and the reason: the
-// controller has no clients for objects, the term is over, or as many kinds are watched as may be.
-func (o *objectKinds) of(kind schema.GroupVersionKind) (known *objectKind, refused string) {
+// of is the watch of a kind of objects for sets of a namespace. It is watched from now on. If it cannot be, of returns
+// nil and the reason: the controller makes no objects in the namespace, it has no clients for objects, the term is
+// over, or as many kinds are watched as may be.
+func (o *objectKinds) of(kind schema.GroupVersionKind, namespace string) (watched *objectWatch, refused string) {
+	if !o.ObjectNamespaces.Has(namespace) {
+		return nil, excludedKind(o.ObjectNamespaces, namespace)
+	}
+	if !o.ObjectNamespaces.Limited() {
+		namespace = metav1.NamespaceAll
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if known := o.watched[kind.GroupKind()]; known != nil {
-		return known, ""
+		return o.watchIn(known, namespace), ""
 	}
 	if o.Objects == nil || o.ctx == nil || o.ctx.Err() != nil {
 		return nil, "this controller has no clients for objects"
@@ -68,14 +77,32 @@ func (o *objectKinds) of(kind schema.GroupVersionKind) (known *objectKind, refus
 		return nil, fmt.Sprintf("at most %d kinds of objects are watched, and other sets describe as many; "+
 			"this kind is watched when no set has a template of one of the others any more", identity.MostObjectKinds)
 	}
-	ctx, stop := context.WithCancel(term)
-	known = newObjectKind(o.term, kind, stop)
+	known := newObjectKind(term, o.term, kind)
 	o.watched[kind.GroupKind()] = known
+	o.running.Go(func() { known.run(known.ctx) })
+	return o.watchIn(known, namespace), ""
+}
+
+// watchIn is the watch of a kind in a namespace, which begins if there is none.
+func (o *objectKinds) watchIn(known *objectKind, namespace string) *objectWatch {
+	if watched := known.watches[namespace]; watched != nil {
+		return watched
+	}
+	ctx, end := context.WithCancel(known.ctx)
+	watched := &objectWatch{objectKind: known, namespace: namespace, end: end}
+	known.watches[namespace] = watched
 	o.running.Go(func() {
-		defer stop()
-		known.run(ctx)
+		defer end()
+		watched.follow(ctx)
 	})
-	return known, ""
+	return watched
+}
+
+// excludedKind says why the objects of a set are not watched whose namespace the operator has not listed, and what
+// brings them back.
+func excludedKind(listed identity.ObjectNamespaces, namespace string) string {
+	return listed.Excluded(namespace) + "; what the set has stays; to have its objects managed, list the namespace there and " +
+		"bind ClusterRole statefulset-controller-objects in it, or remove the templates"
 }
 
 // hasPlace reports whether one more kind may be watched. A kind that is watched keeps its place as long as a
@@ -86,7 +113,7 @@ func (o *objectKinds) hasPlace(kind schema.GroupKind) bool {
 		return false
 	}
 	if o.first == nil {
-		named := o.view.values(setsResource, byObjectKind)
+		named := o.named()
 		if len(named) <= identity.MostObjectKinds {
 			return true
 		}
@@ -133,7 +160,7 @@ func (o *objectKinds) tend(ctx context.Context) {
 		}
 		o.forgetUnused()
 		for _, kind := range o.waiting() {
-			o.wakeNamed(kind)
+			o.wakeNamed(kind, metav1.NamespaceAll)
 		}
 	}
 }
@@ -142,11 +169,46 @@ func (o *objectKinds) forgetUnused() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for kind, known := range o.watched {
-		if !o.view.has(setsResource, byObjectKind, kind.String()) {
+		for namespace, watched := range known.watches {
+			if !o.needed(kind.String(), namespace) {
+				watched.end()
+				delete(known.watches, namespace)
+			}
+		}
+		if len(known.watches) == 0 {
 			known.stop()
 			delete(o.watched, kind)
 		}
 	}
+}
+
+// needed reports whether a set of a namespace, or of any, describes objects of a kind.
+func (o *objectKinds) needed(kind, namespace string) bool {
+	if namespace == metav1.NamespaceAll {
+		return o.view.has(setsResource, byObjectKind, kind)
+	}
+	return len(o.describing(kind, namespace)) > 0
+}
+
+// named are the kinds that sets describe, without those of which objects are in no namespace where the controller
+// makes any.
+func (o *objectKinds) named() []string {
+	named := o.view.values(setsResource, byObjectKind)
+	if !o.ObjectNamespaces.Limited() {
+		return named
+	}
+	return slices.DeleteFunc(named, func(kind string) bool {
+		return !slices.ContainsFunc(o.describing(kind, metav1.NamespaceAll), func(set *v1.StatefulSet) bool { return o.ObjectNamespaces.Has(set.Namespace) })
+	})
+}
+
+// describing are the sets of a namespace, or of all, that describe objects of a kind.
+func (o *objectKinds) describing(kind, namespace string) []*v1.StatefulSet {
+	all := find[*v1.StatefulSet](o.view, setsResource, byObjectKind, kind)
+	if namespace == metav1.NamespaceAll {
+		return all
+	}
+	return slices.DeleteFunc(all, func(set *v1.StatefulSet) bool { return set.Namespace != namespace })
 }
 
 // waiting are the kinds that may be watched now, and were refused because others had all places.
@@ -157,7 +219,7 @@ func (o *objectKinds) waiting() (kinds []string) {
 	if !o.crowded || len(o.watched) >= identity.MostObjectKinds {
 		return nil
 	}
-	named := o.view.values(setsResource, byObjectKind)
+	named := o.named()
 	o.crowded = len(named) > identity.MostObjectKinds
 	if o.crowded {
 		o.first = o.firstOf(named)
@@ -170,9 +232,11 @@ func (o *objectKinds) waiting() (kinds []string) {
 	return kinds
 }
 
-// wake has all sets looked at that have a template of a kind.
-func (o *objectKinds) wake(kind schema.GroupKind) { o.wakeNamed(kind.String()) }
+// wake has the sets of a namespace, or of all, looked at that have a template of a kind.
+func (o *objectKinds) wake(kind schema.GroupKind, namespace string) {
+	o.wakeNamed(kind.String(), namespace)
+}
 
-func (o *objectKinds) wakeNamed(kind string) {
-	o.enqueue(with(nil, find[*v1.StatefulSet](o.view, setsResource, byObjectKind, kind)))
+func (o *objectKinds) wakeNamed(kind, namespace string) {
+	o.enqueue(with(nil, o.describing(kind, namespace)))
 }

@@ -167,7 +167,7 @@ func TestTheHostIsAskedEverMoreRarelyForAKindThatItDoesNotHave(t *testing.T) {
 				term.Objects = &ObjectClients{}
 				t.Cleanup(term.objects.begin(t.Context()))
 				for range 3600 {
-					known, _ := term.objects.of(thing(0))
+					known, _ := term.objects.of(thing(0), "shop")
 					if test.hurried {
 						known.hurry()
 					}

@@ -65,7 +65,7 @@ func (t *term) readObjects(ctx context.Context, known *memo, world *plan.World, 
 func (t *term) readObject(ctx context.Context, known *memo, object *plan.Object, template identity.Object, ordinal int) (readOutputs, error) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	watched, _ := t.objects.of(template.Kind())
+	watched, _ := t.objects.of(template.Kind(), known.key.Namespace)
 	if watched == nil {
 		return readOutputs{}, errTermOver
 	}

@@ -63,7 +63,7 @@ const mostExpected = 64
 // expectTaken notes names that others have, if the status counts some, so that they are looked at
 // before anything is planned. A controller that begins would find them to be taken only by creating
 // objects, and say until then that these are missing.
-func (t *term) expectTaken(known *memo, kind *objectKind, world *plan.World) {
+func (t *term) expectTaken(known *memo, kind *objectWatch, world *plan.World) {
 	counted := slices.ContainsFunc(world.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool { return s.Foreign > 0 })
 	if !known.expectsTaken(kind.kind.GroupKind()) || !counted {
 		return
@@ -150,7 +150,7 @@ func (m *memo) takenOf(kind schema.GroupKind, now time.Time) (all map[takenName]
 // readTaken adds to a world the objects that took names of the set's. What the cache has is not
 // read, whosever it is. As long as one cannot be read, its kind counts as not known to this set, which
 // holds up what needs an object of it and nothing else.
-func (t *term) readTaken(ctx context.Context, known *memo, kind *objectKind, world *plan.World) {
+func (t *term) readTaken(ctx context.Context, known *memo, kind *objectWatch, world *plan.World) {
 	now := t.Clock.Now()
 	all, _ := known.takenOf(kind.kind.GroupKind(), now)
 	for name, last := range all {
@@ -192,7 +192,7 @@ func (t *term) readTaken(ctx context.Context, known *memo, kind *objectKind, wor
 }
 
 // lookAtTaken reads an object that is not in the cache.
-func (t *term) lookAtTaken(ctx context.Context, known *memo, kind *objectKind, name takenName) error {
+func (t *term) lookAtTaken(ctx context.Context, known *memo, kind *objectWatch, name takenName) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	objects, ok := kind.about(known.key.Namespace)

@@ -16,6 +16,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/controller/plan/forecast"
+	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
 )
 
@@ -29,11 +30,14 @@ type Preview struct {
 	// turns are taken to compute: plans never have more than half of the processors, or
 	// the only one, of which the controller needs some to keep its lease.
 	turns *semaphore.Weighted
+	// namespaces are those in which the controller makes objects.
+	namespaces identity.ObjectNamespaces
 }
 
 // NewPreview returns a preview that reads from the host, one page after the other. That
-// is all that limits it: who calls it decides how many plans are made at the same time.
-func NewPreview(host *rest.Config) (*Preview, error) {
+// is all that limits it: who calls it decides how many plans are made at the same time. The controller makes
+// objects in the given namespaces.
+func NewPreview(host *rest.Config, objects identity.ObjectNamespaces) (*Preview, error) {
 	host, there := rest.CopyConfig(host), NewHostTime(clock.RealClock{})
 	host.Wrap(there.Observe)
 	client, err := NewHostClient(host)
@@ -41,12 +45,12 @@ func NewPreview(host *rest.Config) (*Preview, error) {
 		return nil, err
 	}
 	preview := newPreview(client)
-	preview.clock = there
+	preview.clock, preview.namespaces = there, objects
 	return preview, nil
 }
 
 func newPreview(host kubernetes.Interface) *Preview {
-	return &Preview{host, watchedKinds(host, nil), clock.RealClock{}, semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2)))}
+	return &Preview{host, watchedKinds(host, nil), clock.RealClock{}, semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2))), nil}
 }
 
 // Current is the round that the controller is in with a set. neighbours are all sets
@@ -60,7 +64,7 @@ func (p *Preview) Current(ctx context.Context, set *v1.StatefulSet, neighbours [
 		return nil, unfinished(err)
 	}
 	defer p.turns.Release(1)
-	if err := assumeObjects(ctx, &world, neighbours); err != nil {
+	if err := assumeObjects(ctx, &world, neighbours, p.namespaces); err != nil {
 		return nil, unfinished(err)
 	}
 	shown := forecast.Now(world)
@@ -82,7 +86,7 @@ func (p *Preview) Proposed(ctx context.Context, set *v1.StatefulSet, neighbours 
 	if err := mine.next(ctx); err != nil {
 		return nil, unfinished(err)
 	}
-	if err := assumeObjects(ctx, &world, neighbours); err != nil {
+	if err := assumeObjects(ctx, &world, neighbours, p.namespaces); err != nil {
 		return nil, unfinished(err)
 	}
 	shown, err := forecast.Play(world, func() error { return mine.next(ctx) })

@@ -83,7 +83,7 @@ func TestAPlanEndsWithItsRequest(t *testing.T) {
 	for sentence, asked := range map[string]int{"while it looks at given Secrets": 7, "while it looks at pods": 107} {
 		t.Run(sentence, func(t *testing.T) {
 			few := world
-			err := assumeObjects(&ending{t.Context(), asked}, &few, []v1.StatefulSet{*set})
+			err := assumeObjects(&ending{t.Context(), asked}, &few, []v1.StatefulSet{*set}, nil)
 			if got, most := len(few.Objects), min(asked, 100); !errors.Is(err, context.Canceled) || got > most {
 				t.Errorf("got error %v after %d objects, want %v after at most %d", err, got, context.Canceled, most)
 			}

@@ -114,7 +114,7 @@ func previewOf(t *testing.T, host http.Handler) *Preview {
 	t.Helper()
 	server := httptest.NewServer(host)
 	t.Cleanup(server.Close)
-	preview, err := NewPreview(&rest.Config{Host: server.URL})
+	preview, err := NewPreview(&rest.Config{Host: server.URL}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,17 +16,32 @@ import (
 	"statefulset.dev/identity"
 )
 
+// assumeKinds completes a world with what is known of kinds, and reports whether the controller makes objects in
+// the namespace of the set.
+func assumeKinds(world *plan.World, kinds []schema.GroupVersionKind, namespaces identity.ObjectNamespaces) bool {
+	kind, included := plan.Kind{Known: true}, namespaces.Has(world.Set.Namespace)
+	if !included {
+		kind = plan.Kind{Refused: excludedKind(namespaces, world.Set.Namespace)}
+	}
+	world.Kinds = map[schema.GroupKind]plan.Kind{}
+	for _, k := range kinds {
+		world.Kinds[k.GroupKind()] = kind
+	}
+	return included
+}
+
 // assumeObjects completes a world with the objects that the set is taken to have: those that its
 // status lists, as the stored set describes them. Plans read none from the host, because who may
-// ask for one need not be one who may see them. It visits what the world has, and ends with ctx.
-func assumeObjects(ctx context.Context, world *plan.World, neighbours []v1.StatefulSet) error {
+// ask for one need not be one who may see them. It visits what the world has, and ends with ctx. In a namespace
+// where the controller makes no objects, it knows none.
+func assumeObjects(ctx context.Context, world *plan.World, neighbours []v1.StatefulSet, namespaces identity.ObjectNamespaces) error {
 	kinds := identity.ObjectKinds(world.Set)
 	if len(kinds) == 0 {
 		return ctx.Err()
 	}
-	world.Objects, world.Kinds = map[identity.ObjectKey]*plan.Object{}, map[schema.GroupKind]plan.Kind{}
-	for _, kind := range kinds {
-		world.Kinds[kind.GroupKind()] = plan.Kind{Known: true}
+	world.Objects = map[identity.ObjectKey]*plan.Object{}
+	if !assumeKinds(world, kinds, namespaces) {
+		return ctx.Err()
 	}
 	if err := assumeGiven(ctx, world); err != nil {
 		return err

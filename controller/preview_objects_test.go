@@ -157,7 +157,7 @@ func TestPlansShowThatAListOfMembersChanges(t *testing.T) {
 // assumed completes a world, as a preview does.
 func assumed(t *testing.T, world *plan.World, neighbours []v1.StatefulSet) {
 	t.Helper()
-	if err := assumeObjects(t.Context(), world, neighbours); err != nil {
+	if err := assumeObjects(t.Context(), world, neighbours, nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -6,6 +6,7 @@ package admission
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -26,6 +27,9 @@ const objectsPluginName = "ObjectRights"
 // controllerRoleLabel makes the rights of a ClusterRole those of the controller, for objects.
 const controllerRoleLabel = v1.GroupName + "/aggregate-to-controller"
 
+// controllerRole is the ClusterRole that has these rights.
+const controllerRole = "statefulset-controller-objects"
+
 // objectRights lets a set describe objects only if whoever describes them may make them, and if the
 // controller, which does, may too. What is unchanged is not looked at, so that a right that was lost
 // locks no other field; nor is the number of replicas, which is anybody's who may scale.
@@ -35,6 +39,8 @@ type objectRights struct {
 	host   objectHost
 	// own is the namespace of this server.
 	own string
+	// namespaces are those in which the controller makes objects.
+	namespaces identity.ObjectNamespaces
 }
 
 // objectHost is what the plugin asks of the host besides what users may.
@@ -65,17 +71,18 @@ func (p *objectRights) ValidateInitialization() error {
 	return nil
 }
 
-// objectInitializer tells the plugin of the host, and where in it this server is.
+// objectInitializer tells the plugin of the host, where in it this server is, and where the controller makes objects.
 type objectInitializer struct {
-	host objectHost
-	own  string
+	host       objectHost
+	own        string
+	namespaces identity.ObjectNamespaces
 }
 
 var _ admission.PluginInitializer = objectInitializer{}
 
 func (i objectInitializer) Initialize(plugin admission.Interface) {
 	if p, ok := plugin.(*objectRights); ok {
-		p.host, p.own = i.host, i.own
+		p.host, p.own, p.namespaces = i.host, i.own, i.namespaces
 	}
 }
 
@@ -103,6 +110,9 @@ func (p *objectRights) Validate(ctx context.Context, request admission.Attribute
 	}
 	if request.GetNamespace() == p.own {
 		return forbidden(request, path, "not in namespace %q, which is that of this server", p.own)
+	}
+	if !p.namespaces.Has(request.GetNamespace()) {
+		return forbidden(request, path, "%s; create the set in one of them, or have an operator list the namespace", p.namespaces.Excluded(request.GetNamespace()))
 	}
 	objects, wrong := identity.OverridesOf(set).Objects()
 	if wrong != nil {
@@ -204,14 +214,15 @@ func (r *objectReview) user(ctx context.Context, resource schema.GroupVersionRes
 }
 
 // controller asks whether the controller may do something to any object of a resource. What it
-// watches, it watches in all namespaces.
+// watches, it watches in all namespaces, unless it makes objects only in some.
 func (r *objectReview) controller(ctx context.Context, resource schema.GroupVersionResource, verb string, path *field.Path) error {
 	key := askedRight{resource, verb, true}
 	if r.allowed[key] {
 		return nil
 	}
 	right := authorizationv1.ResourceAttributes{Verb: verb, Group: resource.Group, Version: resource.Version, Resource: resource.Resource}
-	if verb != "list" && verb != "watch" {
+	limited := r.plugin.namespaces.Limited()
+	if limited || verb != "list" && verb != "watch" {
 		right.Namespace = r.request.GetNamespace()
 	}
 	may, err := r.plugin.host.May(ctx, right)
@@ -219,8 +230,13 @@ func (r *objectReview) controller(ctx context.Context, resource schema.GroupVers
 	case err != nil:
 		return unanswered(path, err)
 	case !may:
-		return forbidden(r.request, path, "%sthe controller may not %s %q; %s%s", r.about.what(),
-			verb, resource.GroupResource().String(), remedy(resource.GroupResource(), verb), r.about.remedy())
+		where, bound := "", ""
+		if limited {
+			where = fmt.Sprintf(" in namespace %q", right.Namespace)
+			bound = ", and bind ClusterRole " + controllerRole + " in the namespace to its service account"
+		}
+		return forbidden(r.request, path, "%sthe controller may not %s %q%s; %s%s%s", r.about.what(),
+			verb, resource.GroupResource().String(), where, remedy(resource.GroupResource(), verb), bound, r.about.remedy())
 	default:
 		r.allowed[key] = true
 		return nil

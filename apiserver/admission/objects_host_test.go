@@ -19,6 +19,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 	"statefulset.dev/registry/statefulset/settest"
 )
 
@@ -36,7 +37,9 @@ type fakeHost struct {
 	// users are what may be done in namespace "shop", and controller what the controller may.
 	users, controller func(user, right string) bool
 	silent            string
-	asked             []string
+	// namespaces are those of --object-namespaces.
+	namespaces identity.ObjectNamespaces
+	asked      []string
 }
 
 func (h *fakeHost) ResourcesOf(_ context.Context, kind schema.GroupVersionKind) (found []metav1.APIResource, err error) {
@@ -84,7 +87,7 @@ func (h *fakeHost) plugin(t *testing.T) *objectRights {
 	if p.ValidateInitialization() == nil {
 		t.Fatal("without a host the plugin is taken for ready")
 	}
-	objectInitializer{h, "system"}.Initialize(p)
+	objectInitializer{h, "system", h.namespaces}.Initialize(p)
 	if err := p.ValidateInitialization(); err != nil {
 		t.Fatalf("with all that it asks: %v", err)
 	}

@@ -45,6 +45,9 @@ func (r *objectReview) removed(ctx context.Context, set, old *v1.StatefulSet, st
 		if err := r.user(ctx, at, "delete", path); err != nil {
 			return err
 		}
+		if !r.plugin.namespaces.Has(r.request.GetNamespace()) {
+			continue // the controller deletes nothing there, and says so in the status
+		}
 		if err := r.controller(ctx, at, "delete", path); err != nil {
 			return err
 		}

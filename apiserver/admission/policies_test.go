@@ -156,7 +156,7 @@ func (h *versionedHost) startOn(t *testing.T, configure ...func(*apiserver.Confi
 		if policies, err = admission.FollowPolicies(t.Context(), host); err != nil {
 			t.Fatalf("asking the host: %v", err)
 		}
-		if err := admission.Apply(options.Admission, options.Features, config.Generic, host, policies, "system"); err != nil {
+		if err := admission.Apply(options.Admission, options.Features, config.Generic, host, policies, "system", nil); err != nil {
 			t.Fatalf("preparing admission: %v", err)
 		}
 	})

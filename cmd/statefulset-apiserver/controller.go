@@ -29,11 +29,13 @@ type colocated struct {
 }
 
 func (c *colocated) forServer() apiserver.Controller {
-	return apiserver.Controller{Run: c.run, Planner: planner, Ready: c.ready, State: c.state}
+	return apiserver.Controller{Run: c.run, Planner: c.planner, Ready: c.ready, State: c.state}
 }
 
 // planner answers requests for plans, whether this replica controls or not.
-func planner(host *rest.Config) (apiserver.Planner, error) { return controller.NewPreview(host) }
+func (c *colocated) planner(host *rest.Config) (apiserver.Planner, error) {
+	return controller.NewPreview(host, c.copies.server.ObjectNamespaces)
+}
 
 func (c *colocated) run(ctx context.Context, access apiserver.Access) error {
 	config, err := c.config(access)
@@ -72,6 +74,8 @@ func (c *colocated) config(access apiserver.Access) (controller.Config, error) {
 		Trial:          controller.NewTrial(program),
 		Tracer:         access.Tracing.Tracer("statefulset.dev/controller"),
 		HostTime:       controller.NewHostTime(clock.RealClock{}),
+
+		ObjectNamespaces: c.copies.server.ObjectNamespaces,
 	}
 	access.Host.Wrap(controller.TraceRequests(access.Tracing))
 	access.Host.Wrap(config.HostTime.Observe)

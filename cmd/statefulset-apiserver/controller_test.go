@@ -17,6 +17,7 @@ import (
 
 	"statefulset.dev/apiserver"
 	"statefulset.dev/controller"
+	"statefulset.dev/identity"
 )
 
 // askedTracing remembers for whom it was asked.
@@ -39,13 +40,16 @@ func TestTheControllerTracesAsTheServerDoes(t *testing.T) {
 	}))
 	defer host.Close()
 	tracing := &askedTracing{}
-	colocated := &colocated{options: controller.NewOptions()}
+	colocated := &colocated{options: controller.NewOptions(), copies: copies{server: &apiserver.Options{ObjectNamespaces: identity.ObjectNamespaces{"a"}}}}
 	config, err := colocated.config(apiserver.Access{Host: &rest.Config{Host: host.URL}, Loopback: &rest.Config{Host: host.URL}, Tracing: tracing})
 	if err != nil {
 		t.Fatalf("preparing the controller: %v", err)
 	}
 	if want := "statefulset.dev/controller"; config.Tracer == nil || !slices.Contains(tracing.names, want) {
 		t.Errorf("got tracer %v, and the server's tracing was asked for %v, want one for %s", config.Tracer, tracing.names, want)
+	}
+	if want := []string{"a"}; !slices.Equal(config.ObjectNamespaces, want) {
+		t.Errorf("got the namespaces of objects %q, want those of the server, %q", config.ObjectNamespaces, want)
 	}
 	within := trace.ContextWithSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}))
 	if _, err := config.Host.CoreV1().Pods("shop").Get(within, "web-0", metav1.GetOptions{}); err != nil {

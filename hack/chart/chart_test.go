@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -77,6 +78,9 @@ func TestWhatEachModeRuns(t *testing.T) {
 			values: values{"backup": values{"to": "file:///backups", "claim": "copies"}}, replicas: 3, mounts: "scratch backups tmp",
 			args: []string{"--backup-to=file:///backups"},
 		},
+		"objects in two namespaces": {
+			values: values{"objectNamespaces": []any{"shop", "bank"}}, replicas: 3, mounts: "tmp", args: []string{"--object-namespaces=shop,bank"},
+		},
 		"flags of the user": {
 			values: values{"extraArgs": []any{"--v=4"}}, replicas: 3, mounts: "tmp", args: []string{"--v=4"},
 		},
@@ -144,6 +148,11 @@ func TestValuesThatAreRefused(t *testing.T) {
 		"objects of a kind without a switch":        {values{"objects": values{"pods": true}}, "/objects"},
 		"deleted objects of such a kind":            {values{"objectsDelete": values{"pods": true}}, "/objectsDelete"},
 		"a right without a switch":                  {values{"rights": values{"pods": false}}, "/rights"},
+		"objects in a namespace that is none":       {values{"objectNamespaces": []any{"Shop"}}, "/objectNamespaces/0"},
+		"objects in all namespaces, with a star":    {values{"objectNamespaces": []any{"*"}}, "/objectNamespaces/0"},
+		"objects in the server's own namespace":     {values{"objectNamespaces": []any{"shop", "statefulset-system"}}, "/objectNamespaces/1"},
+		"objects twice in a namespace":              {values{"objectNamespaces": []any{"shop", "shop"}}, "/objectNamespaces"},
+		"objects in too many namespaces":            {values{"objectNamespaces": namespaces(51)}, "/objectNamespaces"},
 		"a digest that is none":                     {values{"image": values{"digest": "latest"}}, "/image/digest"},
 	} {
 		if _, err := render(chart, tc.values); err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -178,6 +187,55 @@ func TestRightsToObjectsAreSwitchedOn(t *testing.T) {
 		slices.Sort(got)
 		if !slices.Equal(got, tc.want) {
 			t.Errorf("%s: got the roles %q, want %q", sentence, got, tc.want)
+		}
+	}
+}
+
+// namespaces are so many.
+func namespaces(count int) (names []any) {
+	for n := range count {
+		names = append(names, fmt.Sprintf("team-%d", n))
+	}
+	return names
+}
+
+// The rights to objects are bound in the whole cluster, or only in the namespaces that are listed.
+func TestRightsToObjectsAreBoundInNamespaces(t *testing.T) {
+	const everywhere = "ClusterRoleBinding in "
+	for sentence, tc := range map[string]struct {
+		values values
+		want   []string
+		flag   string
+	}{
+		"by default":              {want: []string{everywhere}},
+		"with an empty list":      {values: values{"objectNamespaces": []any{}}, want: []string{everywhere}},
+		"in two namespaces":       {values{"objectNamespaces": []any{"shop", "bank"}, "objects": values{"secrets": true}, "objectsDelete": values{"secrets": true}}, []string{"RoleBinding in bank", "RoleBinding in shop"}, "--object-namespaces=shop,bank"},
+		"in as many as there may": {values{"objectNamespaces": namespaces(50)}, nil, ""},
+	} {
+		var got []string
+		flag := ""
+		objects := renderObjects(t, tc.values)
+		for _, o := range objects {
+			if role, _, _ := unstructured.NestedString(o.Object, "roleRef", "name"); strings.HasPrefix(role, "statefulset-controller-objects") {
+				if subjects, _, _ := unstructured.NestedSlice(o.Object, "subjects"); len(subjects) > 0 {
+					got = append(got, o.GetKind()+" in "+o.GetNamespace())
+				}
+			}
+		}
+		for _, arg := range deploymentOf(t, objects).Spec.Template.Spec.Containers[0].Args {
+			if strings.HasPrefix(arg, "--object-namespaces") {
+				flag = arg
+			}
+		}
+		slices.Sort(got)
+		if tc.want == nil {
+			if len(got) != 50 {
+				t.Errorf("%s: got %d bindings, want 50", sentence, len(got))
+			}
+			continue
+		}
+		if !slices.Equal(got, tc.want) || flag != tc.flag {
+			t.Errorf("%s: got the bindings %q and flag %q, want %q and %q", sentence, got, flag, tc.want, tc.flag)
 		}
 	}
 }

@@ -34,7 +34,8 @@ func remedies(set *v1.StatefulSet, reason string) []string {
 		return []string{edit + "  # change the fields in the message",
 			fmt.Sprintf("kubectl sts -n %s evaluate %s  # have them evaluated once more", set.Namespace, set.Name)}
 	case v1.ReasonKindUnavailable:
-		return []string{"kubectl api-resources", fmt.Sprintf("kubectl get clusterroles -l %s/aggregate-to-controller=true", v1.GroupName), "# the controller needs the right to the kind in the message, and the cluster to have it"}
+		return []string{"kubectl api-resources", fmt.Sprintf("kubectl get clusterroles -l %s/aggregate-to-controller=true", v1.GroupName), "# the controller needs the right to the kind in the message, and the cluster to have it",
+			kubectl + " get rolebinding statefulset-controller-objects  # with --object-namespaces of the server, the right is bound in each namespace that it lists"}
 	case v1.ReasonObjectShared, v1.ReasonObjectExists:
 		return []string{tree, edit, "# the object in the message is not the set's: delete it, or give the set's another name"}
 	case v1.ReasonGeneratedSecretMissing:

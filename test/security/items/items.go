@@ -54,7 +54,7 @@ func All() []Item {
 		{5, "Delegated authorization", on("TestRolesMayTheSameAsWithAppsV1", "TestARevokedRightEnds", "TestAnOutageOfAccessReviewsLetsNobodyIn")},
 		{6, "Authorization by selector", on("TestSelectorsReachTheHost")},
 		{7, "TLS", on("TestCertificatesAreExchangedUnderLoad")},
-		{8, "Least privilege", append(on("TestEveryRightIsNeededAndNoneIsMissing", "TestTheServerWorksWithoutOptionalRights"), in(serving, "TestASecretThatIsOfNoUseSaysWhatToDo", "TestAnEmptySecretIsFilledByCompareAndSwap")...)},
+		{8, "Least privilege", append(on("TestEveryRightIsNeededAndNoneIsMissing", "TestTheServerWorksWithoutOptionalRights", "TestTheServerReadsSecretsOfListedNamespacesOnly"), in(serving, "TestASecretThatIsOfNoUseSaysWhatToDo", "TestAnEmptySecretIsFilledByCompareAndSwap")...)},
 		{9, "Escalation by sets", append(on("TestWhoMayCreateSetsGetsPods", "TestAPolicyOnSetsLimitsWhatTheyCreate", "TestPodSecurityHoldsForMembers", "TestASetMakesOnlyWhatItsAuthorMay"),
 			in(reviews, "TestNobodyGetsObjectsThatTheyMayNotMake", "TestNoPathLeadsPastTheReview", "TestNoPathLeadsToDeletionThatWasNotReviewed")...)},
 		{10, "Identities", append(on("TestDryRunsHaveAnIdentityOfTheirOwn"), Test{whole, "TestTheLoopbackTokenIsNotLogged"})},
