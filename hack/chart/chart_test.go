@@ -275,7 +275,7 @@ func TestTheCertificateOfAReleaseIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// A manifest that never had data leaves it alone when it is applied again, with Helm and with kubectl.
+// A manifest without data leaves the data alone when it is applied again, with Helm and with kubectl.
 func TestSecretsOfTheStoreAreEmptyAndKept(t *testing.T) {
 	var found []string
 	for _, o := range renderObjects(t, nil) {
@@ -292,7 +292,7 @@ func TestSecretsOfTheStoreAreEmptyAndKept(t *testing.T) {
 			t.Errorf("%s: got helm.sh/resource-policy %q, want keep", o.GetName(), got)
 		}
 	}
-	want := []string{"statefulset-apiserver-etcd-peer-ca", "statefulset-apiserver-etcd-client-ca", "statefulset-apiserver-etcd-server-tls"}
+	want := []string{"statefulset-apiserver-etcd-peer-ca", "statefulset-apiserver-etcd-client-ca", "statefulset-apiserver-etcd-server-tls", "statefulset-apiserver-ca"}
 	if !slices.Equal(found, want) {
 		t.Errorf("Secrets: got %v, want %v", found, want)
 	}
