@@ -43,12 +43,12 @@ func TestWhatEachModeRuns(t *testing.T) {
 		},
 		"an embedded store": {
 			values: values{"store": values{"mode": "embedded"}}, replicas: 1, args: []string{"--tls-auto", "--data-dir=/data/etcd"}, mounts: "data tmp",
-			kinds: []string{"PersistentVolumeClaim"}, absent: []string{"StatefulSet", "PodDisruptionBudget", "Secret"},
+			kinds: []string{"PersistentVolumeClaim"}, absent: []string{"StatefulSet", "PodDisruptionBudget"},
 		},
 		"an etcd that is there already": {
 			values: values{"store": external(), "replicas": 2}, replicas: 2, mounts: "etcd tmp",
 			args:   []string{"--etcd-servers=https://a:2379,https://b:2379", "--etcd-cafile=/etcd/ca.crt", "--etcd-certfile=/etcd/tls.crt", "--etcd-keyfile=/etcd/tls.key"},
-			absent: []string{"StatefulSet", "PersistentVolumeClaim", "Secret"},
+			absent: []string{"StatefulSet", "PersistentVolumeClaim"},
 		},
 		"a certificate that is there already": {
 			values: values{"tls": existing()}, replicas: 3, mounts: "tls tmp",
@@ -277,24 +277,32 @@ func TestTheCertificateOfAReleaseIsTheSameEverywhere(t *testing.T) {
 
 // A manifest without data leaves the data alone when it is applied again, with Helm and with kubectl.
 func TestSecretsOfTheStoreAreEmptyAndKept(t *testing.T) {
-	var found []string
-	for _, o := range renderObjects(t, nil) {
-		if o.GetKind() != "Secret" {
-			continue
-		}
-		found = append(found, o.GetName())
-		for _, field := range []string{"data", "stringData", "immutable"} {
-			if value, has := o.Object[field]; has {
-				t.Errorf("%s: got %s %v, want none", o.GetName(), field, value)
+	secrets := func(values values) (names []string) {
+		for _, o := range renderObjects(t, values) {
+			if o.GetKind() != "Secret" {
+				continue
+			}
+			names = append(names, o.GetName())
+			for _, field := range []string{"data", "stringData", "immutable"} {
+				if value, has := o.Object[field]; has {
+					t.Errorf("%s: got %s %v, want none", o.GetName(), field, value)
+				}
+			}
+			if got := o.GetAnnotations()["helm.sh/resource-policy"]; got != "keep" {
+				t.Errorf("%s: got helm.sh/resource-policy %q, want keep", o.GetName(), got)
 			}
 		}
-		if got := o.GetAnnotations()["helm.sh/resource-policy"]; got != "keep" {
-			t.Errorf("%s: got helm.sh/resource-policy %q, want keep", o.GetName(), got)
-		}
+		slices.Sort(names)
+		return names
 	}
-	want := []string{"statefulset-apiserver-etcd-peer-ca", "statefulset-apiserver-etcd-client-ca", "statefulset-apiserver-etcd-server-tls", "statefulset-apiserver-ca"}
-	if !slices.Equal(found, want) {
-		t.Errorf("Secrets: got %v, want %v", found, want)
+	serving := []string{"statefulset-apiserver-ca"}
+	for mode, want := range map[string][]string{
+		"members":  append(serving, "statefulset-apiserver-etcd-client-ca", "statefulset-apiserver-etcd-peer-ca", "statefulset-apiserver-etcd-server-tls"),
+		"embedded": serving,
+	} {
+		if got := secrets(values{"store": values{"mode": mode}}); !slices.Equal(got, want) {
+			t.Errorf("store of mode %s: got the Secrets %v, want %v", mode, got, want)
+		}
 	}
 }
 
