@@ -18,7 +18,7 @@ import (
 
 const (
 	root  = "../../.."
-	count = 30
+	count = 32
 )
 
 func TestEveryItemHasTestsThatExist(t *testing.T) {
