@@ -27,9 +27,10 @@ const mostOfRanges = 3
 // sort. Slices that the status shares with another set stay as they are.
 func NoteUserAction(set *v1.StatefulSet, action v1.UserAction) {
 	action.User, action.Generation = userName(action.User), set.Generation
-	others := slices.DeleteFunc(slices.Clone(set.Status.UserActions), func(a v1.UserAction) bool { return a.Action == action.Action })
-	set.Status.UserActions = append(others, action)
-	slices.SortFunc(set.Status.UserActions, func(a, b v1.UserAction) int { return cmp.Compare(a.Action, b.Action) })
+	actions := slices.DeleteFunc(slices.Clone(set.Status.UserActions), func(a v1.UserAction) bool { return a.Action == action.Action })
+	actions = append(actions, action)
+	slices.SortFunc(actions, func(a, b v1.UserAction) int { return cmp.Compare(a.Action, b.Action) })
+	set.Status.UserActions = actions
 }
 
 // userName is the name of a user as a status has it. A long one keeps a digest, so that two names with

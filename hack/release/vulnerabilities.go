@@ -31,7 +31,8 @@ func (r *release) checkVulnDB() error {
 		return nil
 	}
 	at, err := url.Parse(r.vulndb)
-	if err != nil || !(at.Scheme == "https" && at.Host != "" || at.Scheme == "file" && at.Host == "" && filepath.IsAbs(at.Path)) {
+	is := err == nil && (at.Scheme == "https" && at.Host != "" || at.Scheme == "file" && at.Host == "" && filepath.IsAbs(at.Path))
+	if !is {
 		return fmt.Errorf("--vulndb is %q, want %s or file:///DIRECTORY", r.vulndb, defaultVulnDB)
 	}
 	return nil

@@ -14,8 +14,6 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-var figures = []func(*source) (row, error){facts, planner, cycles, callPath, memo, supporting}
-
 // facts is the size of the value that all rules of the planner read.
 func facts(s *source) (row, error) {
 	structure, err := s.structure(plan, "facts")

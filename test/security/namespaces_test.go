@@ -55,6 +55,7 @@ func (w *world) bindObjectsIn(t *testing.T, ns string) {
 // somebody would who has stolen them.
 func TestTheServerReadsSecretsOfListedNamespacesOnly(t *testing.T) {
 	w := shared(t)
+	w.lacks(t)
 	inside, outside := w.Namespace(t, "security"), w.Namespace(t, "security")
 	w.kubectl(t, "apply", "-k", "../../artifacts/objects/secrets")
 	t.Cleanup(func() {
@@ -114,4 +115,20 @@ func TestTheServerReadsSecretsOfListedNamespacesOnly(t *testing.T) {
 	}
 	w.create(t, outside, harness.NewSet("plain", 1))
 	w.awaitReady(t, outside, "plain", 1)
+	w.deleteSet(t, inside, "db")
+}
+
+// deleteSet deletes a set, and waits until the server does not watch for it any more.
+func (w *world) deleteSet(t *testing.T, ns, name string) {
+	t.Helper()
+	sets := w.Sets.AppsV1().StatefulSets(ns)
+	if err := sets.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		t.Fatalf("deleting set %s: %v", name, err)
+	}
+	harness.Eventually(t, "set "+name+" is gone", func(ctx context.Context) error {
+		if _, err := sets.Get(ctx, name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("reading it: got %v, want not found", err) //nolint:errorlint // it may be nil
+		}
+		return nil
+	})
 }

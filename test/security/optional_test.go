@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -42,8 +41,7 @@ func TestTheServerWorksWithoutOptionalRights(t *testing.T) {
 		w.create(t, ns, set)
 		w.awaitReady(t, ns, name, 1)
 	}
-	w.lacking.from = time.Now()
-	t.Cleanup(func() { w.lacking.until = time.Now() })
+	w.lacks(t)
 	give := w.takeOptionalRights(t)
 
 	program := w.replica(t, "without-rights", nil)

@@ -42,8 +42,8 @@ type world struct {
 
 	// since is when the host was ready. A host that starts refuses everything at first.
 	since time.Time
-	// lacking is for which time the server lacked optional rights.
-	lacking struct{ from, until time.Time }
+	// lacking are the times for which a test took rights from the server.
+	lacking []period
 
 	asking *http.Client // as administrator, straight to the server
 
@@ -69,6 +69,15 @@ func TestMain(m *testing.M) {
 		end()
 	}
 	os.Exit(code)
+}
+
+// period is a time with a begin and an end.
+type period struct{ from, until time.Time }
+
+// lacks notes that the server lacks rights until the test has ended. It comes before what the test cleans up.
+func (w *world) lacks(t *testing.T) {
+	from := time.Now()
+	t.Cleanup(func() { w.lacking = append(w.lacking, period{from, time.Now()}) })
 }
 
 // lasting is a test that goes on until the last one has ended.

@@ -10,7 +10,7 @@ import (
 )
 
 // remedies are the commands that show more about a reason, or mend it.
-func remedies(set *v1.StatefulSet, reason string) []string {
+func remedies(set *v1.StatefulSet, reason string) []string { //nolint:gocyclo // one case a reason
 	kubectl := "kubectl -n " + set.Namespace
 	tree := fmt.Sprintf("kubectl sts -n %s tree %s", set.Namespace, set.Name)
 	events := fmt.Sprintf("%s events --for=statefulset.%s/%s", kubectl, v1.GroupName, set.Name)
