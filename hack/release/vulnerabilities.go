@@ -53,6 +53,11 @@ func (r *release) vulnerabilities(ctx context.Context) error {
 
 // checkModule asks a database for what packages of a module call.
 func checkModule(ctx context.Context, checker, db, module string, packages ...string) error {
+	if dir, is := strings.CutPrefix(db, "file://"); is { // a directory without an index has no findings
+		if _, err := os.Stat(filepath.Join(dir, "index", "modules.json")); err != nil {
+			return fmt.Errorf("looking for a vulnerability database: %w; VULNDB=file:///DIRECTORY wants a directory with index/modules.json and the rest of a copy of %s", err, defaultVulnDB)
+		}
+	}
 	cmd := exec.CommandContext(ctx, checker, append([]string{"-db", db}, packages...)...)
 	cmd.Dir, cmd.Env = module, append(os.Environ(), "GOWORK=off")
 	printed, err := cmd.CombinedOutput()
