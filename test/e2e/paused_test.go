@@ -68,7 +68,7 @@ func TestLifeOfThePausedExample(t *testing.T) {
 		}
 	}
 	plugin(t, "rollout", "resume", "statefulset/db", "-n", ns)
-	waitUpdated(t, ns, 3)
+	waitUpdated(t, ns)
 }
 
 // waitPaused waits until the set says that its update is paused, in these words among others.

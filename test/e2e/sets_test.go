@@ -68,12 +68,12 @@ func waitReady(t *testing.T, ns, name string, replicas int32) *v1.StatefulSet {
 	return set
 }
 
-// waitUpdated waits until set db is ready and the record of its update has gone from the status, which
+// waitUpdated waits until set db, of three members, is ready and the record of its update has gone from the status, which
 // is in the look after the one that finds the set ready.
-func waitUpdated(t *testing.T, ns string, replicas int32) {
+func waitUpdated(t *testing.T, ns string) {
 	t.Helper()
 	const name = "db"
-	waitReady(t, ns, name, replicas)
+	waitReady(t, ns, name, 3)
 	harness.Eventually(t, "the update of set "+name+" is over", func(ctx context.Context) error {
 		set, err := suite.Sets.AppsV1().StatefulSets(ns).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {

@@ -71,5 +71,5 @@ func TestLifeOfTheStepsExample(t *testing.T) {
 	if got, want := plugin(t, "rollout", "status", "statefulset/db", "--timeout=2m", "-n", ns), "statefulset rolling update complete 3 pods"; !strings.Contains(got, want) {
 		t.Errorf("kubectl sts rollout status says %q, want %q in it", got, want)
 	}
-	waitUpdated(t, ns, 3)
+	waitUpdated(t, ns)
 }

@@ -47,7 +47,7 @@ func TestACorrectedTemplateUnblocksTheUpdate(t *testing.T) {
 	mark = pods.mark()
 	kubectl(t, "patch", kind, "db", "-n", ns, "--type=merge", "-p", replace)
 	pods.expect(t, mark, "deleted db-2", "added db-2")
-	waitUpdated(t, ns, 3)
+	waitUpdated(t, ns)
 	expectEvent(t, ns, v1.ReasonReplacingUnreadyMember, "db-2 is not ready at")
 }
 

@@ -47,7 +47,7 @@ func TestTheStatusNamesWhoDidIt(t *testing.T) {
 		_, err := bob.Rollout(ctx, "db", &v1.StatefulSetRollout{Revision: first, Action: v1.PromoteRollout, Step: 1}, metav1.CreateOptions{})
 		return err
 	})
-	waitUpdated(t, ns, 3)
+	waitUpdated(t, ns)
 
 	forged := `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"later"}}}},
 		"status":{"userActions":[{"action":"Restart","user":"eve","time":"2020-01-01T00:00:00Z"},{"action":"Abort","user":"eve","time":"2020-01-01T00:00:00Z"}]}}`
