@@ -54,15 +54,7 @@ func (k *objectKind) isCalled(resource string) {
 
 // isMissing notes that the host does not have the kind, if that is what an error says.
 func (k *objectKind) isMissing(err error) {
-	refused, says := unwatchable(err)
-	if !says {
-		return
-	}
-	k.mu.Lock()
-	changed := k.refused != refused
-	k.refused = refused
-	k.mu.Unlock()
-	if changed {
+	if noteUnwatchable(err, &k.mu, &k.refused) {
 		k.objects.wake(k.kind.GroupKind(), metav1.NamespaceAll)
 	}
 }
@@ -72,6 +64,19 @@ func (k *objectKind) lacks() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.refused
+}
+
+// noteUnwatchable keeps what an answer of the host says about watching, and reports whether that has changed.
+func noteUnwatchable(err error, mu sync.Locker, refused *string) (changed bool) {
+	now, says := unwatchable(err)
+	if !says {
+		return false
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	changed = *refused != now
+	*refused = now
+	return changed
 }
 
 // unwatchable is what the answer of the host says about objects that cannot be watched, empty if they can. That the host

@@ -98,15 +98,7 @@ func (w *objectWatch) running(ctx context.Context, informer cache.SharedIndexInf
 
 // answered notes whether the host lets objects be watched.
 func (w *objectWatch) answered(err error) {
-	denied, says := unwatchable(err)
-	if !says {
-		return
-	}
-	w.watchMu.Lock()
-	changed := w.denied != denied
-	w.denied = denied
-	w.watchMu.Unlock()
-	if changed {
+	if noteUnwatchable(err, &w.watchMu, &w.denied) {
 		w.wake()
 	}
 }

@@ -84,8 +84,8 @@ func (k keeper) unusable(why string) error {
 		k.namespace, secretName, why)
 }
 
-// write keeps other authorities in the place of those that were read. It fails if
-// somebody else was faster: the update is of the version that was read.
+// write replaces the authorities that were read. It fails with a conflict if another process has written the
+// Secret since.
 func (k keeper) write(ctx context.Context, old kept, all []issuer.Authority) error {
 	data, err := issuer.ToSecret(all)
 	if err != nil {

@@ -27,7 +27,7 @@ func writeKeys(t *testing.T, file string, names ...string) {
 	}
 }
 
-// fetched is a copy as it is in its place, in a file of its name.
+// fetched is the path of a file with the content and the name of a copy.
 func fetched(t *testing.T, k *Keeper, name string) string {
 	t.Helper()
 	var content bytes.Buffer
@@ -57,8 +57,8 @@ func restores(t *testing.T, k *Keeper, file string) error {
 	return err
 }
 
-// TestTheKeyIsChangedWhileCopiesAreMade follows a rotation: copies of the key before are restored as
-// long as it is in the file.
+// TestTheKeyIsChangedWhileCopiesAreMade rotates a key. Copies that the old key signed are restored until the
+// old key is removed from the file.
 func TestTheKeyIsChangedWhileCopiesAreMade(t *testing.T) {
 	k := keeperOf(t, store(t))
 	unsigned := mustCopy(t, k)

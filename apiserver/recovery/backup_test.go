@@ -25,8 +25,8 @@ func storeOptions(dataDir string) *storage.Options {
 	return options
 }
 
-// asItIs restores what nobody has signed.
-var asItIs = Trust{Unauthenticated: true}
+// unauthenticated accepts backups without a signature.
+var unauthenticated = Trust{Unauthenticated: true}
 
 // recordKey is the key of what a store says of itself.
 const recordKey = storage.Prefix + "/store"
@@ -77,7 +77,7 @@ func TestABackupIsTheStoreAgain(t *testing.T) {
 				t.Fatalf("opening the backup: %v", err)
 			}
 			defer content.Close()
-			if err := Restore(t.Context(), storeOptions(to), "-", asItIs, content, io.Discard); err != nil {
+			if err := Restore(t.Context(), storeOptions(to), "-", unauthenticated, content, io.Discard); err != nil {
 				t.Fatalf("restoring: %v", err)
 			}
 			if left, err := filepath.Glob(to + ".*"); err != nil || len(left) > 0 {
@@ -127,7 +127,7 @@ func TestABackupThatIsDamagedIsNotRestored(t *testing.T) {
 			if err := os.WriteFile(file, test.content, 0o600); err != nil {
 				t.Fatalf("preparing: %v", err)
 			}
-			err := Restore(t.Context(), storeOptions(to), file, asItIs, nil, io.Discard)
+			err := Restore(t.Context(), storeOptions(to), file, unauthenticated, nil, io.Discard)
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), file) {
 				t.Errorf("got %v, want an error with %q and the file", err, test.want)
 			}
@@ -150,7 +150,7 @@ func TestABackupOverwritesNothing(t *testing.T) {
 	if err := Backup(context.WithoutCancel(t.Context()), storeOptions(from), good, nil, io.Discard, io.Discard); err != nil {
 		t.Fatalf("backing up: %v", err)
 	}
-	if err := Restore(t.Context(), storeOptions(from), good, asItIs, nil, io.Discard); err == nil || !strings.Contains(err.Error(), "is not empty") {
+	if err := Restore(t.Context(), storeOptions(from), good, unauthenticated, nil, io.Discard); err == nil || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("restoring over a store: got %v, want an error", err)
 	}
 	if err := Backup(t.Context(), storeOptions(t.TempDir()), good+"2", nil, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "holds no store") {
@@ -182,7 +182,7 @@ func TestABackupFollowsNoLink(t *testing.T) {
 		t.Fatalf("opening the backup: %v", err)
 	}
 	defer content.Close()
-	if err := Restore(t.Context(), storeOptions(filepath.Join(dir, "to")), "-", asItIs, content, io.Discard); err != nil {
+	if err := Restore(t.Context(), storeOptions(filepath.Join(dir, "to")), "-", unauthenticated, content, io.Discard); err != nil {
 		t.Errorf("restoring: %v", err)
 	}
 	if got, err := os.ReadFile(victim); err != nil || string(got) != "precious" {
@@ -202,7 +202,7 @@ func TestABackupOfALaterFormatIsNotRestored(t *testing.T) {
 	if err := Backup(t.Context(), storeOptions(from), file, nil, io.Discard, io.Discard); err != nil {
 		t.Fatalf("backing up: %v", err)
 	}
-	if err := Restore(t.Context(), storeOptions(to), file, asItIs, nil, io.Discard); err != nil {
+	if err := Restore(t.Context(), storeOptions(to), file, unauthenticated, nil, io.Discard); err != nil {
 		t.Fatalf("restoring a backup of format 1: %v", err)
 	}
 	withEtcd(t, from, func(client *clientv3.Client) {
@@ -217,7 +217,7 @@ func TestABackupOfALaterFormatIsNotRestored(t *testing.T) {
 	if err := Backup(t.Context(), storeOptions(from), file, nil, io.Discard, &messages); err != nil || !strings.Contains(messages.String(), "format 99") {
 		t.Errorf("backing up a store of format 99: got %v, %q, want the format in the message", err, &messages)
 	}
-	err := Restore(t.Context(), storeOptions(to), file, asItIs, nil, io.Discard)
+	err := Restore(t.Context(), storeOptions(to), file, unauthenticated, nil, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "is in format 99, and this server knows formats up to 2") {
 		t.Errorf("restoring a backup of format 99: got %v, want an error with both numbers", err)
 	}

@@ -59,7 +59,7 @@ func TestABackupIsRestoredByWhoTrustsIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		file  string
 		trust Trust
-		// want is in the error, or in what is said if the backup is restored.
+		// want is part of the message if the backup is restored, and of the error if not.
 		restored bool
 		want     string
 	}{

@@ -65,7 +65,11 @@ func inspect(file *os.File, expected string, keys Keys) (Snapshot, error) {
 	if found.Unverified = found.unverified(keys); found.Unverified == nil {
 		mac = hmac.New(sha256.New, keys.named(found.Origin.Key).secret)
 	}
-	if err := found.checkHash(file, mac); err != nil {
+	database := io.Discard
+	if mac != nil {
+		database = mac
+	}
+	if err := found.checkHash(file, database); err != nil {
 		return Snapshot{}, err
 	}
 	if mac == nil {
@@ -103,24 +107,29 @@ func (s Snapshot) unverified(keys Keys) error {
 	return nil
 }
 
-// checkHash reads all that is before the hash, and the database into mac.
-func (s *Snapshot) checkHash(file io.Reader, mac io.Writer) error {
+// read copies the database, and returns the hash of the database and the signature.
+func (s Snapshot) read(file io.Reader, database io.Writer) ([]byte, error) {
 	sum := sha256.New()
-	database := io.Writer(sum)
-	if mac != nil {
-		database = io.MultiWriter(sum, mac)
-	}
-	if _, err := io.CopyN(database, file, s.database); err != nil {
-		return err
+	if _, err := io.CopyN(io.MultiWriter(sum, database), file, s.database); err != nil {
+		return nil, err
 	}
 	if _, err := io.CopyN(sum, file, s.block); err != nil {
+		return nil, err
+	}
+	return sum.Sum(nil), nil
+}
+
+// checkHash compares the hash with the content of the file, and copies the database.
+func (s *Snapshot) checkHash(file io.Reader, database io.Writer) error {
+	sum, err := s.read(file, database)
+	if err != nil {
 		return err
 	}
 	want, err := io.ReadAll(io.LimitReader(file, sha256.Size+1))
 	if err != nil {
 		return err
 	}
-	if s.sum = sum.Sum(nil); !bytes.Equal(s.sum, want) {
+	if s.sum = sum; !bytes.Equal(s.sum, want) {
 		return errors.New("its hash is wrong, so it was damaged or cut off")
 	}
 	return nil
@@ -154,12 +163,8 @@ func (s Snapshot) CopyDatabase(to io.Writer, path string) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.New()
-	_, err = io.CopyN(io.MultiWriter(to, sum), file, s.database)
-	if err == nil {
-		_, err = io.CopyN(sum, file, s.block)
-	}
-	if errors.Is(err, io.EOF) || err == nil && !bytes.Equal(sum.Sum(nil), s.sum) {
+	sum, err := s.read(file, to)
+	if errors.Is(err, io.EOF) || err == nil && !bytes.Equal(sum, s.sum) {
 		err = fmt.Errorf("%q has changed since it was checked", path)
 	}
 	return errors.Join(err, file.Close())

@@ -34,7 +34,7 @@ const (
 
 const (
 	// sharedSecret has the one authority that signed for members and servers alike in earlier
-	// versions. Processes of these trust nobody else.
+	// versions. Processes of those versions trust no other authority.
 	sharedSecret = "statefulset-apiserver-etcd-ca" //nolint:gosec // a name
 
 	// chainKey is where a Secret has the certificate of the authority that signs as its
@@ -175,7 +175,8 @@ func (s source) get(ctx context.Context, name string) (*corev1.Secret, error) {
 	return secret, nil
 }
 
-// write replaces what a Secret holds, unless somebody else has written it since it was read.
+// write replaces the data of a Secret. It fails with a conflict if another process has written the Secret since
+// it was read.
 func (s source) write(ctx context.Context, secret *corev1.Secret, wanted trust) (err error) {
 	if secret.Data, err = issuer.ToSecret(wanted.trusted); err != nil {
 		return err

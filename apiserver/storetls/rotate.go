@@ -59,7 +59,8 @@ func Finish(
 	})
 }
 
-// change writes what follows from what the Secret holds, unless somebody else was faster.
+// change computes the next authorities from those in the Secret, and writes them. It fails with a conflict if
+// another process has written the Secret meanwhile.
 func (s source) change(ctx context.Context, now time.Time, next func(trust) (trust, error)) (name string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

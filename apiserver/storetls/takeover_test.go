@@ -153,7 +153,7 @@ func TestAServerMayDoWhatItNeeds(t *testing.T) {
 			_, err := client.Txn(ctx).If(isNew).Then(clientv3.OpPut(key, "1")).Else(clientv3.OpGet(key)).Commit()
 			return err
 		}},
-		{"is told by its watch", func() error { told := <-events; return told.Err() }},
+		{"receives an event from its watch", func() error { event := <-events; return event.Err() }},
 		{"asks how far its watch is", func() error { return client.RequestProgress(clientv3.WithRequireLeader(ctx)) }},
 		{"reads", func() error { _, err := client.Get(ctx, key); return err }},
 		{"asks for health", func() error { _, err := client.Get(ctx, prefix+"/health"); return err }},

@@ -16,8 +16,8 @@ import (
 	"statefulset.dev/apiserver/issuer"
 )
 
-// earlier writes the files of a process of an earlier version: the shared authority signs for it, and
-// it trusts nobody else.
+// earlier writes the files of a process of an earlier version. The shared authority signs its certificate, and
+// the process trusts no other authority.
 func earlier(t *testing.T, shared issuer.Authority, request issuer.Request) transport.TLSInfo {
 	t.Helper()
 	f := &signing{Files: &Files{directory: t.TempDir()}, request: request, trust: trust{trusted: []issuer.Authority{shared}}}

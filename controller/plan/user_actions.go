@@ -12,7 +12,7 @@ import (
 
 // userActions are the recorded requests of users, each with the mark that the controller has seen it: the
 // event about a request is emitted when the mark has been written, and so once, whichever controller
-// leads. The revision of a restart is added, as long as it is known to be that of the restart.
+// leads. The update revision is added to a restart if the set has not changed since the restart.
 func userActions(f *facts) []v1.UserAction {
 	actions := observed(f.Set.Status.UserActions)
 	for i := range actions {

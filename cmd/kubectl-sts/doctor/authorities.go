@@ -29,9 +29,8 @@ func certificateRights(system string) []right {
 	}
 }
 
-// ownCertificate looks at a server that makes its certificate itself: nobody sees that
-// from outside, so the authorities have to do. It returns nothing if the server has a certificate
-// of somebody else.
+// ownCertificate checks the authorities of a server that makes its certificate itself, because the certificate
+// cannot be read from outside. It returns nothing if the server was given its certificate.
 func (e *examiner) ownCertificate(ctx context.Context, trusted []*x509.Certificate) []finding {
 	about := fmt.Sprintf("authorities in secret %s/%s", e.system, ownAuthorities)
 	itself, err := e.makesCertificate(ctx)
