@@ -122,6 +122,14 @@ func (f *film) ask() {
 	})
 }
 
+// withdraw has the controller withdraw what the pod 2 is asked, and the pod break.
+func (f *film) withdraw() {
+	f.ready(2, false)
+	f.change(2, Controller, func(pod *corev1.Pod) {
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: "example.com/ok", Status: corev1.ConditionTrue, Reason: v1.ReasonGateNotRequested})
+	})
+}
+
 func strategy(kind v1.StatefulSetUpdateStrategyType) func(*v1.StatefulSet) {
 	return func(set *v1.StatefulSet) { set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: kind} }
 }

@@ -21,6 +21,8 @@ import (
 type gates struct {
 	// asked are the pods that were ready when they were asked, by what they were asked.
 	asked map[types.UID]question
+	// generation is that of the set when a pod was asked.
+	generation map[types.UID]int64
 	// gates are those that the set had when a pod was asked.
 	gates map[types.UID][]v1.DisruptionGate
 }
@@ -32,7 +34,7 @@ type question struct {
 }
 
 func newGates() *gates {
-	return &gates{asked: map[types.UID]question{}, gates: map[types.UID][]v1.DisruptionGate{}}
+	return &gates{asked: map[types.UID]question{}, generation: map[types.UID]int64{}, gates: map[types.UID][]v1.DisruptionGate{}}
 }
 
 func (*gates) name() string { return "gate" }
@@ -53,7 +55,7 @@ func (o *gates) changed(j *Judge, before, after *Scene, by Actor) {
 	}
 	for _, pod := range after.Pods {
 		if asked, open := askedOf(pod); open && isReady(pod) && o.asked[pod.UID].ID != asked.ID {
-			o.asked[pod.UID], o.gates[pod.UID] = asked, gatesOf(after.Set)
+			o.asked[pod.UID], o.generation[pod.UID], o.gates[pod.UID] = asked, after.Set.Generation, gatesOf(after.Set)
 		}
 	}
 }
@@ -76,6 +78,9 @@ func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.P
 	if !is || isDesired(after.Set, n) == (asked.Operation == v1.ScaleDownDisruptionOperationType) || !reflect.DeepEqual(o.gates[was.UID], gatesOf(after.Set)) {
 		return // something else is done than was asked, or others have to agree
 	}
+	if o.brokeUnasked(after.Set, asked, was) {
+		return
+	}
 	replaced := slices.ContainsFunc(after.Set.Status.Replacements, func(r v1.MemberReplacement) bool { return r.PodUID == was.UID })
 	outdated := version(&was.Spec) != version(&after.Set.Spec.Template.Spec)
 	if asked.Operation == v1.UpdateDisruptionOperationType && replaced || asked.Operation == v1.ReplaceDisruptionOperationType && outdated {
@@ -96,6 +101,17 @@ func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.P
 		unready = "no longer ready"
 	}
 	j.broken(o, "%s without an answer although %s: pod %s, which is asked about %s (question %d)", what, unready, was.Name, asked.Operation, asked.ID)
+}
+
+// brokeUnasked reports whether a question about an update was withdrawn, after the set was changed, from a pod
+// that is not ready: it is updated without a question, like each pod that is broken before it is asked.
+func (o *gates) brokeUnasked(set *v1.StatefulSet, asked question, pod *corev1.Pod) bool {
+	withdrawn := !slices.ContainsFunc(gatesOf(set), func(gate v1.DisruptionGate) bool {
+		return gate.ConcernedBy(asked.Operation) && !slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return string(c.Type) == gate.ConditionType && c.Status == corev1.ConditionTrue && c.Reason == v1.ReasonGateNotRequested
+		})
+	})
+	return asked.Operation == v1.UpdateDisruptionOperationType && !isReady(pod) && withdrawn && set.Generation != o.generation[pod.UID]
 }
 
 // isToBeReplaced reports whether a user has asked for a pod to be replaced.
