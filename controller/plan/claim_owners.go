@@ -53,7 +53,11 @@ func (f *facts) findOwnerChanges() {
 			f.exposed = append(f.exposed, *change)
 		}
 	}
-	slices.SortFunc(f.exposed, func(a, b SetClaimOwners) int { return strings.Compare(a.Claim.Name, b.Claim.Name) })
+	byName := func(a, b SetClaimOwners) int { return strings.Compare(a.Claim.Name, b.Claim.Name) }
+	for _, changes := range f.ownerChanges { // claims come in any order, and the status names the first
+		slices.SortFunc(changes, byName)
+	}
+	slices.SortFunc(f.exposed, byName)
 }
 
 // ownerChange is what has to change about the owners of a claim, nil if nothing has to. A claim

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,5 +98,27 @@ func TestOwnersOfClaims(t *testing.T) {
 				t.Errorf("got owners %q and exposed %q, want %q and %q", got, exposed, c.want, c.exposed)
 			}
 		})
+	}
+}
+
+// A surplus pod owns two claims that stay. Whichever the caches show first, the status is the same.
+func TestTheStatusNamesTheSameClaimInWhateverOrderTheyCome(t *testing.T) {
+	h := newHost(t, Compute)
+	s := &stage{host: h}
+	s.play("set replicas=2 policy=Parallel claims=www,log whenScaled=Delete\nconverge\nset replicas=1\nlook\nset whenScaled=Retain")
+	world := h.world()
+	messages := map[string]int{}
+	for range 2 {
+		slices.Reverse(world.Claims)
+		for _, c := range Compute(world).Status.Conditions {
+			if c.Type == v1.StatefulSetReady {
+				messages[c.Message]++
+			}
+		}
+	}
+	for message := range messages {
+		if len(messages) > 1 || !strings.Contains(message, "log-web-1") {
+			t.Errorf("got messages %v, want one, which names log-web-1", messages)
+		}
 	}
 }

@@ -151,6 +151,17 @@ func TestScaleIn(t *testing.T) {
 			f.edit(parallel)
 			removes(1, 2, 1)(f)
 		}, ""},
+		"a Parallel set leaves the highest ordinal": {rolling{}, func(f *film) {
+			f.edit(parallel)
+			removes(1, 1)(f)
+		}, "order: pod web-1"},
+		"a Parallel set writes to the highest ordinal first": {rolling{}, func(f *film) {
+			f.edit(parallel)
+			f.edit(scale(1))
+			f.change(2, Controller, func(pod *corev1.Pod) { pod.Annotations = map[string]string{"a": "b"} })
+			f.change(1, Controller, ends)
+			f.judge.Synced(Sync{Clean: true})
+		}, ""},
 		"an ordered set removes a pod behind a broken one": {rolling{}, func(f *film) {
 			f.ready(0, false)
 			removes(1, 2)(f)

@@ -6,6 +6,7 @@ package outcome
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -81,7 +82,7 @@ func (o *scaleIn) synced(j *Judge, now *Scene, sync Sync) {
 }
 
 // judgeOrder compares the pods that were removed with those that stay. Recreate removes all pods of the
-// old template at once.
+// old template at once. A Parallel set removes a pod that it has changed in this sync with the next one.
 func (o *scaleIn) judgeOrder(from, now *Scene) {
 	if now.Set.Spec.UpdateStrategy.Type == v1.RecreateStatefulSetStrategyType {
 		return
@@ -90,7 +91,11 @@ func (o *scaleIn) judgeOrder(from, now *Scene) {
 		n, _ := ordinal(now.Set, name)
 		for _, other := range slices.Sorted(maps.Keys(now.Pods)) {
 			m, is := ordinal(now.Set, other)
-			if pod := now.podOf(m); is && m > n && !isDesired(now.Set, m) && pod != nil && pod.DeletionTimestamp == nil && !marksClaims(now.Set) {
+			pod := now.podOf(m)
+			if !isOrdered(now.Set) && !reflect.DeepEqual(pod, from.podOf(m)) {
+				continue
+			}
+			if is && m > n && !isDesired(now.Set, m) && pod != nil && pod.DeletionTimestamp == nil && !marksClaims(now.Set) {
 				o.note("order: pod %s is removed before pod %s", name, other)
 			}
 		}
