@@ -6,44 +6,129 @@
 package store
 
 import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
+	"statefulset.dev/apiserver/storetls"
+	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
 )
 
-// rotated members get another authority at the first kill. One of them is killed each time, so that
-// members which trust both authorities, and members which know only the one before, form a store.
+// rotated members get another authority at the first kill, and give its predecessor up at the second one.
+// One of them is killed each time, so that members which trust both authorities, only the one before, or
+// only the one after, form a store.
 type rotated struct {
 	*one
-	authority string
-	done      bool
+	authority storetls.Authority
+	// signer is the name of the other authority, empty before the first kill.
+	signer   string
+	finished bool
 }
 
+const systemNamespace = "statefulset-system"
+
 func (r *rotated) kill(random *rand.Rand) func() {
-	if !r.done {
-		r.done = true
-		member := r.members[0]
-		args := []string{"store", "rotate-authority", "--of=" + r.authority, "--kubeconfig=" + member.Args.Get("kubeconfig")}
-		cmd := exec.CommandContext(r.t.Context(), member.Exe, args...)
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "signs for the "+r.authority) {
-			r.t.Fatalf("store rotate-authority --of=%s: got %q and %v, want that another authority signs", r.authority, out, err)
-		}
+	switch {
+	case r.signer == "":
+		r.rotate()
+	case !r.finished:
+		r.awaitCertificates()
+		r.finish()
 	}
 	return r.one.kill(random)
 }
 
+// rotate has another authority sign. It is dated back, because the command refuses to finish before
+// it has signed for some minutes.
+func (r *rotated) rotate() {
+	name, err := storetls.Rotate(r.t.Context(), r.authority, r.lab.Host.CoreV1().Secrets(systemNamespace), systemNamespace, time.Now().Add(-time.Hour))
+	if err != nil {
+		r.t.Fatalf("having another authority sign for the %s: %v", r.authority, err)
+	}
+	r.signer = name
+}
+
+// awaitCertificates waits until all members, and the server, have a certificate of the other authority.
+func (r *rotated) awaitCertificates() {
+	address := func(m lab.StoreMember) string { return net.JoinHostPort(m.Listen, m.Args.Get("peer-port")) }
+	if r.authority == storetls.Clients {
+		address = func(m lab.StoreMember) string { return strings.TrimPrefix(m.URL, "https://") }
+	}
+	harness.EventuallyWithin(r.t, 5*time.Minute, "all have a certificate of "+r.signer, func(context.Context) error {
+		var others []error
+		for _, member := range r.members {
+			others = append(others, r.isSigner(member.Name, func() (*x509.Certificate, error) { return served(address(member)) }))
+		}
+		if r.authority == storetls.Clients {
+			others = append(others, r.isSigner("the server", func() (*x509.Certificate, error) { return filed(r.program.Args.Get("etcd-tls-auto")) }))
+		}
+		return errors.Join(others...)
+	})
+}
+
+func (r *rotated) isSigner(whose string, certificate func() (*x509.Certificate, error)) error {
+	leaf, err := certificate()
+	if err != nil {
+		return fmt.Errorf("%s: %w", whose, err)
+	}
+	if got := leaf.Issuer.CommonName; got != r.signer {
+		return fmt.Errorf("%s has a certificate of %s, want one of %s", whose, got, r.signer)
+	}
+	return nil
+}
+
+// served is the certificate that is served at an address.
+func served(address string) (*x509.Certificate, error) {
+	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // the test asks whose it is
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", address, err)
+	}
+	defer conn.Close()
+	return conn.ConnectionState().PeerCertificates[0], nil
+}
+
+// filed is the certificate in a directory that a process keeps.
+func filed(directory string) (*x509.Certificate, error) {
+	files, err := storetls.Made(directory)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.LoadX509KeyPair(files.CertFile, files.KeyFile)
+	return pair.Leaf, err
+}
+
+// finish gives the predecessor up, by the command. Members that are killed from then on trust the other
+// authority only.
+func (r *rotated) finish() {
+	member := r.members[0]
+	args := []string{"store", "rotate-authority", "--finish", "--of=" + string(r.authority), "--kubeconfig=" + member.Args.Get("kubeconfig")}
+	want := r.signer + " is the only authority of the " + string(r.authority)
+	if out, err := exec.CommandContext(r.t.Context(), member.Exe, args...).CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+		r.t.Fatalf("store rotate-authority --finish --of=%s: got %q and %v, want %q", r.authority, out, err, want)
+	}
+	r.finished = true
+}
+
+func (r *rotated) awaitsKill() bool { return !r.finished }
+
 func TestMembersOfTheStoreWithAnotherAuthorityOfPeers(t *testing.T) {
 	s := newStore(t, "another authority of peers in our store, and one of three members killed")
-	s.play(&rotated{&one{s, false}, "peers", false})
+	s.play(&rotated{one: &one{s, false}, authority: storetls.Peers})
 }
 
 func TestMembersOfTheStoreWithAnotherAuthorityOfClients(t *testing.T) {
 	s := newStore(t, "another authority of clients in our store, and one of three members killed")
-	s.play(&rotated{&one{s, false}, "clients", false})
+	s.play(&rotated{one: &one{s, false}, authority: storetls.Clients})
 }
 
 // versions has one member end each time, and come back as the other version.

@@ -91,7 +91,7 @@ func (r *run) killAgainAndAgain(log *load.Log, victim victim) (outages []time.Du
 	r.awaitWrite(log, 0)
 	var peace time.Duration
 	var writes int
-	for r.goesOn(log.Now(), len(outages)) {
+	for r.goesOn(log.Now(), len(outages)) || victim.awaitsKill() {
 		before, _ := log.Acknowledged()
 		peaceful := log.Now()
 		time.Sleep(shortestPeace + time.Duration(r.random.Int64N(int64(longestPeace-shortestPeace))))
@@ -116,6 +116,9 @@ func (r *run) killAgainAndAgain(log *load.Log, victim victim) (outages []time.Du
 	}
 	return outages, rate
 }
+
+// awaitsKill is what most victims say.
+func (r *run) awaitsKill() bool { return false }
 
 // goesOn reports whether there is another kill to come.
 func (r *run) goesOn(now time.Duration, kills int) bool {

@@ -48,6 +48,8 @@ type victim interface {
 	kill(random *rand.Rand) (restart func())
 	// leavesMajority says whether the rest of it goes on meanwhile.
 	leavesMajority() bool
+	// awaitsKill says whether there has to be another kill, however many there were.
+	awaitsKill() bool
 }
 
 // members are those of an external etcd.
