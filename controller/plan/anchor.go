@@ -14,52 +14,52 @@ import (
 )
 
 // findAnchor finds what owns those objects of the set that are deleted with it, if there are to be any.
-func (f *facts) findAnchor() {
-	f.anchors = slices.ContainsFunc(f.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.DeletesWithSet() })
-	if !f.anchors {
+func (o *supportingObjects) findAnchor() {
+	o.anchored = slices.ContainsFunc(o.world.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.DeletesWithSet() })
+	if !o.anchored {
 		return
 	}
-	name := identity.AnchorName(f.Set)
-	at := slices.IndexFunc(f.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == name })
+	name := identity.AnchorName(o.world.Set)
+	at := slices.IndexFunc(o.world.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == name })
 	if at < 0 {
 		return
 	}
-	f.anchor = f.Revisions[at]
-	if f.anchor.DeletionTimestamp == nil && slices.ContainsFunc(f.anchor.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == f.Set.UID }) {
-		f.anchorOwners = []metav1.OwnerReference{identity.OwnerOfObjects(f.anchor)}
+	o.anchor = o.world.Revisions[at]
+	if o.anchor.DeletionTimestamp == nil && slices.ContainsFunc(o.anchor.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == o.world.Set.UID }) {
+		o.anchorOwners = []metav1.OwnerReference{identity.OwnerOfObjects(o.anchor)}
 	}
 }
 
 // ownersFor are the owner references that an object of a template is made with, and false if what it is
 // to belong to is not there.
-func (f *facts) ownersFor(template identity.Object) (owners []metav1.OwnerReference, known bool) {
+func (o *supportingObjects) ownersFor(template identity.Object) (owners []metav1.OwnerReference, known bool) {
 	if !template.GoesWithSet() {
 		return nil, true
 	}
-	return f.anchorOwners, f.anchorOwners != nil
+	return o.anchorOwners, o.anchorOwners != nil
 }
 
 // goesWithAnchor reports whether an object is about to be deleted with an anchor: that of this set or of
 // an earlier one of its name.
-func (f *facts) goesWithAnchor(object *Object) bool {
+func (o *supportingObjects) goesWithAnchor(object *Object) bool {
 	return slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool {
-		if !identity.IsAnchor(ref, f.Set.Name) {
+		if !identity.IsAnchor(ref, o.world.Set.Name) {
 			return false
 		}
-		at := slices.IndexFunc(f.Revisions, func(r *appsv1.ControllerRevision) bool { return r.UID == ref.UID })
-		return at < 0 || f.Revisions[at].DeletionTimestamp != nil || f.ownedByEarlierSet(f.Revisions[at])
+		at := slices.IndexFunc(o.world.Revisions, func(r *appsv1.ControllerRevision) bool { return r.UID == ref.UID })
+		return at < 0 || o.world.Revisions[at].DeletionTimestamp != nil || o.ownedByEarlierSet(o.world.Revisions[at])
 	})
 }
 
 // keepAnchor makes the anchor of a set that has objects deleted with it, and has it belong to the set.
 // One that nothing needs any more stays: it goes with the set, too.
 func keepAnchor(f *facts, d *draft) verdict {
-	switch {
-	case !f.anchors || f.anchorOwners != nil:
-	case f.anchor == nil:
+	switch o := f.supporting; {
+	case !o.anchored || o.anchorOwners != nil:
+	case o.anchor == nil:
 		d.aside = append(d.aside, Chain{CreateAnchor{Anchor: identity.Anchor(f.Set)}})
-	case f.anchor.DeletionTimestamp == nil:
-		d.aside = append(d.aside, Chain{OwnAnchor{Anchor: exact(f.anchor)}})
+	case o.anchor.DeletionTimestamp == nil:
+		d.aside = append(d.aside, Chain{OwnAnchor{Anchor: exact(o.anchor)}})
 	}
 	return proceed
 }
@@ -69,7 +69,7 @@ func keepAnchor(f *facts, d *draft) verdict {
 func releaseObjects(f *facts, d *draft) verdict {
 	var due []SetObjectOwners
 	for key, object := range f.Objects {
-		if action, differs := f.disowned(key, object); differs {
+		if action, differs := f.supporting.disowned(key, object); differs {
 			due = append(due, action)
 		}
 	}
@@ -82,18 +82,18 @@ func releaseObjects(f *facts, d *draft) verdict {
 
 // disowned is what gives an object the owners that it is to have, and false if it has them, or is not one
 // of the set's own, made from a template that it has, of which no more is to be seen to.
-func (f *facts) disowned(key identity.ObjectKey, object *Object) (a SetObjectOwners, differs bool) {
+func (o *supportingObjects) disowned(key identity.ObjectKey, object *Object) (a SetObjectOwners, differs bool) {
 	ordinal := ordinalOf(object)
-	if _, seen := f.supporting[objectPlace{object.Labels[v1.ObjectTemplateLabel], ordinal}]; seen || !f.isJudged(key, object) || !f.isOwn(object) {
+	if _, seen := o.places[objectPlace{object.Labels[v1.ObjectTemplateLabel], ordinal}]; seen || !o.isJudged(key, object) || !o.isOwn(object) {
 		return a, false
 	}
-	of := f.templateOf(key, object)
-	if of == nil || f.needsObject(key) {
+	of := o.templateOf(key, object)
+	if of == nil || o.needsObject(key) {
 		return a, false
 	}
-	owners, known := f.ownersFor(*of)
-	owners = slices.Concat(ownersBeside(object, f.Set.Name), owners)
-	if !known || sameOwners(owners, object.OwnerReferences) || f.isDealtWith(object) {
+	owners, known := o.ownersFor(*of)
+	owners = slices.Concat(ownersBeside(object, o.world.Set.Name), owners)
+	if !known || sameOwners(owners, object.OwnerReferences) || o.isDealtWith(object) {
 		return a, false
 	}
 	return SetObjectOwners{Ordinal: ordinal, Template: of.Template().Name, Kind: of.Kind(), At: exact(object), Owners: owners,
@@ -101,10 +101,10 @@ func (f *facts) disowned(key identity.ObjectKey, object *Object) (a SetObjectOwn
 }
 
 // isDealtWith reports whether something is noted on an object now, or it is deleted.
-func (f *facts) isDealtWith(object *Object) bool {
-	return slices.ContainsFunc(f.returningObjects, func(r retiredObject) bool { return r.found == object }) ||
-		slices.ContainsFunc(f.retired, func(r retiredObject) bool {
-			return r.found == object && (r.since.IsZero() || r.proven && !f.Now.Before(r.due))
+func (o *supportingObjects) isDealtWith(object *Object) bool {
+	return slices.ContainsFunc(o.returning, func(r retiredObject) bool { return r.found == object }) ||
+		slices.ContainsFunc(o.retired, func(r retiredObject) bool {
+			return r.found == object && (r.since.IsZero() || r.proven && !o.world.Now.Before(r.due))
 		})
 }
 

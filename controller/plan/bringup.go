@@ -58,7 +58,7 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 func complete(f *facts, d *draft, m member) {
 	if m.pod.Status.Phase == corev1.PodPending && !isTerminating(m.pod) {
 		if claims, usable := lackingClaims(f, d, m); usable && len(claims) > 0 {
-			d.each(CreateClaims{Ordinal: m.ordinal, Claims: claimsGiven(claims, f.secretsOf(m, false))})
+			d.each(CreateClaims{Ordinal: m.ordinal, Claims: claimsGiven(claims, f.supporting.secretsOf(m, false))})
 		}
 	}
 	if isTerminating(m.pod) {

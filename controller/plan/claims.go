@@ -88,7 +88,7 @@ func (f *facts) ofFormerOwner(claim *corev1.PersistentVolumeClaim, m member) boo
 
 // isFormer reports whether a reference is to an earlier set or pod of the same name.
 func (f *facts) isFormer(ref metav1.OwnerReference, m member) bool {
-	return f.refersToSet(ref) && ref.UID != f.Set.UID || f.refersToPod(ref, m) && !f.isPod(ref, m)
+	return refersToSet(f.Set, ref) && ref.UID != f.Set.UID || f.refersToPod(ref, m) && !f.isPod(ref, m)
 }
 
 // wantedOwners are the owners that the retention policy gives to a member's claims:
@@ -124,8 +124,8 @@ func (f *facts) retention() v1.StatefulSetPersistentVolumeClaimRetentionPolicy {
 
 // refersToSet reports whether a reference names the set, or an earlier or later
 // one of its name.
-func (f *facts) refersToSet(ref metav1.OwnerReference) bool {
-	return ref.APIVersion == v1.SchemeGroupVersion.String() && ref.Kind == v1.Kind && ref.Name == f.Set.Name
+func refersToSet(set *v1.StatefulSet, ref metav1.OwnerReference) bool {
+	return ref.APIVersion == v1.SchemeGroupVersion.String() && ref.Kind == v1.Kind && ref.Name == set.Name
 }
 
 // refersToPod reports whether a reference names the member's pod, or an earlier or

@@ -21,6 +21,6 @@ func Compute(world World) Plan {
 	status, requeueAfter := report(f, d)
 	return Plan{
 		First: d.first, Chains: d.chains, Aside: d.aside, Warnings: d.warnings, Status: status, RequeueAfter: requeueAfter, Waiting: cmp.Or(d.waitingFor(), f.growing(), f.heldBack()),
-		Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable(), PutOff: d.retry > 0, Stopped: stopped, Records: reads.read.with(world.Set.UID, f.endings), Reads: reads.objects, Lost: f.lostSecrets(),
+		Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable(), PutOff: d.retry > 0, Stopped: stopped, Records: reads.read.with(world.Set.UID, f.endings), Reads: reads.objects, Lost: f.supporting.lostSecrets(),
 	}
 }

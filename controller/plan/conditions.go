@@ -86,7 +86,7 @@ func openWork(f *facts, d *draft) *reason {
 	available, wanted, existing := f.available, f.roster.Len(), f.existing()
 	word, growing, paused := "", f.growing(), f.heldBack()
 	stepWord, stepText := f.stepState()
-	object, exposed := f.openObject(), f.exposedText()
+	object, exposed := f.supporting.openObject(), f.exposedText()
 	switch {
 	case f.Set.DeletionTimestamp != nil, d.stalled != nil, f.awaiting != nil:
 		return heldWork(f, d)

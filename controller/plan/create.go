@@ -43,7 +43,7 @@ func create(f *facts, d *draft, m member) {
 		d.inOrder(objects...)
 		return
 	}
-	secrets := f.secretsOf(m, true)
+	secrets := f.supporting.secretsOf(m, true)
 	if marks := giveSecrets(f, m, secrets); len(marks) > 0 {
 		if d.inOrder(objects...); len(objects) == 0 { // else they are marked when these exist
 			d.each(d.onTheirOwn(marks)...)
@@ -115,7 +115,7 @@ func explainTaken(f *facts, d *draft, pod *corev1.Pod) {
 		d.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: nobody controls it, and its labels do not match the set's selector", pod.Name)
 	case controller.UID == f.Set.UID:
 		d.wait("pod %s is being released, because its labels no longer match the set's selector", pod.Name)
-	case f.refersToSet(*controller):
+	case refersToSet(f.Set, *controller):
 		d.wait("pod %s belongs to an earlier set of this name and is about to be removed", pod.Name)
 	default:
 		d.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: it is controlled by %s", pod.Name, foreignOwner(controller))

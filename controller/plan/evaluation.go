@@ -18,7 +18,7 @@ import (
 // nothing is done. Its status counts pods, and keeps all else.
 func setAside(world World) Plan {
 	_, held := v1.Held(world.Set)
-	f := &facts{World: world, held: held, roster: identity.OrdinalsOf(world.Set), overrides: identity.OverridesOf(world.Set)}
+	f := &facts{World: world, held: held, roster: identity.OrdinalsOf(world.Set), overrides: identity.OverridesOf(world.Set), supporting: &supportingObjects{}}
 	f.current, f.update = &revision{name: world.Set.Status.CurrentRevision}, &revision{name: world.Set.Status.UpdateRevision}
 	selector, err := metav1.LabelSelectorAsSelector(world.Set.Spec.Selector)
 	if err != nil {

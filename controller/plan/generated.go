@@ -23,37 +23,37 @@ const LacksKey = "there is no such key"
 
 // findGiven finds the Secrets that a claim or a pod of the set has been given: with them data may have
 // been written. It also puts the templates into the order in which objects are made.
-func (f *facts) findGiven() {
-	f.making = f.objects
-	if !slices.ContainsFunc(f.objects, identity.Object.Generates) {
+func (o *supportingObjects) findGiven() {
+	o.making = o.templates
+	if !slices.ContainsFunc(o.templates, identity.Object.Generates) {
 		return
 	}
-	f.keepKnown()
-	f.making = slices.Clone(f.objects)
-	slices.SortStableFunc(f.making, func(a, b identity.Object) int { return cmp.Compare(one(b.Generates()), one(a.Generates())) })
-	f.given = map[string]bool{}
-	for name := range f.knowing {
-		f.given[name] = true
+	o.keepKnown()
+	o.making = slices.Clone(o.templates)
+	slices.SortStableFunc(o.making, func(a, b identity.Object) int { return cmp.Compare(one(b.Generates()), one(a.Generates())) })
+	o.given = map[string]bool{}
+	for name := range o.knownBy {
+		o.given[name] = true
 	}
-	for _, pod := range f.Pods {
+	for _, pod := range o.world.Pods {
 		for _, name := range identity.GeneratedOf(pod) {
-			f.given[name] = true
+			o.given[name] = true
 		}
 	}
 }
 
 // findKnowing finds, by the names of generated Secrets, the first claim of the set that has been given
 // each, whether or not the set still has its claim template.
-func (f *facts) findKnowing() {
-	if !slices.ContainsFunc(f.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return len(t.Generate) > 0 }) &&
-		len(identity.RemovedTemplates(&f.Set.Status)) == 0 {
+func (o *supportingObjects) findKnowing() {
+	if !slices.ContainsFunc(o.world.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return len(t.Generate) > 0 }) &&
+		len(identity.RemovedTemplates(&o.world.Set.Status)) == 0 {
 		return
 	}
-	f.knowing = map[string]string{}
-	for _, claim := range slices.Concat(f.Claims, f.Knowing) {
+	o.knownBy = map[string]string{}
+	for _, claim := range slices.Concat(o.world.Claims, o.world.Knowing) {
 		for _, secret := range identity.GeneratedOf(claim) {
-			if first := f.knowing[secret]; first == "" || claim.Name < first {
-				f.knowing[secret] = claim.Name
+			if first := o.knownBy[secret]; first == "" || claim.Name < first {
+				o.knownBy[secret] = claim.Name
 			}
 		}
 	}
@@ -61,39 +61,41 @@ func (f *facts) findKnowing() {
 
 // claimKnowing is a claim whose data may have been written with what was drawn for an object, empty if
 // there is none.
-func (f *facts) claimKnowing(object *Object) string {
+func (o *supportingObjects) claimKnowing(object *Object) string {
 	if object.Annotations[v1.GeneratedAnnotation] == "" {
 		return ""
 	}
-	return f.knowing[object.Name]
+	return o.knownBy[object.Name]
 }
 
 func asLongAs(claim string) string { return "as long as claim " + claim + " is there" }
 
 // keepKnown has the Secrets of a template stay when the set is deleted, as long as a claim knows one of
 // them: claims of templates that were removed stay, and come back with a set of the same name.
-func (f *facts) keepKnown() {
-	if !slices.ContainsFunc(f.objects, func(o identity.Object) bool { return o.Generates() && o.GoesWithSet() }) {
+func (o *supportingObjects) keepKnown() {
+	if !slices.ContainsFunc(o.templates, func(t identity.Object) bool { return t.Generates() && t.GoesWithSet() }) {
 		return
 	}
 	known := map[string]bool{}
-	for key, object := range f.Objects {
-		if key.Group == "" && key.Kind == "Secret" && f.claimKnowing(object) != "" {
+	for key, object := range o.world.Objects {
+		if key.Group == "" && key.Kind == "Secret" && o.claimKnowing(object) != "" {
 			known[object.Labels[v1.ObjectTemplateLabel]] = true
 		}
 	}
-	for i, template := range f.objects {
+	for i, template := range o.templates {
 		if template.Generates() && known[template.Template().Name] {
-			f.objects[i] = template.Staying()
+			o.templates[i] = template.Staying()
 		}
 	}
 }
 
 // isLost reports whether an object that does not exist is a Secret that must not be drawn again.
-func (f *facts) isLost(s *supporting) bool { return s.of.Generates() && f.given[s.key.Name] }
+func (o *supportingObjects) isLost(s *supportingObject) bool {
+	return s.of.Generates() && o.given[s.key.Name]
+}
 
 // lost says what is to be done about a Secret that is gone.
-func (s supporting) lost() (word, message string) {
+func (s supportingObject) lost() (word, message string) {
 	todo := fmt.Sprintf("restore it, or create it by hand with %s", keysText(s.of.Template().Generate))
 	if s.of.Template().ExistingPolicy == v1.RefuseExistingObject {
 		todo = "restore it with its labels and annotations"
@@ -115,7 +117,7 @@ func keyNames(keys []v1.GeneratedKey) []string {
 }
 
 // withKeys is a new object, which says which texts it is created with.
-func (s supporting) withKeys(made *unstructured.Unstructured) *unstructured.Unstructured {
+func (s supportingObject) withKeys(made *unstructured.Unstructured) *unstructured.Unstructured {
 	if s.of.Generates() {
 		annotations := made.GetAnnotations()
 		annotations[v1.GeneratedAnnotation] = strings.Join(keyNames(s.of.Template().Generate), ",")
@@ -132,12 +134,12 @@ func plural(word string, n int) string {
 }
 
 // lostSecrets are those that are to be looked for in the host, in the order of the templates.
-func (f *facts) lostSecrets() (all []identity.ObjectKey) {
-	if len(f.given) == 0 {
+func (o *supportingObjects) lostSecrets() (all []identity.ObjectKey) {
+	if len(o.given) == 0 {
 		return nil
 	}
-	for _, template := range f.objects {
-		for s := range f.objectsOf(template) {
+	for _, template := range o.templates {
+		for s := range o.objectsOf(template) {
 			if s.is == objectLost {
 				all = append(all, s.key)
 			}
@@ -148,7 +150,7 @@ func (f *facts) lostSecrets() (all []identity.ObjectKey) {
 
 // hasKeys reports whether a Secret that exists has the keys that are generated, and says what is lacking
 // if not. It was made with those that it says; others are looked for in it.
-func (d *draft) hasKeys(f *facts, m member, s supporting) bool {
+func (d *draft) hasKeys(f *facts, m member, s supportingObject) bool {
 	made := identity.GeneratedOf(s.found)
 	for _, key := range s.of.Template().Generate {
 		if slices.Contains(made, key.Key) {
@@ -173,15 +175,15 @@ func (d *draft) hasKeys(f *facts, m member, s supporting) bool {
 
 // secretsOf are the names of the generated Secrets of a member, those of the set among them: all, or
 // only those that exist.
-func (f *facts) secretsOf(m member, all bool) (names []string) {
-	if f.given == nil {
+func (o *supportingObjects) secretsOf(m member, all bool) (names []string) {
+	if o.given == nil {
 		return nil
 	}
-	for _, template := range f.making {
+	for _, template := range o.making {
 		if !template.Generates() {
 			break
 		}
-		s := f.objectOf(template, m.ordinal)
+		s := o.objectOf(template, m.ordinal)
 		if all || s.is == objectPresent || s.is == objectOutdated || s.is == objectForeign {
 			names = append(names, s.key.Name)
 		}
@@ -216,7 +218,7 @@ func claimsGiven(claims []*corev1.PersistentVolumeClaim, secrets []string) []*co
 // tellClaims notes at the claims of members that have a pod which Secrets these were given: a template
 // may be younger than the pod. It holds up nothing.
 func tellClaims(f *facts, d *draft) verdict {
-	if f.given == nil || f.Set.DeletionTimestamp != nil {
+	if f.supporting.given == nil || f.Set.DeletionTimestamp != nil {
 		return proceed
 	}
 	told := 0
@@ -224,7 +226,7 @@ func tellClaims(f *facts, d *draft) verdict {
 		if m.pod == nil {
 			continue
 		}
-		for _, mark := range d.onTheirOwn(giveSecrets(f, m, f.secretsOf(m, false))) {
+		for _, mark := range d.onTheirOwn(giveSecrets(f, m, f.supporting.secretsOf(m, false))) {
 			if told == mostChanged {
 				return proceed // the next look goes on
 			}

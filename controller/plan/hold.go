@@ -36,7 +36,7 @@ func (f *facts) nameOwner() string {
 	var named string
 	for _, pod := range f.Pods {
 		controller := metav1.GetControllerOfNoCopy(pod)
-		if controller == nil || controller.Kind != v1.Kind || controller.Name != f.Set.Name || controller.UID == f.Set.UID || f.refersToSet(*controller) {
+		if controller == nil || controller.Kind != v1.Kind || controller.Name != f.Set.Name || controller.UID == f.Set.UID || refersToSet(f.Set, *controller) {
 			continue
 		}
 		if text := fmt.Sprintf("pod %s belongs to the %s StatefulSet %s", pod.Name, foreignWord(controller.APIVersion), controller.Name); named == "" || text < named {

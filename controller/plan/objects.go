@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -79,7 +81,7 @@ const (
 )
 
 // supporting is an object that a template describes.
-type supporting struct {
+type supportingObject struct {
 	of      identity.Object
 	ordinal int // setOrdinal if it is the set's
 	key     identity.ObjectKey
@@ -97,21 +99,66 @@ type supporting struct {
 // setOrdinal stands for the whole set where an ordinal is asked for.
 const setOrdinal = -1
 
-// findObjects reads the templates of objects.
-func (f *facts) findObjects() {
-	if len(f.Set.Spec.ObjectTemplates) == 0 {
+// supportingObjects are the objects beside the pods of a set: what its templates describe, and what the host has.
+type supportingObjects struct {
+	world     World
+	roster    identity.Ordinals
+	members   []member
+	podNamed  func(name string) *corev1.Pod
+	overrides *identity.Overrides
+
+	// templates describe them, unreadable says why these cannot be read, nil if they can.
+	templates  []identity.Object
+	unreadable *render.Error
+	// making are these templates, those that generate first, and given the Secrets that a claim or a
+	// pod has been given, nil if no template generates.
+	making []identity.Object
+	given  map[string]bool
+	// places are the objects that the templates describe, of the set and of the members.
+	places map[objectPlace]supportingObject
+	// anchored is true if some of them are deleted with the set. anchor is what those belong to, nil if
+	// there is none, and anchorOwners their references to it, nil if it does not go with the set.
+	anchored     bool
+	anchor       *appsv1.ControllerRevision
+	anchorOwners []metav1.OwnerReference
+	// knownBy are claims by the generated Secrets that they know.
+	knownBy map[string]string
+	// removed is what the status says of templates that the set has no more. If there is any of these,
+	// podTemplate is the text of the pod template.
+	removed     []v1.ObjectTemplateStatus
+	podTemplate string
+	// currentRevision and updateRevision are those of the set.
+	currentRevision, updateRevision string
+	// retired are the objects of removed members and templates that are deleted some time after that,
+	// and returning those that are dated for it and are to stay. spared says, by template, why an object
+	// is not among the former.
+	retired, returning []retiredObject
+	spared             map[string]string
+}
+
+// surveyObjects finds the objects that the templates of a set describe.
+func (f *facts) surveyObjects() *supportingObjects {
+	o := &supportingObjects{world: f.World, roster: f.roster, members: f.members, podNamed: f.podNamed, overrides: f.overrides}
+	o.findAnchor()
+	o.findKnowing()
+	o.findObjects()
+	return o
+}
+
+func (o *supportingObjects) findObjects() {
+	if len(o.world.Set.Spec.ObjectTemplates) == 0 {
 		return
 	}
-	f.objects, f.badObjects = f.overrides.Objects()
-	f.findGiven()
-	f.supporting = map[objectPlace]supporting{}
-	for _, template := range f.objects {
+	o.templates, o.unreadable = o.overrides.Objects()
+	o.findGiven()
+	o.places = map[objectPlace]supportingObject{}
+	for _, template := range o.templates {
 		if template.ForSet() {
-			f.findObject(template, setOrdinal)
+			o.findObject(template, setOrdinal)
 			continue
 		}
-		for _, m := range f.members {
-			f.findObject(template, m.ordinal)
+		for _, m := range o.members {
+			o.findObject(template, m.ordinal)
 		}
 	}
 }
@@ -122,12 +169,12 @@ type objectPlace struct {
 	ordinal  int
 }
 
-func (f *facts) findObject(template identity.Object, ordinal int) {
-	s := supporting{of: template, ordinal: ordinal, key: template.Key(ordinal)}
-	s.found = f.Objects[s.key]
-	s.owners, s.owned = f.ownersFor(template)
-	s.is = f.standingOfObject(&s)
-	f.supporting[objectPlace{template.Template().Name, ordinal}] = s
+func (o *supportingObjects) findObject(template identity.Object, ordinal int) {
+	s := supportingObject{of: template, ordinal: ordinal, key: template.Key(ordinal)}
+	s.found = o.world.Objects[s.key]
+	s.owners, s.owned = o.ownersFor(template)
+	s.is = o.standingOfObject(&s)
+	o.places[objectPlace{template.Template().Name, ordinal}] = s
 }
 
 // objectParts is how much the objects of a member are that are made with it.
@@ -141,23 +188,23 @@ func (f *facts) objectParts() (parts int) {
 }
 
 // objectOf is the object that a template describes, of a member or of the set.
-func (f *facts) objectOf(template identity.Object, ordinal int) supporting {
+func (o *supportingObjects) objectOf(template identity.Object, ordinal int) supportingObject {
 	if template.ForSet() {
 		ordinal = setOrdinal
 	}
-	return f.supporting[objectPlace{template.Template().Name, ordinal}]
+	return o.places[objectPlace{template.Template().Name, ordinal}]
 }
 
 // objectsOf are the objects of a template, and whether each is to be there now: the set's is, and a
 // member's beside its pod.
-func (f *facts) objectsOf(template identity.Object) iter.Seq2[supporting, bool] {
-	return func(yield func(supporting, bool) bool) {
+func (o *supportingObjects) objectsOf(template identity.Object) iter.Seq2[supportingObject, bool] {
+	return func(yield func(supportingObject, bool) bool) {
 		if template.ForSet() {
-			yield(f.objectOf(template, setOrdinal), true)
+			yield(o.objectOf(template, setOrdinal), true)
 			return
 		}
-		for _, m := range f.members {
-			if !yield(f.objectOf(template, m.ordinal), m.pod != nil) {
+		for _, m := range o.members {
+			if !yield(o.objectOf(template, m.ordinal), m.pod != nil) {
 				return
 			}
 		}
@@ -166,12 +213,12 @@ func (f *facts) objectsOf(template identity.Object) iter.Seq2[supporting, bool] 
 
 // openObject says what the first object of the set, or of a member that has a pod, has yet to
 // become, empty if there is no such object. What somebody has changed is corrected without that.
-func (f *facts) openObject() string {
-	for _, template := range f.objects {
-		if text := f.openUnknown(template); text != "" {
+func (o *supportingObjects) openObject() string {
+	for _, template := range o.templates {
+		if text := o.openUnknown(template); text != "" {
 			return text
 		}
-		for s, needed := range f.objectsOf(template) {
+		for s, needed := range o.objectsOf(template) {
 			if text := s.open(); text != "" && (needed || s.is == objectOutdated) {
 				return text
 			}
@@ -181,7 +228,7 @@ func (f *facts) openObject() string {
 }
 
 // open says what an object has yet to become, empty if it is what it is to be or not known.
-func (s supporting) open() string {
+func (s supportingObject) open() string {
 	switch s.is {
 	case objectMissing, objectUnowned:
 		return s.key.String() + " is being created"
@@ -202,20 +249,20 @@ func (s supporting) open() string {
 	return ""
 }
 
-func (f *facts) standingOfObject(s *supporting) objectStanding {
+func (o *supportingObjects) standingOfObject(s *supportingObject) objectStanding {
 	switch {
-	case !f.Kinds[s.of.Kind().GroupKind()].Known:
+	case !o.world.Kinds[s.of.Kind().GroupKind()].Known:
 		return objectUnknown
 	case s.found == nil:
-		return f.standingOfNone(s)
-	case s.found.DeletionTimestamp != nil || f.ofEarlierSet(s.found):
+		return o.standingOfNone(s)
+	case s.found.DeletionTimestamp != nil || o.ofEarlierSet(s.found):
 		return objectGoing
 	}
-	switch own, inherited := f.isOwn(s.found), f.isInherited(s.found); {
-	case (own || inherited) && f.returns(s.found):
+	switch own, inherited := o.isOwn(s.found), o.isInherited(s.found); {
+	case (own || inherited) && o.returns(s.found):
 		return objectReturning
 	case own:
-		return f.standingOfOurs(s)
+		return o.standingOfOurs(s)
 	case inherited:
 		s.why = "it was made for an earlier set of this name"
 		return objectOutdated
@@ -229,9 +276,9 @@ func (f *facts) standingOfObject(s *supporting) objectStanding {
 }
 
 // standingOfNone says whether an object that nobody has can be made.
-func (f *facts) standingOfNone(s *supporting) objectStanding {
+func (o *supportingObjects) standingOfNone(s *supportingObject) objectStanding {
 	switch {
-	case f.isLost(s):
+	case o.isLost(s):
 		return objectLost
 	case !s.owned:
 		return objectUnowned
@@ -241,8 +288,8 @@ func (f *facts) standingOfNone(s *supporting) objectStanding {
 }
 
 // standingOfOurs says how an object that is the set's stands to its template.
-func (f *facts) standingOfOurs(s *supporting) objectStanding {
-	if f.isOfAnother(s) {
+func (o *supportingObjects) standingOfOurs(s *supportingObject) objectStanding {
+	if o.isOfAnother(s) {
 		return objectDoubled
 	}
 	switch labels, due := s.found.Labels, s.of.Digest(s.ordinal); {
@@ -250,7 +297,7 @@ func (f *facts) standingOfOurs(s *supporting) objectStanding {
 		return objectPresent
 	case s.found.Annotations[v1.ObjectInputsAnnotation] != due:
 		s.why = "its template, or what that names, has changed"
-	case labels[v1.ObjectSetLabel] != f.Set.Name, labels[v1.ObjectTemplateLabel] != s.of.Template().Name, labels[v1.ObjectOrdinalLabel] != ordinalLabel(s.ordinal):
+	case labels[v1.ObjectSetLabel] != o.world.Set.Name, labels[v1.ObjectTemplateLabel] != s.of.Template().Name, labels[v1.ObjectOrdinalLabel] != ordinalLabel(s.ordinal):
 		s.why = "it lacks labels by which it is found"
 	case s.found.Drifted:
 		s.why, s.corrects = "somebody has changed it", true
@@ -265,21 +312,21 @@ func (f *facts) standingOfOurs(s *supporting) objectStanding {
 
 // isOfAnother reports whether an object of the set is that of another template or member, for
 // which it has the same name.
-func (f *facts) isOfAnother(s *supporting) bool {
+func (o *supportingObjects) isOfAnother(s *supportingObject) bool {
 	made, label := s.found.Labels[v1.ObjectTemplateLabel], s.found.Labels[v1.ObjectOrdinalLabel]
 	if made == s.of.Template().Name && label == ordinalLabel(s.ordinal) {
 		return false
 	}
-	at := slices.IndexFunc(f.objects, func(o identity.Object) bool { return o.Template().Name == made })
+	at := slices.IndexFunc(o.templates, func(t identity.Object) bool { return t.Template().Name == made })
 	if at < 0 {
 		return false
 	}
-	other := f.objects[at]
+	other := o.templates[at]
 	ordinal, err := strconv.Atoi(label)
 	if other.ForSet() {
 		return label == "" && other.Key(setOrdinal) == s.key
 	}
-	return err == nil && f.roster.Contains(ordinal) && other.Key(ordinal) == s.key
+	return err == nil && o.roster.Contains(ordinal) && other.Key(ordinal) == s.key
 }
 
 func ordinalLabel(ordinal int) string {
@@ -291,10 +338,12 @@ func ordinalLabel(ordinal int) string {
 
 // ofEarlierSet reports whether an object is deleted with an earlier set of this name, to which it
 // belongs, or its anchor.
-func (f *facts) ofEarlierSet(object *Object) bool {
-	return f.ownedByEarlierSet(object) || f.goesWithAnchor(object)
+func (o *supportingObjects) ofEarlierSet(object *Object) bool {
+	return o.ownedByEarlierSet(object) || o.goesWithAnchor(object)
 }
 
-func (f *facts) ownedByEarlierSet(object metav1.Object) bool {
-	return slices.ContainsFunc(object.GetOwnerReferences(), func(ref metav1.OwnerReference) bool { return f.refersToSet(ref) && ref.UID != f.Set.UID })
+func (o *supportingObjects) ownedByEarlierSet(object metav1.Object) bool {
+	return slices.ContainsFunc(object.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
+		return refersToSet(o.world.Set, ref) && ref.UID != o.world.Set.UID
+	})
 }

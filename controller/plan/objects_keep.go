@@ -17,12 +17,12 @@ import (
 // reports false, and says why, if its pod has to wait for others. An object that is to be changed
 // is one that exists.
 func lackingObjects(f *facts, d *draft, m member) (lacking []Action, usable bool) {
-	if f.tellBadObjects(d) {
+	if f.supporting.reportUnreadable(d) {
 		return nil, false
 	}
 	usable = true
-	for _, template := range f.making {
-		s := f.objectOf(template, m.ordinal)
+	for _, template := range f.supporting.making {
+		s := f.supporting.objectOf(template, m.ordinal)
 		if s.is == objectMissing && !template.ForSet() {
 			create, ok := createObject(d, s)
 			lacking, usable = append(lacking, create), usable && ok
@@ -36,17 +36,17 @@ func lackingObjects(f *facts, d *draft, m member) (lacking []Action, usable bool
 // hasObjects reports whether all objects are there that a member needs to be created again, and
 // says what is lacking if not.
 func hasObjects(f *facts, d *draft, m member) bool {
-	for _, template := range f.objects {
-		if !d.usesObject(f, m, f.objectOf(template, m.ordinal)) {
+	for _, template := range f.supporting.templates {
+		if !d.usesObject(f, m, f.supporting.objectOf(template, m.ordinal)) {
 			return false
 		}
 	}
-	return f.badObjects == nil
+	return f.supporting.unreadable == nil
 }
 
 // usesObject reports whether the pod of a member can be created as far as an object goes, and says
 // why not.
-func (d *draft) usesObject(f *facts, m member, s supporting) bool {
+func (d *draft) usesObject(f *facts, m member, s supportingObject) bool {
 	switch s.is {
 	case objectPresent, objectOutdated, objectForeign:
 		return d.hasKeys(f, m, s)
@@ -59,19 +59,19 @@ func (d *draft) usesObject(f *facts, m member, s supporting) bool {
 	case objectGoing:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is terminating", f.podName(m), s.key)
 	case objectUnknown:
-		if f.refusedKind(d, s) {
+		if f.supporting.reportRefusedKind(d, s) {
 			return false
 		}
 		d.waitForObject(v1.ReasonKindUnavailable, "%s: %s is not known yet", f.podName(m), s.key)
 	case objectShared, objectExists, objectDoubled, objectLost:
-		f.tellTaken(d, s)
+		d.reportTaken(s)
 	}
 	return false
 }
 
-// refusedKind reports whether the host does not show objects of a kind, and says so.
-func (f *facts) refusedKind(d *draft, s supporting) bool {
-	why := f.Kinds[s.of.Kind().GroupKind()].Refused
+// reportRefusedKind reports whether the host does not show objects of a kind, and says so.
+func (o *supportingObjects) reportRefusedKind(d *draft, s supportingObject) bool {
+	why := o.world.Kinds[s.of.Kind().GroupKind()].Refused
 	if why != "" {
 		d.blocked(v1.ReasonKindUnavailable, "%s cannot be watched: %s", s.kind(), foreignText(why))
 	}
@@ -79,17 +79,17 @@ func (f *facts) refusedKind(d *draft, s supporting) bool {
 }
 
 // kind is that of an object as the status names it.
-func (s supporting) kind() string { return s.of.Kind().GroupKind().String() }
+func (s supportingObject) kind() string { return s.of.Kind().GroupKind().String() }
 
-// tellTaken says why an object cannot be the set's.
-func (f *facts) tellTaken(d *draft, s supporting) {
+// reportTaken says why an object cannot be the set's.
+func (d *draft) reportTaken(s supportingObject) {
 	word, message := s.taken()
 	if word != "" {
 		d.blocked(word, "%s", message)
 	}
 }
 
-func (s supporting) taken() (word, message string) {
+func (s supportingObject) taken() (word, message string) {
 	switch s.is {
 	case objectShared:
 		owner, _, _ := strings.Cut(s.found.Annotations[v1.OwnerAnnotation], "/")
@@ -107,7 +107,7 @@ func (s supporting) taken() (word, message string) {
 
 // createObject is what makes an object that does not exist, and false if it cannot be rendered,
 // which is said.
-func createObject(d *draft, s supporting) (CreateObject, bool) {
+func createObject(d *draft, s supportingObject) (CreateObject, bool) {
 	made, ok := s.make(d)
 	if !ok {
 		return CreateObject{}, false
@@ -117,7 +117,7 @@ func createObject(d *draft, s supporting) (CreateObject, bool) {
 
 // make is the object as its template describes it, and false if that cannot be rendered, which is
 // said.
-func (s supporting) make(d *draft) (*unstructured.Unstructured, bool) {
+func (s supportingObject) make(d *draft) (*unstructured.Unstructured, bool) {
 	made, wrong := s.of.Make(s.ordinal)
 	if wrong == nil {
 		if len(s.owners) > 0 {
@@ -136,28 +136,28 @@ func (s supporting) make(d *draft) (*unstructured.Unstructured, bool) {
 // keepObjects makes the objects of the set, and of members that have a pod, and changes those that
 // are not as their templates describe. It holds up nothing.
 func keepObjects(f *facts, d *draft) verdict {
-	if f.tellBadObjects(d) {
+	if f.supporting.reportUnreadable(d) {
 		return proceed
 	}
-	for _, template := range f.objects {
-		for s, needed := range f.objectsOf(template) {
+	for _, template := range f.supporting.templates {
+		for s, needed := range f.supporting.objectsOf(template) {
 			keepObject(f, d, s, needed)
 		}
 	}
 	return proceed
 }
 
-// tellBadObjects reports whether the templates cannot be read, and says so.
-func (f *facts) tellBadObjects(d *draft) bool {
-	if f.badObjects != nil {
-		d.blocked(v1.ReasonRenderFailed, "%s: %s", f.badObjects.In, foreignText(f.badObjects.Detail))
+// reportUnreadable reports whether the templates cannot be read, and says so.
+func (o *supportingObjects) reportUnreadable(d *draft) bool {
+	if o.unreadable != nil {
+		d.blocked(v1.ReasonRenderFailed, "%s: %s", o.unreadable.In, foreignText(o.unreadable.Detail))
 	}
-	return f.badObjects != nil
+	return o.unreadable != nil
 }
 
 // keepObject sees to one object. One that is needed is there beside its pod, or is the set's;
 // others are created with their members.
-func keepObject(f *facts, d *draft, s supporting, needed bool) {
+func keepObject(f *facts, d *draft, s supportingObject, needed bool) {
 	switch {
 	case s.is == objectOutdated:
 		applyObject(f, d, s)
@@ -167,12 +167,12 @@ func keepObject(f *facts, d *draft, s supporting, needed bool) {
 			d.forObject(create)
 		}
 	case s.is == objectUnknown:
-		f.refusedKind(d, s)
+		f.supporting.reportRefusedKind(d, s)
 	case s.is == objectForeign:
 		d.compare(s)
 	case s.is == objectGoing, s.is == objectReturning, s.is == objectUnowned: // that is waited for
 	default:
-		f.tellTaken(d, s)
+		d.reportTaken(s)
 	}
 }
 
@@ -181,7 +181,7 @@ const mostCompared = 16
 
 // compare tells how an object of somebody else that is used differs from what its template describes. Of
 // several the first is enough. Secrets are not read.
-func (d *draft) compare(s supporting) {
+func (d *draft) compare(s supportingObject) {
 	if d.differs || d.compared == mostCompared || s.key.Kind == "Secret" && s.key.Group == "" {
 		return
 	}
@@ -197,7 +197,7 @@ func (d *draft) compare(s supporting) {
 
 // applyObject brings an object to what its template describes. What somebody else keeps changing
 // back is put off, longer each time.
-func applyObject(f *facts, d *draft, s supporting) {
+func applyObject(f *facts, d *draft, s supportingObject) {
 	if s.corrects {
 		if !d.drifts { // the first is enough
 			d.warn(v1.ReasonObjectDrifted, "%s is not as the set wants it: %s", s.key, s.why)

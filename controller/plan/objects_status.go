@@ -11,54 +11,54 @@ import (
 	"statefulset.dev/identity"
 )
 
-// objectTemplates tell, by template, how far the objects are there. Of a kind that is not known
+// statuses say, by template, how far the objects are there. Of a kind that is not known
 // yet they are what they were: a controller that starts knows of none. The name of the objects is told
 // when no date of before is on any, because from then on dates count.
-func objectTemplates(f *facts) []v1.ObjectTemplateStatus {
-	if f.badObjects != nil {
-		return f.Set.Status.ObjectTemplates
+func (o *supportingObjects) statuses() []v1.ObjectTemplateStatus {
+	if o.unreadable != nil {
+		return o.world.Set.Status.ObjectTemplates
 	}
 	var all []v1.ObjectTemplateStatus
-	for _, template := range f.objects {
-		status := f.statusOf(template)
-		if !f.listed(template) && !f.startsAfresh(template) {
+	for _, template := range o.templates {
+		status := o.statusOf(template)
+		if !o.listed(template) && !o.startsAfresh(template) {
 			status.ObjectName = ""
 		}
 		all = append(all, status)
 	}
-	return append(all, f.removedTemplates()...)
+	return append(all, o.removedTemplates()...)
 }
 
-func (f *facts) statusOf(template identity.Object) v1.ObjectTemplateStatus {
+func (o *supportingObjects) statusOf(template identity.Object) v1.ObjectTemplateStatus {
 	kind := template.Kind().GroupKind()
 	status := v1.ObjectTemplateStatus{Name: template.Template().Name, Kind: kind.String(), ObjectName: template.Pattern(), Wanted: 1}
 	if !template.ForSet() {
-		status.Wanted = int32(f.roster.Len()) //nolint:gosec // validation bounds it
+		status.Wanted = int32(o.roster.Len()) //nolint:gosec // validation bounds it
 	}
-	if known := f.Kinds[kind]; !known.Known {
-		f.keepCounts(&status, known.Refused)
+	if known := o.world.Kinds[kind]; !known.Known {
+		o.keepCounts(&status, known.Refused)
 		return status
 	}
-	for s, needed := range f.objectsOf(template) {
-		f.countObject(&status, s, needed)
+	for s, needed := range o.objectsOf(template) {
+		o.countObject(&status, s, needed)
 	}
-	f.countRetired(&status)
-	status.Message = cmp.Or(status.Message, f.spared[status.Name])
+	o.countRetired(&status)
+	status.Message = cmp.Or(status.Message, o.spared[status.Name])
 	return status
 }
 
 // openUnknown says that objects are lacking of a kind that is not known yet, as far as the status says,
 // which holds until it is known better: a controller that starts would say otherwise that nothing is
 // open. It is empty of a kind that is refused, which is said elsewhere.
-func (f *facts) openUnknown(template identity.Object) string {
-	if kind := f.Kinds[template.Kind().GroupKind()]; kind.Known || kind.Refused != "" {
+func (o *supportingObjects) openUnknown(template identity.Object) string {
+	if kind := o.world.Kinds[template.Kind().GroupKind()]; kind.Known || kind.Refused != "" {
 		return ""
 	}
 	due := 0
-	for _, needed := range f.objectsOf(template) {
+	for _, needed := range o.objectsOf(template) {
 		due += one(needed)
 	}
-	told := f.statusOf(template)
+	told := o.statusOf(template)
 	if int(told.Updated+told.Foreign) >= due {
 		return ""
 	}
@@ -66,8 +66,8 @@ func (f *facts) openUnknown(template identity.Object) string {
 }
 
 // keepCounts leaves the counts of a template as they were.
-func (f *facts) keepCounts(status *v1.ObjectTemplateStatus, refused string) {
-	before := f.Set.Status.ObjectTemplates
+func (o *supportingObjects) keepCounts(status *v1.ObjectTemplateStatus, refused string) {
+	before := o.world.Set.Status.ObjectTemplates
 	at := slices.IndexFunc(before, func(s v1.ObjectTemplateStatus) bool {
 		return !identity.IsRemoved(s) && s.Name == status.Name && s.Kind == status.Kind && s.ObjectName == status.ObjectName
 	})
@@ -81,7 +81,7 @@ func (f *facts) keepCounts(status *v1.ObjectTemplateStatus, refused string) {
 	}
 }
 
-func (f *facts) countObject(status *v1.ObjectTemplateStatus, s supporting, needed bool) {
+func (o *supportingObjects) countObject(status *v1.ObjectTemplateStatus, s supportingObject, needed bool) {
 	message := ""
 	switch s.is {
 	case objectPresent:

@@ -16,7 +16,7 @@ import (
 // outputsFor are the values that the pod of a member is to be created with, of the outputs of objects
 // that it names, by name. It reports false, and says why, if one of them has no value.
 func outputsFor(f *facts, d *draft, m member, source identity.Source) (values map[string]string, given bool) {
-	if source.Identity == nil || len(f.objects) == 0 {
+	if source.Identity == nil || len(f.supporting.templates) == 0 {
 		return nil, true
 	}
 	template, wrong := d.pods.Template(source, m.ordinal)
@@ -40,7 +40,7 @@ func outputsFor(f *facts, d *draft, m member, source identity.Source) (values ma
 
 // output is what an output is for a member, and false if it has no value, which is said.
 func (f *facts) output(d *draft, m member, name string) (string, bool) {
-	s := f.objectOf(f.giver(name), m.ordinal)
+	s := f.supporting.objectOf(f.supporting.giver(name), m.ordinal)
 	switch {
 	case s.is == objectOutdated && !s.corrects:
 		d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s is being changed, and gives %s then", f.podName(m), s.key, name)
@@ -77,15 +77,17 @@ func refusedOutput(object identity.Object, name string) *render.Error {
 }
 
 // giver is the template whose objects have an output of a name. There is one.
-func (f *facts) giver(name string) identity.Object {
-	at := slices.IndexFunc(f.objects, func(o identity.Object) bool {
-		return slices.ContainsFunc(o.Template().Outputs, func(output v1.ObjectOutput) bool { return output.Name == name })
+func (o *supportingObjects) giver(name string) identity.Object {
+	at := slices.IndexFunc(o.templates, func(t identity.Object) bool {
+		return slices.ContainsFunc(t.Template().Outputs, func(output v1.ObjectOutput) bool { return output.Name == name })
 	})
-	return f.objects[at]
+	return o.templates[at]
 }
 
 // read asks for an object.
-func (s supporting) read() ObjectRead { return ObjectRead{s.key, s.of.Template().Name, s.ordinal} }
+func (s supportingObject) read() ObjectRead {
+	return ObjectRead{s.key, s.of.Template().Name, s.ordinal}
+}
 
 // needs notes an object that has to be read.
 func (r *reader) needs(object ObjectRead) {

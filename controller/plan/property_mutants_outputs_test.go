@@ -47,7 +47,7 @@ func outputMutants() map[string]scripted {
 // settledAs are the inputs of the object of the first member, as the set has it.
 func settledAs(w World, object *Object) string {
 	f := survey(w, &reader{})
-	for _, s := range f.supporting {
+	for _, s := range f.supporting.places {
 		if s.found == object {
 			return s.of.Digest(s.ordinal)
 		}

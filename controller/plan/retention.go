@@ -43,82 +43,83 @@ func (r retiredObject) compare(other retiredObject) int {
 }
 
 // findRetired finds the objects that are deleted at some time, those of the highest ordinal first, and
-// those that are dated for it and are to stay.
-func (f *facts) findRetired() {
-	f.findRemoved()
-	for key, object := range f.Objects {
-		if !f.isJudged(key, object) {
+// those that are dated for it and are to stay. The revisions are those of the set.
+func (o *supportingObjects) findRetired(current, update string) {
+	o.currentRevision, o.updateRevision = current, update
+	o.findRemoved()
+	for key, object := range o.world.Objects {
+		if !o.isJudged(key, object) {
 			continue
 		}
-		r, retires := f.retiring(key, object)
-		if claim := f.claimKnowing(object); retires && claim != "" {
-			f.spare(r.template, fmt.Sprintf("%s is kept %s", key, asLongAs(claim)))
+		r, retires := o.retiring(key, object)
+		if claim := o.claimKnowing(object); retires && claim != "" {
+			o.spare(r.template, fmt.Sprintf("%s is kept %s", key, asLongAs(claim)))
 			retires = false
 		}
 		switch {
 		case retires && r.unlisted && isDated(object):
 			// Nobody knows what has become of the member since it was dated.
-			f.returningObjects = append(f.returningObjects, r)
+			o.returning = append(o.returning, r)
 		case retires:
-			f.retired = append(f.retired, r)
-		case isDated(object) && (f.isOwn(object) || f.needsObject(key)):
-			r = retiredObject{template: object.Labels[v1.ObjectTemplateLabel], kind: f.versionOf(key), ordinal: ordinalOf(object), found: object}
-			f.returningObjects = append(f.returningObjects, r)
+			o.retired = append(o.retired, r)
+		case isDated(object) && (o.isOwn(object) || o.needsObject(key)):
+			r = retiredObject{template: object.Labels[v1.ObjectTemplateLabel], kind: o.versionOf(key), ordinal: ordinalOf(object), found: object}
+			o.returning = append(o.returning, r)
 		}
 	}
-	slices.SortFunc(f.retired, retiredObject.compare)
-	slices.SortFunc(f.returningObjects, retiredObject.compare)
+	slices.SortFunc(o.retired, retiredObject.compare)
+	slices.SortFunc(o.returning, retiredObject.compare)
 }
 
 // spare notes why an object that its template would have deleted stays. Of several the first in the
 // alphabet is told.
-func (f *facts) spare(template, why string) {
-	if f.spared == nil {
-		f.spared = map[string]string{}
+func (o *supportingObjects) spare(template, why string) {
+	if o.spared == nil {
+		o.spared = map[string]string{}
 	}
-	if first := f.spared[template]; first == "" || why < first {
-		f.spared[template] = why
+	if first := o.spared[template]; first == "" || why < first {
+		o.spared[template] = why
 	}
 }
 
 // isJudged reports whether it can be said of an object that it goes or stays: all of its kind are known,
 // so that what is seen of it is not old, and it is the set's, or was that of an earlier one, and nobody
 // else's.
-func (f *facts) isJudged(key identity.ObjectKey, object *Object) bool {
-	known := f.Kinds[key.GroupKind()].Known && f.versionOf(key).Kind != ""
-	return known && (f.isOwn(object) || f.isInherited(object)) && object.DeletionTimestamp == nil && !f.isTakenOver(object)
+func (o *supportingObjects) isJudged(key identity.ObjectKey, object *Object) bool {
+	known := o.world.Kinds[key.GroupKind()].Known && o.versionOf(key).Kind != ""
+	return known && (o.isOwn(object) || o.isInherited(object)) && object.DeletionTimestamp == nil && !o.isTakenOver(object)
 }
 
 // retiring is an object as one that is deleted at some time, and false if it is none: of this very set,
 // of a template that asks for it now, and of a member that is not wanted and has no pod, whoever's.
-func (f *facts) retiring(key identity.ObjectKey, object *Object) (r retiredObject, retires bool) {
-	if removed := f.removedOf(key, object); removed != nil {
-		return f.retiringWithTemplate(key, object, *removed)
+func (o *supportingObjects) retiring(key identity.ObjectKey, object *Object) (r retiredObject, retires bool) {
+	if removed := o.removedOf(key, object); removed != nil {
+		return o.retiringWithTemplate(key, object, *removed)
 	}
-	of := f.templateOf(key, object)
-	if of == nil || !f.isOwn(object) {
+	of := o.templateOf(key, object)
+	if of == nil || !o.isOwn(object) {
 		return r, false
 	}
 	ordinal := ordinalOf(object)
 	delay, deletes := of.Template().DeletesScaled()
-	if !deletes || f.roster.Contains(ordinal) || f.podNamed(identity.PodName(f.Set.Name, ordinal)) != nil || f.needsObject(key) {
+	if !deletes || o.roster.Contains(ordinal) || o.podNamed(identity.PodName(o.world.Set.Name, ordinal)) != nil || o.needsObject(key) {
 		return r, false
 	}
 	retired := retirementOf(object)
-	r = retiredObject{template: of.Template().Name, kind: of.Kind(), ordinal: ordinal, found: object, since: retired.since, proven: retired.proven, unlisted: !f.listed(*of)}
+	r = retiredObject{template: of.Template().Name, kind: of.Kind(), ordinal: ordinal, found: object, since: retired.since, proven: retired.proven, unlisted: !o.listed(*of)}
 	r.due = r.since.Add(delay)
 	return r, true
 }
 
 // templateOf is the template that an object was made from and has the name of, for a member, nil if
 // there is none.
-func (f *facts) templateOf(key identity.ObjectKey, object *Object) *identity.Object {
+func (o *supportingObjects) templateOf(key identity.ObjectKey, object *Object) *identity.Object {
 	ordinal, name := ordinalOf(object), object.Labels[v1.ObjectTemplateLabel]
-	at := slices.IndexFunc(f.objects, func(o identity.Object) bool { return o.Template().Name == name && !o.ForSet() })
-	if ordinal < 0 || at < 0 || f.objects[at].Key(ordinal) != key {
+	at := slices.IndexFunc(o.templates, func(t identity.Object) bool { return t.Template().Name == name && !t.ForSet() })
+	if ordinal < 0 || at < 0 || o.templates[at].Key(ordinal) != key {
 		return nil
 	}
-	return &f.objects[at]
+	return &o.templates[at]
 }
 
 // ordinalOf is that of the member whose an object says that it is, below 0 if it does not say it in
@@ -133,13 +134,13 @@ func ordinalOf(object *Object) int {
 }
 
 // versionOf is the kind of an object in the version of a template, or of one that was removed.
-func (f *facts) versionOf(key identity.ObjectKey) schema.GroupVersionKind {
-	for _, template := range f.objects {
+func (o *supportingObjects) versionOf(key identity.ObjectKey) schema.GroupVersionKind {
+	for _, template := range o.templates {
 		if kind := template.Kind(); kind.Group == key.Group && kind.Kind == key.Kind {
 			return kind
 		}
 	}
-	for _, removed := range f.removed {
+	for _, removed := range o.removed {
 		if kind := identity.RemovedKind(removed); kind.Group == key.Group && kind.Kind == key.Kind {
 			return kind
 		}
@@ -149,52 +150,54 @@ func (f *facts) versionOf(key identity.ObjectKey) schema.GroupVersionKind {
 
 // listed reports whether the status tells of a template, so that its objects have been looked after
 // without a break. It does not of one that has only come back, nor where the store was lost.
-func (f *facts) listed(template identity.Object) bool {
-	return slices.ContainsFunc(f.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
+func (o *supportingObjects) listed(template identity.Object) bool {
+	return slices.ContainsFunc(o.world.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
 		return !identity.IsRemoved(s) && s.Name == template.Template().Name && s.Kind == template.Kind().GroupKind().String() && s.ObjectName == template.Pattern()
 	})
 }
 
 // startsAfresh reports whether no object of a template is known to have a date that was put on it before
 // the status told of the template.
-func (f *facts) startsAfresh(template identity.Object) bool {
-	return f.Kinds[template.Kind().GroupKind()].Known &&
-		!slices.ContainsFunc(f.returningObjects, func(r retiredObject) bool { return r.template == template.Template().Name })
+func (o *supportingObjects) startsAfresh(template identity.Object) bool {
+	return o.world.Kinds[template.Kind().GroupKind()].Known &&
+		!slices.ContainsFunc(o.returning, func(r retiredObject) bool { return r.template == template.Template().Name })
 }
 
 // needsObject reports whether a template has the name of an object for the set, or for a wanted member:
 // whoever it says that it was made for. The name of a member's object contains that of its member.
-func (f *facts) needsObject(key identity.ObjectKey) bool {
-	ordinals := identity.MemberOrdinals(key.Name, f.Set.Name)
-	return slices.ContainsFunc(f.objects, func(o identity.Object) bool {
+func (o *supportingObjects) needsObject(key identity.ObjectKey) bool {
+	ordinals := identity.MemberOrdinals(key.Name, o.world.Set.Name)
+	return slices.ContainsFunc(o.templates, func(t identity.Object) bool {
 		switch {
-		case o.Kind().Group != key.Group || o.Kind().Kind != key.Kind:
+		case t.Kind().Group != key.Group || t.Kind().Kind != key.Kind:
 			return false
-		case o.ForSet():
-			return o.Key(setOrdinal) == key
+		case t.ForSet():
+			return t.Key(setOrdinal) == key
 		}
-		return slices.ContainsFunc(ordinals, func(ordinal int) bool { return f.roster.Contains(ordinal) && o.Key(ordinal) == key })
+		return slices.ContainsFunc(ordinals, func(ordinal int) bool { return o.roster.Contains(ordinal) && t.Key(ordinal) == key })
 	})
 }
 
 // isOwn reports whether an object says that it is this very set's.
-func (f *facts) isOwn(object *Object) bool {
-	return object.Annotations[v1.OwnerAnnotation] == identity.OwnerMark(f.Set)
+func (o *supportingObjects) isOwn(object *Object) bool {
+	return object.Annotations[v1.OwnerAnnotation] == identity.OwnerMark(o.world.Set)
 }
 
 // isInherited reports whether an object says that it is that of an earlier set of this name.
-func (f *facts) isInherited(object *Object) bool {
+func (o *supportingObjects) isInherited(object *Object) bool {
 	name, _, marked := strings.Cut(object.Annotations[v1.OwnerAnnotation], "/")
-	return marked && name == f.Set.Name && !f.isOwn(object)
+	return marked && name == o.world.Set.Name && !o.isOwn(object)
 }
 
 // isTakenOver reports whether somebody else controls an object, or is about to delete it.
-func (f *facts) isTakenOver(object *Object) bool {
-	return f.ofEarlierSet(object) || slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool { return isController(ref) && ref.UID != f.Set.UID })
+func (o *supportingObjects) isTakenOver(object *Object) bool {
+	return o.ofEarlierSet(object) || slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool { return isController(ref) && ref.UID != o.world.Set.UID })
 }
 
 // returns reports whether an object that is to be there says that it is to be deleted.
-func (f *facts) returns(object *Object) bool { return isDated(object) && !f.isTakenOver(object) }
+func (o *supportingObjects) returns(object *Object) bool {
+	return isDated(object) && !o.isTakenOver(object)
+}
 
 func isDated(object *Object) bool {
 	_, is := object.Annotations[v1.RetiredAtAnnotation]
@@ -207,11 +210,11 @@ func isDated(object *Object) bool {
 // the template, back takes it off before, so that a controller that does not know of it yet deletes
 // nothing.
 func retireObjects(f *facts, d *draft) verdict {
-	for _, r := range f.returningObjects {
+	for _, r := range f.supporting.returning {
 		d.forObject(MarkObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: exact(r.found), As: ObjectKept})
 	}
 	deleted := 0
-	for _, r := range f.retired {
+	for _, r := range f.supporting.retired {
 		switch {
 		case r.unlisted:
 			d.again(time.Second) // the status tells of it then

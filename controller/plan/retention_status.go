@@ -16,8 +16,8 @@ import (
 )
 
 // countRetired tells how many objects of a template are deleted at some time, and when the first is.
-func (f *facts) countRetired(status *v1.ObjectTemplateStatus) {
-	for _, r := range f.retired {
+func (o *supportingObjects) countRetired(status *v1.ObjectTemplateStatus) {
+	for _, r := range o.retired {
 		if r.template != status.Name || r.kind.GroupKind().String() != status.Kind || r.removed.IsZero() == identity.IsRemoved(*status) {
 			continue
 		}

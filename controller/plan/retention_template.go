@@ -18,39 +18,39 @@ import (
 
 // removedOf is what the status tells of the template that an object was made from, if the set has that
 // no more, and no other one has the name of the object; nil otherwise.
-func (f *facts) removedOf(key identity.ObjectKey, object *Object) *v1.ObjectTemplateStatus {
+func (o *supportingObjects) removedOf(key identity.ObjectKey, object *Object) *v1.ObjectTemplateStatus {
 	ordinal := ordinalOf(object)
 	_, ofMember := object.Labels[v1.ObjectOrdinalLabel]
-	if f.badObjects != nil || ofMember != (ordinal != setOrdinal) {
+	if o.unreadable != nil || ofMember != (ordinal != setOrdinal) {
 		return nil
 	}
 	kind := key.GroupKind().String()
-	at := slices.IndexFunc(f.removed, func(s v1.ObjectTemplateStatus) bool {
+	at := slices.IndexFunc(o.removed, func(s v1.ObjectTemplateStatus) bool {
 		return s.Name == object.Labels[v1.ObjectTemplateLabel] && s.Kind == kind
 	})
-	if at < 0 || f.describesFor(key, ordinal) || f.needsObject(key) {
+	if at < 0 || o.describesFor(key, ordinal) || o.needsObject(key) {
 		return nil
 	}
-	return &f.removed[at]
+	return &o.removed[at]
 }
 
 // describesFor reports whether a template has the name of an object, for a member, wanted or not, or for
 // the set.
-func (f *facts) describesFor(key identity.ObjectKey, ordinal int) bool {
-	return slices.ContainsFunc(f.objects, func(o identity.Object) bool {
-		return (o.ForSet() || ordinal != setOrdinal) && o.Kind().GroupKind() == key.GroupKind() && o.Key(ordinal) == key
+func (o *supportingObjects) describesFor(key identity.ObjectKey, ordinal int) bool {
+	return slices.ContainsFunc(o.templates, func(t identity.Object) bool {
+		return (t.ForSet() || ordinal != setOrdinal) && t.Kind().GroupKind() == key.GroupKind() && t.Key(ordinal) == key
 	})
 }
 
 // retiringWithTemplate is an object of a removed template as one that is deleted at some time, and false
 // if something may use it, or come back to it. A date of before the removal does not count.
-func (f *facts) retiringWithTemplate(key identity.ObjectKey, object *Object, removed v1.ObjectTemplateStatus) (r retiredObject, retires bool) {
+func (o *supportingObjects) retiringWithTemplate(key identity.ObjectKey, object *Object, removed v1.ObjectTemplateStatus) (r retiredObject, retires bool) {
 	delay, deletes := removed.Retention.DeletesScaled()
-	if !deletes || !f.isOwn(object) || f.keptFor(object, removed) != "" {
+	if !deletes || !o.isOwn(object) || o.keptFor(object, removed) != "" {
 		return r, false
 	}
 	retired := retirementOf(object)
-	r = retiredObject{template: removed.Name, removed: removed.RemovedAt.Time, revision: f.update.name, kind: f.versionOf(key), ordinal: ordinalOf(object), found: object, since: retired.since, proven: retired.proven}
+	r = retiredObject{template: removed.Name, removed: removed.RemovedAt.Time, revision: o.updateRevision, kind: o.versionOf(key), ordinal: ordinalOf(object), found: object, since: retired.since, proven: retired.proven}
 	if r.since.Before(r.removed) {
 		r.since = time.Time{}
 	}
@@ -61,15 +61,15 @@ func (f *facts) retiringWithTemplate(key identity.ObjectKey, object *Object, rem
 // keptFor says what an object of a removed template is kept for as yet, empty if for nothing: pods that
 // are not of the present revision may use it, that may name it, and claims may hold what was written with
 // its keys.
-func (f *facts) keptFor(object *Object, removed v1.ObjectTemplateStatus) string {
-	switch claim, pod := f.claimKnowing(object), f.outdatedUser(object); {
-	case f.current.name != f.update.name:
-		return "until all members have revision " + f.update.name
+func (o *supportingObjects) keptFor(object *Object, removed v1.ObjectTemplateStatus) string {
+	switch claim, pod := o.claimKnowing(object), o.outdatedUser(object); {
+	case o.currentRevision != o.updateRevision:
+		return "until all members have revision " + o.updateRevision
 	case pod != "":
-		return "as long as pod " + pod + " has another revision than " + f.update.name
+		return "as long as pod " + pod + " has another revision than " + o.updateRevision
 	case claim != "":
 		return asLongAs(claim)
-	case f.names(removed.ObjectName):
+	case o.names(removed.ObjectName):
 		return "as long as spec.template names " + removed.ObjectName
 	default:
 		return ""
@@ -78,25 +78,25 @@ func (f *facts) keptFor(object *Object, removed v1.ObjectTemplateStatus) string 
 
 // awaitsCompletion reports whether objects of removed templates were kept for an update that the status says
 // now is complete, so that the next look goes on with them.
-func (f *facts) awaitsCompletion(status *v1.StatefulSetStatus) bool {
-	return f.Set.DeletionTimestamp == nil && f.current.name != f.update.name && status.CurrentRevision == status.UpdateRevision &&
+func (o *supportingObjects) awaitsCompletion(status *v1.StatefulSetStatus) bool {
+	return o.world.Set.DeletionTimestamp == nil && o.currentRevision != o.updateRevision && status.CurrentRevision == status.UpdateRevision &&
 		slices.ContainsFunc(identity.RemovedTemplates(status), func(s v1.ObjectTemplateStatus) bool {
-			return s.Present > 0 && f.Kinds[identity.RemovedKind(s).GroupKind()].Known
+			return s.Present > 0 && o.world.Kinds[identity.RemovedKind(s).GroupKind()].Known
 		})
 }
 
 // outdatedUser is a pod that may use an object, the one of its member, or any if it is the set's, and that
 // has not the present revision; empty if there is none.
-func (f *facts) outdatedUser(object *Object) (first string) {
-	users := f.Pods
+func (o *supportingObjects) outdatedUser(object *Object) (first string) {
+	users := o.world.Pods
 	if ordinal := ordinalOf(object); ordinal != setOrdinal {
 		users = nil
-		if pod := f.podNamed(identity.PodName(f.Set.Name, ordinal)); pod != nil {
+		if pod := o.podNamed(identity.PodName(o.world.Set.Name, ordinal)); pod != nil {
 			users = []*corev1.Pod{pod}
 		}
 	}
 	for _, pod := range users {
-		if pod.Labels[identity.RevisionLabel] != f.update.name && (first == "" || pod.Name < first) {
+		if pod.Labels[identity.RevisionLabel] != o.updateRevision && (first == "" || pod.Name < first) {
 			first = pod.Name
 		}
 	}
@@ -104,19 +104,19 @@ func (f *facts) outdatedUser(object *Object) (first string) {
 }
 
 // findRemoved reads what the status tells of removed templates.
-func (f *facts) findRemoved() {
-	if f.removed = identity.RemovedTemplates(&f.Set.Status); len(f.removed) == 0 {
+func (o *supportingObjects) findRemoved() {
+	if o.removed = identity.RemovedTemplates(&o.world.Set.Status); len(o.removed) == 0 {
 		return
 	}
-	text, _ := json.Marshal(f.Set.Spec.Template) // which was read from there
-	f.templateText = string(text)
+	text, _ := json.Marshal(o.world.Set.Spec.Template) // which was read from there
+	o.podTemplate = string(text)
 }
 
 // names reports whether the pod template has a text with the name of objects as it is written in their
 // template. Members could not be created any more without these.
-func (f *facts) names(pattern string) bool {
+func (o *supportingObjects) names(pattern string) bool {
 	ofName := func(b byte) bool { return b == '-' || b >= 'a' && b <= 'z' || b >= '0' && b <= '9' }
-	for rest := f.templateText; ; {
+	for rest := o.podTemplate; ; {
 		at := strings.Index(rest, pattern)
 		if at < 0 {
 			return false
@@ -131,10 +131,10 @@ func (f *facts) names(pattern string) bool {
 
 // removedTemplates tell, by removed template, how many objects of it are left, and what of them is to be
 // deleted when; nothing of those without any. Of a kind that is not known they are what they were.
-func (f *facts) removedTemplates() (all []v1.ObjectTemplateStatus) {
-	for _, status := range f.removed {
+func (o *supportingObjects) removedTemplates() (all []v1.ObjectTemplateStatus) {
+	for _, status := range o.removed {
 		kind := identity.RemovedKind(status)
-		if known := f.Kinds[kind.GroupKind()]; !known.Known {
+		if known := o.world.Kinds[kind.GroupKind()]; !known.Known {
 			if known.Refused != "" {
 				status.Message = status.Kind + " cannot be watched: " + foreignText(known.Refused)
 			}
@@ -143,13 +143,13 @@ func (f *facts) removedTemplates() (all []v1.ObjectTemplateStatus) {
 		}
 		status.Present, status.Retired, status.DueTime, status.Message = 0, 0, nil, ""
 		var kept []string
-		for key, object := range f.Objects {
-			of := f.removedOf(key, object)
-			if of == nil || of.Name != status.Name || of.Kind != status.Kind || !f.isOwn(object) || f.isTakenOver(object) {
+		for key, object := range o.world.Objects {
+			of := o.removedOf(key, object)
+			if of == nil || of.Name != status.Name || of.Kind != status.Kind || !o.isOwn(object) || o.isTakenOver(object) {
 				continue
 			}
 			status.Present++
-			if why := f.keptFor(object, status); why != "" {
+			if why := o.keptFor(object, status); why != "" {
 				kept = append(kept, fmt.Sprintf("%s is kept %s", key, why))
 			}
 		}
@@ -159,7 +159,7 @@ func (f *facts) removedTemplates() (all []v1.ObjectTemplateStatus) {
 		if len(kept) > 0 {
 			status.Message = slices.Min(kept)
 		}
-		f.countRetired(&status)
+		o.countRetired(&status)
 		all = append(all, status)
 	}
 	return all

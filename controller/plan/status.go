@@ -23,7 +23,7 @@ func report(f *facts, d *draft) (status v1.StatefulSetStatus, requeueAfter time.
 			recreating = recreation(corev1.ConditionFalse, v1.ReasonRecreateCompleted, "all pods run the present revision")
 		}
 	}
-	if f.awaitsCompletion(&status) {
+	if f.supporting.awaitsCompletion(&status) {
 		d.again(time.Second)
 	}
 	open := openWork(f, d)
@@ -49,7 +49,7 @@ func counted(f *facts, d *draft) v1.StatefulSetStatus {
 		VolumeClaims:       volumeClaims(f),
 		Replacements:       replacementsOf(f),
 		Reclaims:           reclaims(f),
-		ObjectTemplates:    objectTemplates(f),
+		ObjectTemplates:    f.supporting.statuses(),
 		UserActions:        userActions(f),
 	}
 	if ordinals := f.Set.Spec.Ordinals; ordinals != nil && len(ordinals.Reserved) > 0 {

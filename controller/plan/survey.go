@@ -57,32 +57,8 @@ type facts struct {
 	// overrides are what single members are to have otherwise than the templates.
 	overrides *identity.Overrides
 
-	// objects are the templates of objects, badObjects says why they cannot be read, nil if they
-	// can.
-	objects    []identity.Object
-	badObjects *render.Error
-	// making are these templates, those that generate first, and given the Secrets that a claim or a
-	// pod has been given, nil if no template generates.
-	making []identity.Object
-	given  map[string]bool
-	// supporting are the objects of the set, and of the members.
-	supporting map[objectPlace]supporting
-	// anchors is true if some of them are deleted with the set. anchor is what those belong to, nil if
-	// there is none, and anchorOwners their references to it, nil if it does not go with the set.
-	anchors      bool
-	anchor       *appsv1.ControllerRevision
-	anchorOwners []metav1.OwnerReference
-	// knowing are claims by the generated Secrets that they know.
-	knowing map[string]string
-	// removed is what the status tells of templates of objects that the set has no more. If there is
-	// any of these, templateText is the pod template.
-	removed      []v1.ObjectTemplateStatus
-	templateText string
-	// retired are the objects of removed members and templates that are deleted some time after that,
-	// and returningObjects those that are dated for it and are to stay. spared says, by template, why
-	// an object is not among the former.
-	retired, returningObjects []retiredObject
-	spared                    map[string]string
+	// supporting are the objects beside the pods.
+	supporting *supportingObjects
 
 	// history are the set's revisions. update is that of the present template, current
 	// the one that members have until an update reaches them.
@@ -140,13 +116,11 @@ func survey(world World, reads *reader) *facts {
 	f.sortMembers(selector)
 	f.findOwnerChanges()
 	f.findLeftovers()
-	f.findAnchor()
-	f.findKnowing()
-	f.findObjects()
+	f.supporting = f.surveyObjects()
 	f.lineUp()
 	f.findRevisions(selector, reads)
 	f.freezeRevisions()
-	f.findRetired()
+	f.supporting.findRetired(f.current.name, f.update.name)
 	f.countUnreached()
 	f.findRollout()
 	f.compareClaims()

@@ -17,7 +17,7 @@ import (
 
 const (
 	root     = "../.."
-	maxLines = 300
+	maxLines = 500
 	// maxColumns are those of prose.
 	maxColumns = 100
 	header     = "// Copyright The statefulset-apiserver Authors.\n// SPDX-License-Identifier: Apache-2.0\n"
