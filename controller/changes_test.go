@@ -182,6 +182,52 @@ func TestManySetsThatWereRefusedShareTheHost(t *testing.T) {
 	})
 }
 
+// A policy goes that has refused ten thousand sets. None waits for much longer than the host needs for
+// all, and a set that is created right after that waits no longer than the others.
+func TestSetsThatAreReleasedAtOnceLeaveOthersTheirShare(t *testing.T) {
+	const sets = 10_000
+	synctest.Test(t, func(t *testing.T) {
+		all := make([]runtime.Object, 0, sets)
+		for i := range sets {
+			all = append(all, parallelSet(fmt.Sprintf("web-%d", i), 1))
+		}
+		host := startLimitedTermOf(t, sets+1, all, &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "images"}})
+		policy := atomic.Bool{}
+		policy.Store(true)
+		host.mu.Lock()
+		host.refuses = func(name string) error {
+			if !policy.Load() {
+				return nil
+			}
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, name, errors.New("a policy denied it"))
+		}
+		host.mu.Unlock()
+		eventually(t, "all were refused", func() bool { _, refused := host.counts(); return refused >= sets })
+		policy.Store(false)
+		if err := host.client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(t.Context(), "images", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		released := time.Now()
+		if _, err := host.sets.AppsV1().StatefulSets("shop").Create(t.Context(), parallelSet("late", 1), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		var late, took time.Duration
+		eventually(t, "all have their pods", func() bool {
+			_, err := host.client.CoreV1().Pods("shop").Get(t.Context(), "late-0", metav1.GetOptions{})
+			if err == nil && late == 0 {
+				late = time.Since(released)
+			}
+			created, _ := host.counts()
+			took = time.Since(released)
+			return created == sets+1 && late > 0
+		})
+		t.Logf("%d sets had their pods after %s, and the one that came last after %s", sets, took, late)
+		if late > took || took > 10*time.Second {
+			t.Errorf("the set that came last had its pod after %s, and all %d others after %s; want it no later than them, and them within 10s", late, sets, took)
+		}
+	})
+}
+
 // What changes all the time is no reason to ask the host all the time.
 func TestChangesAreNoReasonToAskMoreThanOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
@@ -117,14 +118,24 @@ func startLimitedTerm(t *testing.T, room int, set runtime.Object, objects ...run
 	return startLimitedTermOf(t, room, []runtime.Object{set}, objects...)
 }
 
+// noEvents receives events, and keeps none.
+type noEvents struct{}
+
+func (noEvents) Create(event *corev1.Event) (*corev1.Event, error)          { return event, nil }
+func (noEvents) Update(event *corev1.Event) (*corev1.Event, error)          { return event, nil }
+func (noEvents) Patch(event *corev1.Event, _ []byte) (*corev1.Event, error) { return event, nil }
+
 func startLimitedTermOf(t *testing.T, room int, sets []runtime.Object, objects ...runtime.Object) *limitedHost {
 	t.Helper()
+	usual := watch.DefaultChanSize // a watch of the fake clients panics when it is full
+	watch.DefaultChanSize = 20_000
+	t.Cleanup(func() { watch.DefaultChanSize = usual })
 	used := corev1.ResourceList{corev1.ResourcePods: *quantity.NewQuantity(int64(room), quantity.DecimalSI)}
-	client := fake.NewClientset(append(objects, &corev1.ResourceQuota{
+	client := fake.NewSimpleClientset(append(objects, &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "limit"},
 		Status:     corev1.ResourceQuotaStatus{Hard: used, Used: used},
-	})...)
-	config := Config{Options: NewOptions(), Host: client, Sets: setsfake.NewSimpleClientset(sets...), Identity: "test"}
+	})...) //nolint:staticcheck // the other one builds a table of all kinds at each write, and there are many
+	config := Config{Options: NewOptions(), Host: client, Sets: setsfake.NewSimpleClientset(sets...), Identity: "test", Events: noEvents{}}
 	if err := config.complete(); err != nil {
 		t.Fatalf("completing configuration: %v", err)
 	}
