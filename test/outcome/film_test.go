@@ -24,6 +24,7 @@ type film struct {
 	now     time.Time
 	set     *v1.StatefulSet
 	pods    map[string]*corev1.Pod
+	claims  map[string]*corev1.PersistentVolumeClaim
 	judge   *Judge
 	reports []string
 }
@@ -55,7 +56,7 @@ func image(set *v1.StatefulSet, to string) {
 }
 
 func (f *film) show(by Actor) {
-	f.judge.See(by, Scene{Now: f.now, Set: f.set, Pods: maps.Clone(f.pods)})
+	f.judge.See(by, Scene{Now: f.now, Set: f.set, Pods: maps.Clone(f.pods), Claims: maps.Clone(f.claims)})
 }
 
 // edit is what a user does to the spec.

@@ -19,9 +19,13 @@ import (
 type held struct {
 	// handing are the pods that stopped being ready while they were asked or drained, and which of these.
 	handing map[types.UID]string
+	// outdated are the questions that pods had when the set was changed.
+	outdated map[types.UID]int64
 }
 
-func newHeld() *held { return &held{handing: map[types.UID]string{}} }
+func newHeld() *held {
+	return &held{handing: map[types.UID]string{}, outdated: map[types.UID]int64{}}
+}
 
 func (*held) name() string { return "held" }
 
@@ -31,6 +35,11 @@ func (o *held) changed(_ *Judge, before, after *Scene, by Actor) {
 	}
 	if by == User && before.Set != nil && after.Set != nil && before.Set.Generation != after.Set.Generation {
 		clear(o.handing) // what was asked may be out of date
+		for _, pod := range after.Pods {
+			if asked, open := askedOf(pod); open {
+				o.outdated[pod.UID] = asked.ID
+			}
+		}
 	}
 	for name, pod := range after.Pods {
 		was := before.Pods[name]
@@ -38,12 +47,19 @@ func (o *held) changed(_ *Judge, before, after *Scene, by Actor) {
 		case isReady(pod):
 			delete(o.handing, pod.UID)
 		case was == nil || was.UID != pod.UID || by != Cluster || !is(was, corev1.ContainersReady) && !isReady(was):
-		case was.Annotations[v1.DisruptionAnnotation] != "":
+		case o.isAsked(was):
 			o.handing[pod.UID] = "asked"
 		case isDrained(was):
 			o.handing[pod.UID] = "drained"
 		}
 	}
+}
+
+// isAsked reports whether a pod is asked, and was not when the set was last changed.
+func (o *held) isAsked(pod *corev1.Pod) bool {
+	asked, open := askedOf(pod)
+	before, was := o.outdated[pod.UID]
+	return open && (!was || before != asked.ID)
 }
 
 // inService is the condition by which a set drains a pod, docs/in-place.md.

@@ -103,8 +103,13 @@ func TestTurns(t *testing.T) {
 		}
 	}
 	checkPromises(t, "turn", map[string]promise{
-		"the highest ordinal is first":  {rolling{}, updates(2), ""},
-		"the lowest ordinal is first":   {rolling{}, updates(0), "order: pod web-0"},
+		"the highest ordinal is first": {rolling{}, updates(2), ""},
+		"the lowest ordinal is first":  {rolling{}, updates(0), "order: pod web-0"},
+		"a pod that owns a claim is not in turn": {rolling{}, func(f *film) {
+			owners := []metav1.OwnerReference{{Kind: "Pod", Name: "web-2", UID: f.pods["web-2"].UID}}
+			f.claims = map[string]*corev1.PersistentVolumeClaim{"www-web-2": {ObjectMeta: metav1.ObjectMeta{Name: "www-web-2", OwnerReferences: owners}}}
+			updates(1)(f)
+		}, ""},
 		"the lowest is first as asked":  {rolling{Order: &v1.UpdateOrder{Direction: v1.AscendingUpdateDirectionType}}, updates(0), ""},
 		"a canary is not first":         {rolling{Order: &v1.UpdateOrder{First: []v1.OrdinalRange{{First: 1}}}}, updates(2), "order: pod web-2"},
 		"a partition keeps the highest": {rolling{Partition: new(int32(3))}, updates(2), ""},

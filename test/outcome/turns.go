@@ -94,9 +94,19 @@ func (o *turns) note(format string, args ...any) {
 	o.found = append(o.found, fmt.Sprintf(format, args...))
 }
 
-// waits reports whether a pod serves and has yet to get the update.
+// waits reports whether a pod serves and has yet to get the update. One that owns a claim stays until it
+// does not, and holds up no other.
 func (o *turns) waits(s *Scene, n int, pod *corev1.Pod) bool {
-	return o.isJudged(s.Set, n, pod) && s.isAvailable(pod) && n >= startOf(s.Set)+partitionOf(s.Set)
+	return o.isJudged(s.Set, n, pod) && s.isAvailable(pod) && n >= startOf(s.Set)+partitionOf(s.Set) && !s.ownsClaim(pod)
+}
+
+func (s *Scene) ownsClaim(pod *corev1.Pod) bool {
+	for _, claim := range s.Claims {
+		if slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == pod.UID }) {
+			return true
+		}
+	}
+	return false
 }
 
 // turn says when it is the turn of a member: those of a lower class, a lower place and a lower rank come first.
