@@ -110,6 +110,12 @@ func TestTurns(t *testing.T) {
 			f.claims = map[string]*corev1.PersistentVolumeClaim{"www-web-2": {ObjectMeta: metav1.ObjectMeta{Name: "www-web-2", OwnerReferences: owners}}}
 			updates(1)(f)
 		}, ""},
+		"a member that a step has reached is first": {rolling{}, func(f *film) {
+			f.status(func(s *v1.StatefulSetStatus) {
+				s.Rollout = &v1.RolloutStatus{Revision: "b", Released: []v1.OrdinalRange{{First: 1}}}
+			})
+			updates(1)(f)
+		}, ""},
 		"the lowest is first as asked":  {rolling{Order: &v1.UpdateOrder{Direction: v1.AscendingUpdateDirectionType}}, updates(0), ""},
 		"a canary is not first":         {rolling{Order: &v1.UpdateOrder{First: []v1.OrdinalRange{{First: 1}}}}, updates(2), "order: pod web-2"},
 		"a partition keeps the highest": {rolling{Partition: new(int32(3))}, updates(2), ""},

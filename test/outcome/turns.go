@@ -74,7 +74,7 @@ func (o *turns) judge(before *Scene, n int, was *corev1.Pod) {
 	turn := turnOf(before.Set, n, was)
 	for _, m := range desired(before.Set) {
 		other := before.podOf(m)
-		if m == n {
+		if m == n || isReleased(before.Set, n) && !isReleased(before.Set, m) {
 			continue
 		}
 		earlier := turnOf(before.Set, m, other)
@@ -88,6 +88,11 @@ func (o *turns) judge(before *Scene, n int, was *corev1.Pod) {
 			o.note("order: pod %s (%s) is taken before pod %s (%s)", was.Name, turn.text(), other.Name, earlier.text())
 		}
 	}
+}
+
+// isReleased reports whether a step has reached a member, as the status says. It stays so when the order changes.
+func isReleased(set *v1.StatefulSet, n int) bool {
+	return set.Status.Rollout != nil && slices.ContainsFunc(set.Status.Rollout.Released, func(r v1.OrdinalRange) bool { return r.Contains(n) })
 }
 
 func (o *turns) note(format string, args ...any) {
