@@ -135,6 +135,17 @@ func TestOraclesOfRollouts(t *testing.T) {
 			f.remove(2, 1, 0)
 			f.create(0, "b")
 		}, "undone: tried again by Recreate: member 0"},
+		"a rolled back set gets another template while nothing is done for it": {rolling{}, func(f *film) {
+			f.update("b")
+			f.status(func(s *v1.StatefulSetStatus) { s.Rollout = &v1.RolloutStatus{Revision: "b", Rollback: true} })
+			f.edit(func(set *v1.StatefulSet) { set.Annotations = map[string]string{v1.HoldAnnotation: "by hand"} })
+			f.edit(func(set *v1.StatefulSet) { image(set, "a") })
+			f.edit(func(set *v1.StatefulSet) { image(set, "c") })
+			f.status(func(*v1.StatefulSetStatus) {})
+			f.edit(func(set *v1.StatefulSet) { set.Annotations = nil })
+			f.remove(2)
+			f.create(2, "c")
+		}, ""},
 		"an aborted update is tried again when it is promoted": {rolling{}, func(f *film) {
 			f.update("b")
 			f.status(abort)

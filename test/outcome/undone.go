@@ -15,6 +15,9 @@ type undone struct {
 	syncs int
 	// otherwise are the strategies that the set has had since.
 	otherwise string
+	// stale is true from when nothing is done for the set until the next sync that does something: the
+	// status keeps the record of the template before.
+	stale bool
 }
 
 func newUndone() *undone { return &undone{versions: newVersions()} }
@@ -34,8 +37,9 @@ func (o *undone) changed(j *Judge, before, after *Scene, by Actor) { //nolint:go
 	if kind := set.Spec.UpdateStrategy.Type; o.undone != "" && kind != v1.RollingUpdateStatefulSetStrategyType {
 		o.otherwise = string(kind)
 	}
+	o.stale = o.stale || !works(set)
 	switch {
-	case works(set) && observed(set) && o.clear(set) && !o.mayBe && !o.readily && (record.Aborted || record.Rollback):
+	case !o.stale && observed(set) && o.clear(set) && !o.mayBe && !o.readily && (record.Aborted || record.Rollback):
 		if o.undone, o.word = o.template, "rolled back"; record.Aborted {
 			o.word = "aborted"
 		}
@@ -67,7 +71,11 @@ func (o *undone) judge(j *Judge, before, after *Scene, by Actor) {
 }
 
 func (o *undone) synced(_ *Judge, now *Scene, sync Sync) {
-	if o.undone != "" && sync.Clean && works(now.Set) {
+	if !sync.Clean || !works(now.Set) {
+		return
+	}
+	if o.undone != "" {
 		o.syncs++
 	}
+	o.stale = false
 }
