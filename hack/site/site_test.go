@@ -32,7 +32,7 @@ func TestTheSiteIsComplete(t *testing.T) {
 		"reference/conditions.md":       {"| `Stalled` | True when somebody has to act", "| `HostRefused` | The host cluster understood", "`apps.statefulset.dev/hold`"},
 		"reference/kubectl-sts.md":      {"## kubectl sts plan"},
 		"public/files/LICENSE.txt":      {"Apache License"},
-		"sections.json":                 {`"/tutorials/first-set"`, `"/adr/0054-documentation-is-run"`},
+		"sections.json":                 {`"/tutorials/first-set"`, `"/adr/0013-tests"`},
 		"project/contributing.md":       {"](../adr/index.md)"},
 		"clients/typescript.md":         {"#"},
 		"tutorials/first-set.md":        {"](../index.md#try-it)"},
