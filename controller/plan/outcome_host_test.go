@@ -228,7 +228,9 @@ func (s *stage) rest() {
 			s.judge.Rested()
 			return
 		default:
-			idle += p.RequeueAfter
+			if idle += p.RequeueAfter; p.RequeueAfter > longRest { // a clock that was ahead has dated something
+				idle = 0
+			}
 			s.now = s.now.Add(p.RequeueAfter)
 			fmt.Fprintf(&s.log, "> wait %s\n", p.RequeueAfter)
 		}
