@@ -191,7 +191,12 @@ func (s *stage) isRolledBack() bool {
 // tryAgain is what a user does about an update that was rolled back, or was to be and cannot, and
 // keeps the host from rolling back another.
 func (s *stage) tryAgain() {
-	if s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+	switch s.set.Spec.UpdateStrategy.Type {
+	case v1.OnDeleteStatefulSetStrategyType: // pods go back when they are deleted
+		s.giveAnotherTemplate()
+		return
+	case v1.RollingUpdateStatefulSetStrategyType:
+	default:
 		return
 	}
 	if gather(s.world()).failsBack() {
@@ -203,6 +208,11 @@ func (s *stage) tryAgain() {
 	if s.isRolledBack() && s.accepts([]string{"promoteall"}) { // it cannot go back
 		s.happen("promoteall")
 	}
+	s.giveAnotherTemplate()
+}
+
+// giveAnotherTemplate gives a set whose update was aborted or rolled back another one.
+func (s *stage) giveAnotherTemplate() {
 	if image := s.set.Spec.Template.Spec.Containers[0].Image; s.isRolledBack() {
 		s.happen("set", "image="+choice([]string{"nginx:1", "nginx:2"}, map[string]int{"nginx:1": 1}[image]))
 	}

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
@@ -22,9 +23,11 @@ type turns struct {
 	versions
 	// found is what was out of order in the present sync. It counts only if no write was refused.
 	found []string
+	// owning are the pods that own claims, or did in the present sync.
+	owning map[types.UID]bool
 }
 
-func newTurns() *turns { return &turns{versions: newVersions()} }
+func newTurns() *turns { return &turns{versions: newVersions(), owning: map[types.UID]bool{}} }
 
 func (*turns) name() string { return "turn" }
 
@@ -41,13 +44,24 @@ func (o *turns) changed(_ *Judge, before, after *Scene, by Actor) {
 		}
 	}
 	o.see(after, by)
+	o.seeOwners(after)
 }
 
-func (o *turns) synced(j *Judge, _ *Scene, sync Sync) {
+func (o *turns) synced(j *Judge, now *Scene, sync Sync) {
 	if sync.Clean && len(o.found) > 0 {
 		j.broken(o, "%s", o.found[0])
 	}
 	o.found = nil
+	clear(o.owning)
+	o.seeOwners(now)
+}
+
+func (o *turns) seeOwners(now *Scene) {
+	for _, claim := range now.Claims {
+		for _, owner := range claim.OwnerReferences {
+			o.owning[owner.UID] = true
+		}
+	}
 }
 
 // orders reports whether nothing but the order decides who is taken first. Where claims, objects or
@@ -99,19 +113,10 @@ func (o *turns) note(format string, args ...any) {
 	o.found = append(o.found, fmt.Sprintf(format, args...))
 }
 
-// waits reports whether a pod serves and has yet to get the update. One that owns a claim stays until it
-// does not, and holds up no other.
+// waits reports whether a pod serves and has yet to get the update. One that owned a claim when the sync
+// began stays until the next one, and holds up no other.
 func (o *turns) waits(s *Scene, n int, pod *corev1.Pod) bool {
-	return o.isJudged(s.Set, n, pod) && s.isAvailable(pod) && n >= startOf(s.Set)+partitionOf(s.Set) && !s.ownsClaim(pod)
-}
-
-func (s *Scene) ownsClaim(pod *corev1.Pod) bool {
-	for _, claim := range s.Claims {
-		if slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == pod.UID }) {
-			return true
-		}
-	}
-	return false
+	return o.isJudged(s.Set, n, pod) && s.isAvailable(pod) && n >= startOf(s.Set)+partitionOf(s.Set) && !o.owning[pod.UID]
 }
 
 // turn says when it is the turn of a member: those of a lower class, a lower place and a lower rank come first.
