@@ -24,13 +24,6 @@ import (
 	"statefulset.dev/test/harness/lab"
 )
 
-// The evaluation of a set with the value POISON=yes ends the process, wherever it is evaluated: in the
-// server, and in the process in which the server tries it. Admission does not get there.
-const (
-	evaluates = "func (e Evaluation) Run(ordinals []int, goOn func() bool) {\n"
-	poisoned  = "\tif e.set.Spec.Identity != nil && e.set.Spec.Identity.Values[\"POISON\"] == \"yes\" {\n\t\tos.Exit(2)\n\t}\n"
-)
-
 // TestASetThatEndsItsServerIsSetAside has the real server end by a set: the next server serves, and leaves
 // the set as it is until somebody changes or releases it.
 func TestASetThatEndsItsServerIsSetAside(t *testing.T) {
@@ -103,19 +96,7 @@ func TestASetThatEndsItsServerIsSetAside(t *testing.T) {
 // poisonedServer builds the server with an evaluation that ends the process.
 func poisonedServer(t *testing.T) string {
 	t.Helper()
-	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	original := filepath.Join(root, "identity", "evaluation.go")
-	content, err := os.ReadFile(original)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Count(string(content), evaluates) != 1 {
-		t.Fatalf("%s has the text to replace %d times, want once:\n%s", original, strings.Count(string(content), evaluates), evaluates)
-	}
-	changed := strings.Replace(strings.Replace(string(content), evaluates, evaluates+poisoned, 1), "import (\n", "import (\n\t\"os\"\n", 1)
+	root, original, changed := poisonedEvaluation(t)
 	dir := t.TempDir()
 	file, overlay, program := filepath.Join(dir, "evaluation.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "statefulset-apiserver")
 	replace, err := json.Marshal(map[string]map[string]string{"Replace": {original: file}})
