@@ -131,10 +131,11 @@ func startLimitedTermOf(t *testing.T, room int, sets []runtime.Object, objects .
 	watch.DefaultChanSize = 20_000
 	t.Cleanup(func() { watch.DefaultChanSize = usual })
 	used := corev1.ResourceList{corev1.ResourcePods: *quantity.NewQuantity(int64(room), quantity.DecimalSI)}
+	// The other fake client builds a table of all kinds at each write, and there are many.
 	client := fake.NewSimpleClientset(append(objects, &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "limit"},
 		Status:     corev1.ResourceQuotaStatus{Hard: used, Used: used},
-	})...) //nolint:staticcheck // the other one builds a table of all kinds at each write, and there are many
+	})...)
 	config := Config{Options: NewOptions(), Host: client, Sets: setsfake.NewSimpleClientset(sets...), Identity: "test", Events: noEvents{}}
 	if err := config.complete(); err != nil {
 		t.Fatalf("completing configuration: %v", err)

@@ -34,12 +34,7 @@ func (o *held) changed(_ *Judge, before, after *Scene, by Actor) {
 		return
 	}
 	if by == User && before.Set != nil && after.Set != nil && before.Set.Generation != after.Set.Generation {
-		clear(o.handing) // what was asked may be out of date
-		for _, pod := range after.Pods {
-			if asked, open := askedOf(pod); open {
-				o.outdated[pod.UID] = asked.ID
-			}
-		}
+		o.outdate(after)
 	}
 	for name, pod := range after.Pods {
 		was := before.Pods[name]
@@ -51,6 +46,16 @@ func (o *held) changed(_ *Judge, before, after *Scene, by Actor) {
 			o.handing[pod.UID] = "asked"
 		case isDrained(was):
 			o.handing[pod.UID] = "drained"
+		}
+	}
+}
+
+// outdate notes that what pods are asked may be out of date.
+func (o *held) outdate(now *Scene) {
+	clear(o.handing)
+	for _, pod := range now.Pods {
+		if asked, open := askedOf(pod); open {
+			o.outdated[pod.UID] = asked.ID
 		}
 	}
 }

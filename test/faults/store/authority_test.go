@@ -64,10 +64,10 @@ func (r *rotated) awaitCertificates() {
 	if r.authority == storetls.Clients {
 		address = func(m lab.StoreMember) string { return strings.TrimPrefix(m.URL, "https://") }
 	}
-	harness.EventuallyWithin(r.t, 5*time.Minute, "all have a certificate of "+r.signer, func(context.Context) error {
+	harness.EventuallyWithin(r.t, 5*time.Minute, "all have a certificate of "+r.signer, func(ctx context.Context) error {
 		var others []error
 		for _, member := range r.members {
-			others = append(others, r.isSigner(member.Name, func() (*x509.Certificate, error) { return served(address(member)) }))
+			others = append(others, r.isSigner(member.Name, func() (*x509.Certificate, error) { return served(ctx, address(member)) }))
 		}
 		if r.authority == storetls.Clients {
 			others = append(others, r.isSigner("the server", func() (*x509.Certificate, error) { return filed(r.program.Args.Get("etcd-tls-auto")) }))
@@ -88,13 +88,20 @@ func (r *rotated) isSigner(whose string, certificate func() (*x509.Certificate, 
 }
 
 // served is the certificate that is served at an address.
-func served(address string) (*x509.Certificate, error) {
-	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // the test asks whose it is
+func served(ctx context.Context, address string) (*x509.Certificate, error) {
+	var leaf *x509.Certificate
+	dialer := tls.Dialer{Config: &tls.Config{
+		InsecureSkipVerify: true,
+		VerifyConnection: func(state tls.ConnectionState) error {
+			leaf = state.PeerCertificates[0]
+			return nil
+		},
+	}}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", address, err)
 	}
-	defer conn.Close()
-	return conn.ConnectionState().PeerCertificates[0], nil
+	return leaf, conn.Close() //nolint:wrapcheck // it was answered
 }
 
 // filed is the certificate in a directory that a process keeps.
