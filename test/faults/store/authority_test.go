@@ -14,10 +14,11 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
+
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"statefulset.dev/apiserver/storetls"
 	"statefulset.dev/test/harness"
@@ -48,14 +49,17 @@ func (r *rotated) kill(random *rand.Rand) func() {
 	return r.one.kill(random)
 }
 
-// rotate has another authority sign. It is dated back, because the command refuses to finish before
-// it has signed for some minutes.
+// rotate has another authority sign.
 func (r *rotated) rotate() {
-	name, err := storetls.Rotate(r.t.Context(), r.authority, r.lab.Host.CoreV1().Secrets(systemNamespace), systemNamespace, time.Now().Add(-time.Hour))
+	name, err := storetls.Rotate(r.t.Context(), r.authority, r.secrets(), systemNamespace, time.Now())
 	if err != nil {
 		r.t.Fatalf("having another authority sign for the %s: %v", r.authority, err)
 	}
 	r.signer = name
+}
+
+func (r *rotated) secrets() typedcorev1.SecretInterface {
+	return r.lab.Host.CoreV1().Secrets(systemNamespace)
 }
 
 // awaitCertificates waits until all members, and the server, have a certificate of the other authority.
@@ -114,14 +118,12 @@ func filed(directory string) (*x509.Certificate, error) {
 	return pair.Leaf, err
 }
 
-// finish gives the predecessor up, by the command. Members that are killed from then on trust the other
-// authority only.
+// finish gives the predecessor up, as rotate-authority --finish does some minutes later: all have another
+// certificate by now. Members that are killed from then on trust the other authority only.
 func (r *rotated) finish() {
-	member := r.members[0]
-	args := []string{"store", "rotate-authority", "--finish", "--of=" + string(r.authority), "--kubeconfig=" + member.Args.Get("kubeconfig")}
-	want := r.signer + " is the only authority of the " + string(r.authority)
-	if out, err := exec.CommandContext(r.t.Context(), member.Exe, args...).CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
-		r.t.Fatalf("store rotate-authority --finish --of=%s: got %q and %v, want %q", r.authority, out, err, want)
+	name, err := storetls.Finish(r.t.Context(), r.authority, r.secrets(), systemNamespace, time.Now().Add(time.Hour))
+	if err != nil || name != r.signer {
+		r.t.Fatalf("giving up the predecessor of the authority of the %s: got %q and %v, want that %s is the only one", r.authority, name, err, r.signer)
 	}
 	r.finished = true
 }
