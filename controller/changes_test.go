@@ -143,25 +143,39 @@ func TestARefusedMemberDoesNotDelayAnother(t *testing.T) {
 	})
 }
 
+// startRefused starts a term with sets of one member each whose pods a policy refuses, on a host with room for
+// so many pods. release deletes the policy, and returns when.
+func startRefused(t *testing.T, sets, room int) (host *limitedHost, release func() time.Time) {
+	t.Helper()
+	all := make([]runtime.Object, 0, sets)
+	for i := range sets {
+		all = append(all, parallelSet(fmt.Sprintf("web-%d", i), 1))
+	}
+	var over atomic.Bool
+	host = startLimitedTermOf(t, room, all, &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "images"}})
+	host.mu.Lock()
+	defer host.mu.Unlock()
+	host.refuses = func(name string) error {
+		if over.Load() {
+			return nil
+		}
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, name, errors.New("a policy denied it"))
+	}
+	return host, func() time.Time {
+		over.Store(true)
+		if err := host.client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(t.Context(), "images", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return time.Now()
+	}
+}
+
 // A policy refuses many sets, and goes. All have their pods soon after, and the host is not
 // asked again and again meanwhile.
 func TestManySetsThatWereRefusedShareTheHost(t *testing.T) {
 	const sets = 200
 	synctest.Test(t, func(t *testing.T) {
-		all := make([]runtime.Object, 0, sets)
-		for i := range sets {
-			all = append(all, parallelSet(fmt.Sprintf("web-%d", i), 1))
-		}
-		var over atomic.Bool
-		host := startLimitedTermOf(t, sets, all, &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "images"}})
-		host.mu.Lock()
-		host.refuses = func(name string) error {
-			if over.Load() {
-				return nil
-			}
-			return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, name, errors.New("a policy denied it"))
-		}
-		host.mu.Unlock()
+		host, release := startRefused(t, sets, sets)
 		time.Sleep(3 * time.Minute)
 		created, before := host.counts()
 		time.Sleep(longestBackoff)
@@ -169,11 +183,7 @@ func TestManySetsThatWereRefusedShareTheHost(t *testing.T) {
 		if asked := after - before; created != 0 || asked > sets+sets/10 {
 			t.Fatalf("while all are refused: got %d pods and %d tries in a minute, want none and one for each set", created, asked)
 		}
-		over.Store(true)
-		if err := host.client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(t.Context(), "images", metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
+		began := release()
 		eventually(t, "all have their pods", func() bool { created, _ := host.counts(); return created == sets })
 		t.Logf("%d sets had their pods after %s", sets, time.Since(began))
 		if took := time.Since(began); took > 10*time.Second {
@@ -187,27 +197,9 @@ func TestManySetsThatWereRefusedShareTheHost(t *testing.T) {
 func TestSetsThatAreReleasedAtOnceLeaveOthersTheirShare(t *testing.T) {
 	const sets = 10_000
 	synctest.Test(t, func(t *testing.T) {
-		all := make([]runtime.Object, 0, sets)
-		for i := range sets {
-			all = append(all, parallelSet(fmt.Sprintf("web-%d", i), 1))
-		}
-		host := startLimitedTermOf(t, sets+1, all, &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "images"}})
-		policy := atomic.Bool{}
-		policy.Store(true)
-		host.mu.Lock()
-		host.refuses = func(name string) error {
-			if !policy.Load() {
-				return nil
-			}
-			return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, name, errors.New("a policy denied it"))
-		}
-		host.mu.Unlock()
+		host, release := startRefused(t, sets, sets+1)
 		eventually(t, "all were refused", func() bool { _, refused := host.counts(); return refused >= sets })
-		policy.Store(false)
-		if err := host.client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(t.Context(), "images", metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		released := time.Now()
+		released := release()
 		if _, err := host.sets.AppsV1().StatefulSets("shop").Create(t.Context(), parallelSet("late", 1), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}

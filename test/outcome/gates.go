@@ -19,12 +19,15 @@ import (
 // gates has an open question answered before what was asked for is done: a pod that was ready when its
 // gates were asked is neither removed nor restarted without an answer (docs/disruption.md).
 type gates struct {
-	// asked are the pods that were ready when they were asked, by what they were asked.
-	asked map[types.UID]question
-	// generation is that of the set when a pod was asked.
-	generation map[types.UID]int64
-	// gates are those that the set had when a pod was asked.
-	gates map[types.UID][]v1.DisruptionGate
+	// asked are the pods that were ready when they were asked.
+	asked map[types.UID]opened
+}
+
+// opened is a question, and what the set was when it was asked: its generation and its gates.
+type opened struct {
+	question
+	generation int64
+	gates      []v1.DisruptionGate
 }
 
 // question is the annotation of a pod that is asked.
@@ -33,9 +36,7 @@ type question struct {
 	Operation v1.DisruptionOperationType
 }
 
-func newGates() *gates {
-	return &gates{asked: map[types.UID]question{}, generation: map[types.UID]int64{}, gates: map[types.UID][]v1.DisruptionGate{}}
-}
+func newGates() *gates { return &gates{asked: map[types.UID]opened{}} }
 
 func (*gates) name() string { return "gate" }
 
@@ -55,7 +56,7 @@ func (o *gates) changed(j *Judge, before, after *Scene, by Actor) {
 	}
 	for _, pod := range after.Pods {
 		if asked, open := askedOf(pod); open && isReady(pod) && o.asked[pod.UID].ID != asked.ID {
-			o.asked[pod.UID], o.generation[pod.UID], o.gates[pod.UID] = asked, after.Set.Generation, gatesOf(after.Set)
+			o.asked[pod.UID] = opened{asked, after.Set.Generation, gatesOf(after.Set)}
 		}
 	}
 }
@@ -75,18 +76,18 @@ func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.P
 		return
 	}
 	n, is := ordinal(after.Set, was.Name)
-	if !is || isDesired(after.Set, n) == (asked.Operation == v1.ScaleDownDisruptionOperationType) || !reflect.DeepEqual(o.gates[was.UID], gatesOf(after.Set)) {
+	if !is || isDesired(after.Set, n) == (asked.Operation == v1.ScaleDownDisruptionOperationType) || !reflect.DeepEqual(o.asked[was.UID].gates, gatesOf(after.Set)) {
 		return // something else is done than was asked, or others have to agree
 	}
 	if o.brokeUnasked(after.Set, asked, was) {
 		return
 	}
-	replaced := slices.ContainsFunc(after.Set.Status.Replacements, func(r v1.MemberReplacement) bool { return r.PodUID == was.UID })
+	replaced := isToBeReplaced(after.Set, was)
 	outdated := version(&was.Spec) != version(&after.Set.Spec.Template.Spec)
 	if asked.Operation == v1.UpdateDisruptionOperationType && replaced || asked.Operation == v1.ReplaceDisruptionOperationType && outdated {
 		return // there is another reason, too
 	}
-	if isToBeReplaced(after.Set, was) && !o.concern(after.Set, v1.ReplaceDisruptionOperationType) {
+	if replaced && !o.concern(after.Set, v1.ReplaceDisruptionOperationType) {
 		return // a user has asked for what no gate is about
 	}
 	if rolling := rollingOf(after.Set); rolling != nil && rolling.ReplaceUnreadyAfterSeconds != nil {
@@ -111,7 +112,7 @@ func (o *gates) brokeUnasked(set *v1.StatefulSet, asked question, pod *corev1.Po
 			return string(c.Type) == gate.ConditionType && c.Status == corev1.ConditionTrue && c.Reason == v1.ReasonGateNotRequested
 		})
 	})
-	return asked.Operation == v1.UpdateDisruptionOperationType && !isReady(pod) && withdrawn && set.Generation != o.generation[pod.UID]
+	return asked.Operation == v1.UpdateDisruptionOperationType && !isReady(pod) && withdrawn && set.Generation != o.asked[pod.UID].generation
 }
 
 // isToBeReplaced reports whether a user has asked for a pod to be replaced.

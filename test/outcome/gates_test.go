@@ -16,27 +16,26 @@ func TestOracleOfGates(t *testing.T) {
 	gated := func(set *v1.StatefulSet) {
 		set.Spec.Disruption = &v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{ConditionType: "example.com/ok"}}}
 	}
+	asks := func(f *film) {
+		f.edit(gated)
+		f.update("b")
+		f.ask()
+	}
 	tests := map[string]struct {
 		play func(*film)
 		want string
 	}{
 		"a pod that hands over is removed without an answer": {func(f *film) {
-			f.edit(gated)
-			f.update("b")
-			f.ask()
+			asks(f)
 			f.ready(2, false)
 			f.remove(2)
 		}, "gate: removed without an answer although no longer ready: pod web-2"},
 		"a pod that hands over is restarted without an answer": {func(f *film) {
-			f.edit(gated)
-			f.update("b")
-			f.ask()
+			asks(f)
 			f.change(2, Controller, func(pod *corev1.Pod) { pod.Spec.Containers[0].Image = "b" })
 		}, "gate: restarted without an answer although ready: pod web-2"},
 		"the gate agrees": {func(f *film) {
-			f.edit(gated)
-			f.update("b")
-			f.ask()
+			asks(f)
 			f.change(2, User, func(pod *corev1.Pod) {
 				pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: "example.com/ok", Status: corev1.ConditionTrue, Reason: "Request1"})
 			})
@@ -50,32 +49,24 @@ func TestOracleOfGates(t *testing.T) {
 			f.remove(2)
 		}, ""},
 		"the gate is asked by a set that has it no longer": {func(f *film) {
-			f.edit(gated)
-			f.update("b")
-			f.ask()
+			asks(f)
 			f.edit(func(set *v1.StatefulSet) { set.Spec.Disruption = nil })
 			f.remove(2)
 		}, ""},
 		"a pod breaks after its question was withdrawn": {func(f *film) {
-			f.edit(gated)
-			f.update("b")
-			f.ask()
+			asks(f)
 			f.edit(func(set *v1.StatefulSet) { set.Spec.Disruption = nil })
 			f.withdraw()
 			f.edit(gated)
 			f.remove(2)
 		}, ""},
 		"a question is withdrawn without a change of the set": {func(f *film) {
-			f.edit(gated)
-			f.update("b")
-			f.ask()
+			asks(f)
 			f.withdraw()
 			f.remove(2)
 		}, "gate: removed without an answer although no longer ready: pod web-2"},
 		"a user deletes a pod that is asked": {func(f *film) {
-			f.edit(gated)
-			f.update("b")
-			f.ask()
+			asks(f)
 			f.change(2, User, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: f.now} })
 		}, ""},
 	}

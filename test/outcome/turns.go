@@ -104,11 +104,6 @@ func (o *turns) judge(before *Scene, n int, was *corev1.Pod) {
 	}
 }
 
-// isReleased reports whether a step has reached a member, as the status says. It stays so when the order changes.
-func isReleased(set *v1.StatefulSet, n int) bool {
-	return set.Status.Rollout != nil && slices.ContainsFunc(set.Status.Rollout.Released, func(r v1.OrdinalRange) bool { return r.Contains(n) })
-}
-
 func (o *turns) note(format string, args ...any) {
 	o.found = append(o.found, fmt.Sprintf(format, args...))
 }

@@ -77,13 +77,17 @@ func (v *versions) see(now *Scene, by Actor) {
 
 // seeReleased notes whom the status calls reached.
 func (v *versions) seeReleased(set *v1.StatefulSet) {
-	released := decided(set).Released
-	if !observed(set) || len(released) == 0 {
+	if !observed(set) {
 		return
 	}
 	for _, n := range desired(set) {
-		v.reached[n] = v.reached[n] || slices.ContainsFunc(released, func(r v1.OrdinalRange) bool { return covers(r, n) })
+		v.reached[n] = v.reached[n] || isReleased(set, n)
 	}
+}
+
+// isReleased reports whether a step has reached a member, as the status says. It stays so when the order changes.
+func isReleased(set *v1.StatefulSet, n int) bool {
+	return slices.ContainsFunc(decided(set).Released, func(r v1.OrdinalRange) bool { return covers(r, n) })
 }
 
 func (v *versions) seeTemplate(set *v1.StatefulSet) {
