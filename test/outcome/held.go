@@ -42,7 +42,7 @@ func (o *held) changed(_ *Judge, before, after *Scene, by Actor) {
 		case isReady(pod):
 			delete(o.handing, pod.UID)
 		case was == nil || was.UID != pod.UID || by != Cluster || !is(was, corev1.ContainersReady) && !isReady(was):
-		case o.isAsked(was):
+		case was.Annotations[v1.DisruptionAnnotation] != "":
 			o.handing[pod.UID] = "asked"
 		case isDrained(was):
 			o.handing[pod.UID] = "drained"
@@ -60,11 +60,11 @@ func (o *held) outdate(now *Scene) {
 	}
 }
 
-// isAsked reports whether a pod is asked, and was not when the set was last changed.
-func (o *held) isAsked(pod *corev1.Pod) bool {
+// isWithdrawn reports whether a pod is not asked any more what it was asked when the set was changed.
+func (o *held) isWithdrawn(pod *corev1.Pod) bool {
 	asked, open := askedOf(pod)
 	before, was := o.outdated[pod.UID]
-	return open && (!was || before != asked.ID)
+	return was && (!open || asked.ID != before)
 }
 
 // inService is the condition by which a set drains a pod, docs/in-place.md.
@@ -93,7 +93,7 @@ func (o *held) rested(j *Judge, now *Scene) { //nolint:gocyclo // each condition
 		switch {
 		case !isOrdered(set) && how == "" && now.claimsAre(n):
 			j.broken(o, "%s: pod %s is not ready and does not get the update", o.cause(now), name)
-		case how != "" && now.othersAvailable(n):
+		case how != "" && now.othersAvailable(n) && !(how == "asked" && o.isWithdrawn(pod)):
 			j.broken(o, "%s: pod %s stopped being ready when it was to hand over, and nothing follows", how, name)
 		}
 	}

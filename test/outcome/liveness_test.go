@@ -125,6 +125,16 @@ func TestLiveness(t *testing.T) {
 			j.See(Controller, scene(start.Add(after), set))
 		}
 	}
+	// breaks has a pod break that is asked about what the set wants no more; later it is as changed.
+	breaks := func(change ...func(*corev1.Pod)) func(j *Judge) {
+		return func(j *Judge) {
+			j.See(Cluster, scene(start, setOf(ordered, 1), podOfMember(0, true, old, asked)))
+			changed := setOf(ordered, 1, func(set *v1.StatefulSet) { set.Generation, set.Status.ObservedGeneration = 2, 2 })
+			j.See(User, scene(start, changed, podOfMember(0, true, old, asked)))
+			j.See(Cluster, scene(start, changed, podOfMember(0, false, old, asked)))
+			rests(scene(later, changed, podOfMember(0, false, append(change, old)...)))(j)
+		}
+	}
 	writes := func(n int, by Actor) func(j *Judge) {
 		return func(j *Judge) {
 			set := setOf(ordered, 1)
@@ -149,23 +159,19 @@ func TestLiveness(t *testing.T) {
 		"a broken pod has the update":                    {rests(scene(later, setOf(parallel, 2), podOfMember(0, false), podOfMember(1, true))), ""},
 		"a broken pod of an ordered set waits":           {rests(scene(later, setOf(ordered, 2), podOfMember(0, false, old), podOfMember(1, true))), ""},
 		"nothing follows when a pod has handed over":     {rests(scene(start, setOf(ordered, 1), podOfMember(0, true, old, asked)), scene(later, setOf(ordered, 1), podOfMember(0, false, old, asked))), "held] asked"},
-		"a pod breaks whose question is out of date": {func(j *Judge) {
-			j.See(Cluster, scene(start, setOf(ordered, 1), podOfMember(0, true, old, asked)))
-			changed := setOf(ordered, 1, func(set *v1.StatefulSet) { set.Generation, set.Status.ObservedGeneration = 2, 2 })
-			j.See(User, scene(start, changed, podOfMember(0, true, old, asked)))
-			rests(scene(later, changed, podOfMember(0, false, old, asked)))(j)
-		}, ""},
-		"one of four pods is removed where two may be": {scaleIn(1), "pace] slow"},
-		"two of four pods are removed":                 {scaleIn(2), ""},
-		"three of four pods are removed":               {scaleIn(3), "pace] fast"},
-		"a restart is given up at once":                {restart(10_000_000_000, time.Second, false), "restart] early"},
-		"a restart is given up in time":                {restart(30, time.Hour, false), ""},
-		"a pod goes that has restarted":                {restart(10_000_000_000, time.Second, true), ""},
-		"a claim is written again and again":           {writes(100, Controller), "loop] annotations"},
-		"a claim is written a few times":               {writes(10, Controller), ""},
-		"users write a claim again and again":          {writes(100, User), ""},
-		"the status is of an earlier generation":       {rests(scene(later, setOf(ordered, 0, func(set *v1.StatefulSet) { set.Generation = 2 }))), "status] generation"},
-		"the status counts a pod as ready that is not": {rests(scene(later, setOf(ordered, 1, func(set *v1.StatefulSet) { set.Status.ReadyReplicas = 1 }), podOfMember(0, false))), "status] counts"},
+		"a pod breaks whose question is withdrawn":       {breaks(), ""},
+		"a pod breaks whose question is out of date":     {breaks(asked), "held] asked"},
+		"one of four pods is removed where two may be":   {scaleIn(1), "pace] slow"},
+		"two of four pods are removed":                   {scaleIn(2), ""},
+		"three of four pods are removed":                 {scaleIn(3), "pace] fast"},
+		"a restart is given up at once":                  {restart(10_000_000_000, time.Second, false), "restart] early"},
+		"a restart is given up in time":                  {restart(30, time.Hour, false), ""},
+		"a pod goes that has restarted":                  {restart(10_000_000_000, time.Second, true), ""},
+		"a claim is written again and again":             {writes(100, Controller), "loop] annotations"},
+		"a claim is written a few times":                 {writes(10, Controller), ""},
+		"users write a claim again and again":            {writes(100, User), ""},
+		"the status is of an earlier generation":         {rests(scene(later, setOf(ordered, 0, func(set *v1.StatefulSet) { set.Generation = 2 }))), "status] generation"},
+		"the status counts a pod as ready that is not":   {rests(scene(later, setOf(ordered, 1, func(set *v1.StatefulSet) { set.Status.ReadyReplicas = 1 }), podOfMember(0, false))), "status] counts"},
 		"a member is created before a lower one": {func(j *Judge) {
 			j.See(User, scene(start, setOf(ordered, 2)))
 			j.See(Controller, scene(start, setOf(ordered, 2), podOfMember(1, false)))

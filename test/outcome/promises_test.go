@@ -102,6 +102,12 @@ func TestTurns(t *testing.T) {
 			f.judge.Synced(Sync{Clean: true})
 		}
 	}
+	reached := func(f *film) {
+		f.update("b")
+		f.status(func(s *v1.StatefulSetStatus) {
+			s.Rollout = &v1.RolloutStatus{Revision: "b", Released: []v1.OrdinalRange{{First: 1}}}
+		})
+	}
 	checkPromises(t, "turn", map[string]promise{
 		"the highest ordinal is first": {rolling{}, updates(2), ""},
 		"the lowest ordinal is first":  {rolling{}, updates(0), "order: pod web-0"},
@@ -110,12 +116,17 @@ func TestTurns(t *testing.T) {
 			f.claims = map[string]*corev1.PersistentVolumeClaim{"www-web-2": {ObjectMeta: metav1.ObjectMeta{Name: "www-web-2", OwnerReferences: owners}}}
 			updates(1)(f)
 		}, ""},
-		"a member that a step has reached is first": {rolling{}, func(f *film) {
-			f.status(func(s *v1.StatefulSetStatus) {
-				s.Rollout = &v1.RolloutStatus{Revision: "b", Released: []v1.OrdinalRange{{First: 1}}}
-			})
-			updates(1)(f)
+		"a member that a step has reached stays first": {rolling{Order: &v1.UpdateOrder{First: []v1.OrdinalRange{{First: 1}}}}, func(f *film) {
+			reached(f)
+			f.edit(func(set *v1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Order = nil })
+			f.remove(1)
+			f.judge.Synced(Sync{Clean: true})
 		}, ""},
+		"a step reaches a member before the others": {rolling{}, func(f *film) {
+			reached(f)
+			f.remove(1)
+			f.judge.Synced(Sync{Clean: true})
+		}, "order: pod web-1"},
 		"the lowest is first as asked":  {rolling{Order: &v1.UpdateOrder{Direction: v1.AscendingUpdateDirectionType}}, updates(0), ""},
 		"a canary is not first":         {rolling{Order: &v1.UpdateOrder{First: []v1.OrdinalRange{{First: 1}}}}, updates(2), "order: pod web-2"},
 		"a partition keeps the highest": {rolling{Partition: new(int32(3))}, updates(2), ""},

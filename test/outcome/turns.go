@@ -25,9 +25,13 @@ type turns struct {
 	found []string
 	// owning are the pods that own claims, or did in the present sync.
 	owning map[types.UID]bool
+	// passed are, by members that a step has reached, those that came after them then.
+	passed map[int]map[int]bool
 }
 
-func newTurns() *turns { return &turns{versions: newVersions(), owning: map[types.UID]bool{}} }
+func newTurns() *turns {
+	return &turns{versions: newVersions(), owning: map[types.UID]bool{}, passed: map[int]map[int]bool{}}
+}
 
 func (*turns) name() string { return "turn" }
 
@@ -45,6 +49,28 @@ func (o *turns) changed(_ *Judge, before, after *Scene, by Actor) {
 	}
 	o.see(after, by)
 	o.seeOwners(after)
+	o.seePassed(after)
+}
+
+// seePassed notes whom the members that a step has just reached come before. That counts for as long as they are
+// reached, whatever the order is later.
+func (o *turns) seePassed(now *Scene) {
+	if now.Set == nil {
+		return
+	}
+	for _, n := range desired(now.Set) {
+		if !isReleased(now.Set, n) {
+			delete(o.passed, n)
+			continue
+		}
+		if o.passed[n] != nil {
+			continue
+		}
+		o.passed[n] = map[int]bool{}
+		for _, m := range desired(now.Set) {
+			o.passed[n][m] = turnOf(now.Set, n, now.podOf(n)).compare(turnOf(now.Set, m, now.podOf(m))) < 0
+		}
+	}
 }
 
 func (o *turns) synced(j *Judge, now *Scene, sync Sync) {
@@ -88,7 +114,7 @@ func (o *turns) judge(before *Scene, n int, was *corev1.Pod) {
 	turn := turnOf(before.Set, n, was)
 	for _, m := range desired(before.Set) {
 		other := before.podOf(m)
-		if m == n || isReleased(before.Set, n) && !isReleased(before.Set, m) {
+		if m == n || o.passed[n][m] && !isReleased(before.Set, m) {
 			continue
 		}
 		earlier := turnOf(before.Set, m, other)
