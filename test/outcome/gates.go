@@ -21,6 +21,8 @@ import (
 type gates struct {
 	// asked are the pods that were ready when they were asked.
 	asked map[types.UID]opened
+	// agreedTo are the versions to which pods are updated in place because their gates have agreed.
+	agreedTo map[types.UID]string
 }
 
 // opened is a question, and what the set was when it was asked: its generation and its gates.
@@ -36,7 +38,9 @@ type question struct {
 	Operation v1.DisruptionOperationType
 }
 
-func newGates() *gates { return &gates{asked: map[types.UID]opened{}} }
+func newGates() *gates {
+	return &gates{asked: map[types.UID]opened{}, agreedTo: map[types.UID]string{}}
+}
 
 func (*gates) name() string { return "gate" }
 
@@ -55,6 +59,9 @@ func (o *gates) changed(j *Judge, before, after *Scene, by Actor) {
 		}
 	}
 	for _, pod := range after.Pods {
+		if _, underWay := pod.Annotations[v1.InPlaceAnnotation]; !underWay {
+			delete(o.agreedTo, pod.UID)
+		}
 		if asked, open := askedOf(pod); open && isReady(pod) && o.asked[pod.UID].ID != asked.ID {
 			o.asked[pod.UID] = opened{asked, after.Set.Generation, gatesOf(after.Set)}
 		}
@@ -72,8 +79,17 @@ func gatesOf(set *v1.StatefulSet) []v1.DisruptionGate {
 func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.Pod) { //nolint:gocyclo // each condition is one reason to say nothing
 	gone := now == nil || now.UID != was.UID || now.DeletionTimestamp != nil
 	restarted := !gone && !reflect.DeepEqual(was.Spec.Containers, now.Spec.Containers)
-	if !gone && !restarted || hasEnded(was) || o.agreed(after, asked, was) {
+	if !gone && !restarted || hasEnded(was) {
 		return
+	}
+	if o.agreed(after, asked, was) {
+		if restarted {
+			o.agreedTo[was.UID] = version(&now.Spec)
+		}
+		return
+	}
+	if to, underWay := o.agreedTo[was.UID]; underWay && restarted && to == version(&now.Spec) {
+		return // the rest of an update that the gates have agreed to
 	}
 	n, is := ordinal(after.Set, was.Name)
 	if !is || isDesired(after.Set, n) == (asked.Operation == v1.ScaleDownDisruptionOperationType) || !reflect.DeepEqual(o.asked[was.UID].gates, gatesOf(after.Set)) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -36,11 +37,22 @@ func TestOracleOfGates(t *testing.T) {
 		}, "gate: restarted without an answer although ready: pod web-2"},
 		"the gate agrees": {func(f *film) {
 			asks(f)
-			f.change(2, User, func(pod *corev1.Pod) {
-				pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: "example.com/ok", Status: corev1.ConditionTrue, Reason: "Request1"})
-			})
+			agree(f)
 			f.remove(2)
 		}, ""},
+		"the rest of an update is done while the gate is asked about more": {func(f *film) {
+			asks(f)
+			updatesAsAgreed(f)
+			asksToReplace(f)
+			resize(f)
+		}, ""},
+		"an update that the gate has agreed to is over": {func(f *film) {
+			asks(f)
+			updatesAsAgreed(f)
+			f.change(2, Controller, func(pod *corev1.Pod) { delete(pod.Annotations, v1.InPlaceAnnotation) })
+			asksToReplace(f)
+			resize(f)
+		}, "gate: restarted without an answer although ready: pod web-2, which is asked about Replace (question 2)"},
 		"the gate may have had its time": {func(f *film) {
 			f.edit(gated)
 			f.edit(func(set *v1.StatefulSet) { set.Spec.Disruption.Gates[0].TimeoutSeconds = new(int32(60)) })
@@ -75,4 +87,36 @@ func TestOracleOfGates(t *testing.T) {
 			compareReports(t, newFilm(v1.RollingUpdateStatefulSetStrategy{}, ofRollouts...), test.play, test.want)
 		})
 	}
+}
+
+// agree has the gate agree to question 1.
+func agree(f *film) {
+	f.change(2, User, func(pod *corev1.Pod) {
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: "example.com/ok", Status: corev1.ConditionTrue, Reason: "Request1"})
+	})
+}
+
+// updatesAsAgreed begins an update in place to version b.
+func updatesAsAgreed(f *film) {
+	agree(f)
+	f.change(2, Controller, func(pod *corev1.Pod) {
+		pod.Annotations[v1.InPlaceAnnotation] = "{}"
+		pod.Spec.Containers = []corev1.Container{{Name: "db", Image: "b"}}
+	})
+}
+
+// asksToReplace has a user ask for another pod, and the gate be asked about it.
+func asksToReplace(f *film) {
+	f.status(func(s *v1.StatefulSetStatus) {
+		s.Replacements = []v1.MemberReplacement{{Ordinal: 2, PodUID: f.pods["web-2"].UID}}
+	})
+	f.change(2, Controller, func(pod *corev1.Pod) {
+		pod.Annotations[v1.DisruptionAnnotation] = `{"id":2,"operation":"Replace"}`
+	})
+}
+
+func resize(f *film) {
+	f.change(2, Controller, func(pod *corev1.Pod) {
+		pod.Spec.Containers = []corev1.Container{{Name: "db", Image: "b", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("2")}}}}
+	})
 }
