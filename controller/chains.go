@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 )
 
@@ -107,7 +108,7 @@ func (w *walk) begin(ctx context.Context) {
 			w.running++
 			action, began := w.action(l), w.Clock.Now()
 			go func() {
-				w.outcomes <- outcome{l, began, guarded(ctx, func() error { return w.carryOut(ctx, action) })}
+				w.outcomes <- outcome{l, began, hostread.Guarded(ctx, func() error { return w.carryOut(ctx, action) })}
 			}()
 		}
 	}

@@ -6,7 +6,6 @@ package controller
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -82,17 +81,5 @@ func TestChainsWaitForWhatTheyRestOn(t *testing.T) {
 				t.Errorf("got writes to %v, want %v", got, test.want)
 			}
 		})
-	}
-}
-
-func TestAPanicIsTheErrorOfItsOwnAction(t *testing.T) {
-	errs := inParallel(t.Context(), 3, 2, func(i int) error {
-		if i == 1 {
-			panic("boom")
-		}
-		return nil
-	})
-	if errs[0] != nil || errs[2] != nil || errs[1] == nil || !strings.Contains(errs[1].Error(), "boom") {
-		t.Errorf("got %v, want only the second to fail, with boom", errs)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"statefulset.dev/controller/hostread"
 )
 
 // changesKept is for how long at least a change is remembered: longer than a write takes, which may be
@@ -121,7 +123,7 @@ func (t *term) changeHandler(i int) cache.ResourceEventHandler {
 			}
 		},
 		UpdateFunc: report,
-		DeleteFunc: func(object any) { report(lastState(object), nil) },
+		DeleteFunc: func(object any) { report(hostread.LastState(object), nil) },
 	}
 }
 

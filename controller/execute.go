@@ -13,9 +13,11 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 )
 
@@ -219,4 +221,11 @@ func (t *term) confirm(ctx context.Context, set *v1.StatefulSet) error {
 		return &staleRead{errors.New("the set is being deleted")}
 	}
 	return nil
+}
+
+// liveSet reads a set past the caches.
+func (t *term) liveSet(ctx context.Context, set *v1.StatefulSet) (*v1.StatefulSet, error) {
+	return hostread.Again(ctx, t.Clock, func(ctx context.Context) (*v1.StatefulSet, error) {
+		return t.Sets.AppsV1().StatefulSets(set.Namespace).Get(ctx, set.Name, metav1.GetOptions{})
+	})
 }

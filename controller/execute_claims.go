@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -20,7 +21,7 @@ import (
 // createClaims creates the claims of one member at the same time. One that is
 // there already was not seen by the planner, who has to judge it first.
 func (e *execution) createClaims(ctx context.Context, claims []*corev1.PersistentVolumeClaim) error {
-	return joined(inParallel(ctx, len(claims), writesPerSet, func(i int) error { return e.createClaim(ctx, claims[i]) }))
+	return joined(hostread.InParallel(ctx, len(claims), writesPerSet, func(i int) error { return e.createClaim(ctx, claims[i]) }))
 }
 
 func (e *execution) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
@@ -84,7 +85,7 @@ var errPodExists = errors.New("still exists")
 // confirmRemoved makes sure, past the caches, that the set is as it was planned for and that a
 // member of it has no pod.
 func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
 	if err := e.confirmUnchanged(ctx); err != nil {
 		return err
@@ -114,7 +115,7 @@ func (e *execution) confirmDue(due time.Time) error {
 
 // podOf is the pod of a member's name, whoever's, past the caches; nil if there is none.
 func (e *execution) podOf(ctx context.Context, ordinal int) (*corev1.Pod, error) {
-	pod, err := readAgain(ctx, e.term, func(ctx context.Context) (*corev1.Pod, error) {
+	pod, err := hostread.Again(ctx, e.Clock, func(ctx context.Context) (*corev1.Pod, error) {
 		return e.Host.CoreV1().Pods(e.set.Namespace).Get(ctx, identity.PodName(e.set.Name, ordinal), metav1.GetOptions{})
 	})
 	if apierrors.IsNotFound(err) {

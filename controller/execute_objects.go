@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 )
 
@@ -99,7 +100,7 @@ func (e *execution) takeOver(ctx context.Context, kind *objectWatch, action plan
 	}
 	what, patch := objectSubject(action.Object), []byte(nil)
 	err = e.do(ctx, update, what, func(ctx context.Context) error {
-		live, err := readAgain(ctx, e.term, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
+		live, err := hostread.Again(ctx, e.Clock, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
 			return about.Get(ctx, action.At.Name, metav1.GetOptions{})
 		})
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/metadata"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 )
 
@@ -86,7 +87,7 @@ func (e *execution) confirmUnused(ctx context.Context, action plan.DeleteObject)
 	if action.Unused == "" {
 		return e.confirmRemoved(ctx, action.Ordinal)
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
 	if err := e.confirmUnchanged(ctx); err != nil {
 		return err
@@ -112,7 +113,7 @@ func (e *execution) podsThatMayUse(ctx context.Context, action plan.DeleteObject
 		}
 		return []corev1.Pod{*pod}, nil
 	}
-	list, err := readAgain(ctx, e.term, func(ctx context.Context) (*corev1.PodList, error) {
+	list, err := hostread.Again(ctx, e.Clock, func(ctx context.Context) (*corev1.PodList, error) {
 		return e.Host.CoreV1().Pods(e.set.Namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(e.set.Spec.Selector)})
 	})
 	if err != nil {

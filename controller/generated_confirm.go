@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -27,7 +28,7 @@ func (e *execution) confirmUngiven(ctx context.Context, action plan.CreateObject
 	if len(action.Generate) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
 	for _, options := range e.claimsOf(action.Ordinal) {
 		if err := e.confirmNoneGiven(ctx, "claim", action, options, e.claimPage); err != nil {
@@ -69,7 +70,7 @@ func (e *execution) confirmNoneGiven(ctx context.Context, noun string, action pl
 	options.Limit = givenPage
 	for {
 		var next string
-		page, err := readAgain(ctx, e.term, func(ctx context.Context) (page []metav1.Object, err error) {
+		page, err := hostread.Again(ctx, e.Clock, func(ctx context.Context) (page []metav1.Object, err error) {
 			page, next, err = read(ctx, options)
 			return page, err
 		})

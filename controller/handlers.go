@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 )
 
 // handleEvents makes every event of a watched object wake the sets that it
@@ -34,20 +35,12 @@ func (t *term) handlerOf(kind *kind) cache.ResourceEventHandler {
 			t.enqueue(kind.setsOf(t.view, after))
 		},
 		DeleteFunc: func(object any) {
-			object = lastState(object)
+			object = hostread.LastState(object)
 			keys := kind.setsOf(t.view, object)
 			t.podLeft(object, keys)
 			t.enqueue(keys)
 		},
 	}
-}
-
-// lastState is a deleted object as it was last seen, also if its deletion was missed.
-func lastState(object any) any {
-	if unseen, ok := object.(cache.DeletedFinalStateUnknown); ok {
-		return unseen.Obj
-	}
-	return object
 }
 
 func (t *term) enqueue(keys []cache.ObjectName) {

@@ -38,20 +38,9 @@ const (
 	byBucket = "bucket"
 )
 
-func indexBy[T any](values func(T) []string) cache.IndexFunc {
-	return func(object any) ([]string, error) {
-		if typed, ok := object.(T); ok {
-			return values(typed), nil
-		}
-		return nil, nil
-	}
-}
-
 func controllerUID(object metav1.Object) []string {
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil && controller.UID != "" {
 		return []string{string(controller.UID)}
 	}
 	return nil
 }
-
-func in(object metav1.Object, name string) string { return object.GetNamespace() + "/" + name }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -31,23 +30,6 @@ func newInformers(all kinds) (informers, view) {
 		built[kind.resource], v[kind.resource] = informer, informer.GetIndexer()
 	}
 	return built, v
-}
-
-// selecting makes an informer ask for what has a label.
-func selecting(label string) func(*metav1.ListOptions) {
-	return func(options *metav1.ListOptions) {
-		fresh(options)
-		options.LabelSelector = label
-	}
-}
-
-// fresh makes an informer that cannot stream its first list fall back to a list
-// that is read from a quorum. The usual fallback takes what a server's cache has,
-// which may be older than what this controller knew before it restarted.
-func fresh(options *metav1.ListOptions) {
-	if options.ResourceVersion == "0" {
-		options.ResourceVersion = ""
-	}
 }
 
 func (i informers) synced() []cache.InformerSynced {

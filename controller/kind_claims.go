@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -30,19 +31,19 @@ func claimsKind(host kubernetes.Interface) kind {
 		resource: claimsResource,
 		noun:     "claim",
 		inform: func() cache.SharedIndexInformer {
-			return coreinformers.NewFilteredPersistentVolumeClaimInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, fresh)
+			return coreinformers.NewFilteredPersistentVolumeClaimInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, hostread.Fresh)
 		},
 		page: podsInAPage,
 		trim: trimmed(trimClaim),
 		indexes: cache.Indexers{
-			byClaimBase: indexBy(func(claim *corev1.PersistentVolumeClaim) []string {
+			byClaimBase: hostread.IndexBy(func(claim *corev1.PersistentVolumeClaim) []string {
 				if base, ok := baseOfClaim(claim); ok {
-					return []string{in(claim, base)}
+					return []string{hostread.Named(claim, base)}
 				}
 				return nil
 			}),
-			byKnowing: indexBy(func(claim *corev1.PersistentVolumeClaim) []string { return setsKnown(claim, claim.Annotations) }),
-			byClaimOwner: indexBy(func(claim *corev1.PersistentVolumeClaim) []string {
+			byKnowing: hostread.IndexBy(func(claim *corev1.PersistentVolumeClaim) []string { return setsKnown(claim, claim.Annotations) }),
+			byClaimOwner: hostread.IndexBy(func(claim *corev1.PersistentVolumeClaim) []string {
 				if owner := ownerOfClaim(claim); owner != nil {
 					return []string{string(owner.UID)}
 				}
@@ -98,7 +99,7 @@ func setsOfClaim(v view, claim metav1.Object) []*v1.StatefulSet {
 	if !ok {
 		return nil
 	}
-	sets := find[*v1.StatefulSet](v, setsResource, byClaimBase, in(claim, base))
+	sets := find[*v1.StatefulSet](v, setsResource, byClaimBase, hostread.Named(claim, base))
 	for _, key := range setsKnown(claim, claim.GetAnnotations()) {
 		namespace, name, _ := strings.Cut(key, "/")
 		if set, known := get[*v1.StatefulSet](v, setsResource, namespace, name); known {
@@ -121,7 +122,7 @@ func setsKnown(claim metav1.Object, annotations map[string]string) (keys []strin
 	}
 	for at, letter := range base {
 		if letter == '-' && at > 0 && at+1 < len(base) {
-			keys = append(keys, in(claim, base[at+1:]))
+			keys = append(keys, hostread.Named(claim, base[at+1:]))
 		}
 	}
 	return keys
@@ -136,7 +137,7 @@ func baseOfClaim(claim metav1.Object) (string, bool) {
 
 func claimChanged(before, after *corev1.PersistentVolumeClaim) bool {
 	return !equality.Semantic.DeepEqual(before.Spec, after.Spec) || !equality.Semantic.DeepEqual(before.Status, after.Status) ||
-		metaChanged(before.ObjectMeta, after.ObjectMeta)
+		hostread.MetaChanged(before.ObjectMeta, after.ObjectMeta)
 }
 
 // trimClaim keeps stubs of claims that are no member's of the sets that there are, unless they record
@@ -146,11 +147,11 @@ func trimClaim(v view, claim *corev1.PersistentVolumeClaim) any {
 	switch {
 	case !named:
 		return newStub(claim)
-	case !v.has(setsResource, byClaimBase, in(claim, base)) && claim.Annotations[v1.GeneratedAnnotation] == "" && ownerOfClaim(claim) == nil:
+	case !v.has(setsResource, byClaimBase, hostread.Named(claim, base)) && claim.Annotations[v1.GeneratedAnnotation] == "" && ownerOfClaim(claim) == nil:
 		return newUnread(claim)
 	}
 	kept := &corev1.PersistentVolumeClaim{
-		ObjectMeta: trimMeta(&claim.ObjectMeta),
+		ObjectMeta: hostread.TrimMeta(&claim.ObjectMeta),
 		Spec: corev1.PersistentVolumeClaimSpec{
 			Resources:                 corev1.VolumeResourceRequirements{Requests: claim.Spec.Resources.Requests},
 			StorageClassName:          claim.Spec.StorageClassName,

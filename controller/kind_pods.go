@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/identity"
 )
 
@@ -38,19 +39,19 @@ func podsKind(host kubernetes.Interface) kind {
 		resource: podsResource,
 		noun:     "pod",
 		inform: func() cache.SharedIndexInformer {
-			return coreinformers.NewFilteredPodInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, selecting(appsv1.StatefulSetPodNameLabel))
+			return coreinformers.NewFilteredPodInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, hostread.Selecting(appsv1.StatefulSetPodNameLabel))
 		},
 		selector:   appsv1.StatefulSetPodNameLabel,
 		page:       podsInAPage,
 		trim:       trimmed(trimPod),
 		controlled: true,
 		indexes: cache.Indexers{
-			byMemberOf: indexBy(func(pod *corev1.Pod) []string {
+			byMemberOf: hostread.IndexBy(func(pod *corev1.Pod) []string {
 				set, _, ok := identity.ParsePodName(pod.Name)
 				if !ok {
 					return nil
 				}
-				return []string{in(pod, set)}
+				return []string{hostread.Named(pod, set)}
 			}),
 		},
 		concerns: setsOfPod,
@@ -75,12 +76,12 @@ func setsOfPod(v view, pod metav1.Object) []*v1.StatefulSet {
 
 func podChanged(before, after *corev1.Pod) bool {
 	return !equality.Semantic.DeepEqual(before.Spec, after.Spec) || !equality.Semantic.DeepEqual(before.Status, after.Status) ||
-		metaChanged(before.ObjectMeta, after.ObjectMeta)
+		hostread.MetaChanged(before.ObjectMeta, after.ObjectMeta)
 }
 
 func trimPod(_ view, pod *corev1.Pod) any {
 	kept := &corev1.Pod{
-		ObjectMeta: trimMeta(&pod.ObjectMeta),
+		ObjectMeta: hostread.TrimMeta(&pod.ObjectMeta),
 		Spec:       corev1.PodSpec{Volumes: claimVolumes(pod.Spec.Volumes), Subdomain: pod.Spec.Subdomain, ReadinessGates: pod.Spec.ReadinessGates},
 		Status: corev1.PodStatus{
 			Phase:                 pod.Status.Phase,

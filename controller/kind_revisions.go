@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 )
 
 // revisionsInAPage is how many revisions are listed at a time. One holds a template.
@@ -27,19 +28,19 @@ func revisionsKind(host kubernetes.Interface) kind {
 		group:    appsv1.GroupName,
 		noun:     "revision",
 		inform: func() cache.SharedIndexInformer {
-			return appsinformers.NewFilteredControllerRevisionInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, fresh)
+			return appsinformers.NewFilteredControllerRevisionInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, hostread.Fresh)
 		},
 		page:       revisionsInAPage,
 		trim:       trimmed(trimRevision),
 		controlled: true,
 		indexes: cache.Indexers{
-			byRevisionBase: indexBy(func(revision *appsv1.ControllerRevision) []string {
+			byRevisionBase: hostread.IndexBy(func(revision *appsv1.ControllerRevision) []string {
 				if base, ok := baseOfRevision(revision); ok {
-					return []string{in(revision, base)}
+					return []string{hostread.Named(revision, base)}
 				}
 				return nil
 			}),
-			byOrphanage: indexBy(func(revision *appsv1.ControllerRevision) []string {
+			byOrphanage: hostread.IndexBy(func(revision *appsv1.ControllerRevision) []string {
 				if metav1.GetControllerOfNoCopy(revision) != nil {
 					return nil
 				}
@@ -58,7 +59,7 @@ func revisionsKind(host kubernetes.Interface) kind {
 func setsOfRevision(v view, revision metav1.Object) []*v1.StatefulSet {
 	var all []*v1.StatefulSet
 	if base, ok := baseOfRevision(revision); ok {
-		all = append(all, find[*v1.StatefulSet](v, setsResource, byRevisionBase, in(revision, base))...)
+		all = append(all, find[*v1.StatefulSet](v, setsResource, byRevisionBase, hostread.Named(revision, base))...)
 	}
 	if metav1.GetControllerOfNoCopy(revision) == nil {
 		for _, set := range find[*v1.StatefulSet](v, setsResource, byNamespace, revision.GetNamespace()) {
@@ -88,7 +89,7 @@ func baseOfRevision(revision metav1.Object) (string, bool) {
 }
 
 func revisionChanged(before, after *appsv1.ControllerRevision) bool {
-	return before.Revision != after.Revision || metaChanged(before.ObjectMeta, after.ObjectMeta)
+	return before.Revision != after.Revision || hostread.MetaChanged(before.ObjectMeta, after.ObjectMeta)
 }
 
 // trimRevision keeps stubs of what another controller has. A record of another
@@ -101,11 +102,11 @@ func trimRevision(v view, revision *appsv1.ControllerRevision) any {
 	case controller == nil, isOurs(controller):
 	case controller.Kind != v1.Kind || !named:
 		return newStub(revision)
-	case !v.has(setsResource, byRevisionBase, in(revision, base)):
+	case !v.has(setsResource, byRevisionBase, hostread.Named(revision, base)):
 		return newUnread(revision)
 	}
 	return &appsv1.ControllerRevision{
-		ObjectMeta: trimMeta(&revision.ObjectMeta),
+		ObjectMeta: hostread.TrimMeta(&revision.ObjectMeta),
 		Data:       revision.Data,
 		Revision:   revision.Revision,
 	}

@@ -11,6 +11,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
 	setinformers "statefulset.dev/client/informers/externalversions/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/identity"
 )
 
@@ -22,27 +23,29 @@ func setsKind(sets versioned.Interface) kind {
 		group:    v1.GroupName,
 		noun:     "set",
 		inform: func() cache.SharedIndexInformer {
-			return setinformers.NewFilteredStatefulSetInformer(sets, metav1.NamespaceAll, 0, cache.Indexers{}, fresh)
+			return setinformers.NewFilteredStatefulSetInformer(sets, metav1.NamespaceAll, 0, cache.Indexers{}, hostread.Fresh)
 		},
 		trim: trimmed(trimSet),
 		indexes: cache.Indexers{
 			byNamespace: cache.MetaNamespaceIndexFunc,
-			byUID:       indexBy(func(set *v1.StatefulSet) []string { return []string{string(set.UID)} }),
-			byClaimBase: indexBy(func(set *v1.StatefulSet) []string {
+			byUID:       hostread.IndexBy(func(set *v1.StatefulSet) []string { return []string{string(set.UID)} }),
+			byClaimBase: hostread.IndexBy(func(set *v1.StatefulSet) []string {
 				var bases []string
 				for _, base := range claimBases(set) {
-					bases = append(bases, in(set, base))
+					bases = append(bases, hostread.Named(set, base))
 				}
 				return bases
 			}),
-			byObjectKind: indexBy(func(set *v1.StatefulSet) []string {
+			byObjectKind: hostread.IndexBy(func(set *v1.StatefulSet) []string {
 				var kinds []string
 				for _, kind := range identity.ObjectKinds(set) {
 					kinds = append(kinds, kind.GroupKind().String())
 				}
 				return kinds
 			}),
-			byRevisionBase: indexBy(func(set *v1.StatefulSet) []string { return []string{in(set, identity.RevisionBase(set.Name))} }),
+			byRevisionBase: hostread.IndexBy(func(set *v1.StatefulSet) []string {
+				return []string{hostread.Named(set, identity.RevisionBase(set.Name))}
+			}),
 		},
 		concerns: setsOfSet,
 		changed:  setChanged,
@@ -63,7 +66,7 @@ func setsOfSet(v view, object metav1.Object) []*v1.StatefulSet {
 	}
 	all := []*v1.StatefulSet{set}
 	for _, base := range claimBases(set) {
-		all = append(all, find[*v1.StatefulSet](v, setsResource, byClaimBase, in(set, base))...)
+		all = append(all, find[*v1.StatefulSet](v, setsResource, byClaimBase, hostread.Named(set, base))...)
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/controller/hostread"
 )
 
 // resource names one kind of object that we watch and write.
@@ -81,7 +82,7 @@ func (all kinds) of(named resource) *kind {
 func (k *kind) indexers() cache.Indexers {
 	all := cache.Indexers{}
 	if k.controlled {
-		all[byController] = indexBy(controllerUID)
+		all[byController] = hostread.IndexBy(controllerUID)
 	}
 	maps.Copy(all, k.indexes)
 	return all

@@ -19,6 +19,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	setsfake "statefulset.dev/client/clientset/versioned/fake"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/identity"
 )
 
@@ -31,16 +32,18 @@ func configKind(host *fake.Clientset) kind {
 		resource: configResource,
 		noun:     "config map",
 		inform: func() cache.SharedIndexInformer {
-			return coreinformers.NewFilteredConfigMapInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, selecting("app"))
+			return coreinformers.NewFilteredConfigMapInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, hostread.Selecting("app"))
 		},
 		selector:   "app",
 		page:       100,
 		controlled: true,
 		trim: trimmed(func(_ view, config *corev1.ConfigMap) any {
-			return &corev1.ConfigMap{ObjectMeta: trimMeta(&config.ObjectMeta)}
+			return &corev1.ConfigMap{ObjectMeta: hostread.TrimMeta(&config.ObjectMeta)}
 		}),
 		concerns: func(view, metav1.Object) []*v1.StatefulSet { return nil },
-		changed:  differing(func(before, after *corev1.ConfigMap) bool { return metaChanged(before.ObjectMeta, after.ObjectMeta) }),
+		changed: differing(func(before, after *corev1.ConfigMap) bool {
+			return hostread.MetaChanged(before.ObjectMeta, after.ObjectMeta)
+		}),
 		endpoint: through[*corev1.ConfigMap, *corev1.ConfigMapList](host.CoreV1().ConfigMaps),
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -46,7 +47,7 @@ func track(object any) any {
 	if !ok {
 		return object
 	}
-	kept := &tracked{ObjectMeta: trimMeta(&about.ObjectMeta)}
+	kept := &tracked{ObjectMeta: hostread.TrimMeta(&about.ObjectMeta)}
 	for key, value := range about.Annotations {
 		if identity.IsReserved(key) {
 			if kept.Annotations == nil {
@@ -106,7 +107,7 @@ func latest(a, b time.Time) time.Time {
 
 // differs reports whether two states of an object are different for the planner.
 func (o *tracked) differs(other *tracked) bool {
-	return o.ours != other.ours || o.by != other.by || o.later != other.later || metaChanged(o.ObjectMeta, other.ObjectMeta) ||
+	return o.ours != other.ours || o.by != other.by || o.later != other.later || hostread.MetaChanged(o.ObjectMeta, other.ObjectMeta) ||
 		!equality.Semantic.DeepEqual(o.Annotations, other.Annotations)
 }
 
@@ -213,7 +214,7 @@ func (m *memo) awaitObjects(kind schema.GroupKind, version string) {
 	if m.objects.versions == nil {
 		m.objects.versions = map[schema.GroupKind]string{}
 	}
-	if before, ok := m.objects.versions[kind]; !ok || !reached(before, version) {
+	if before, ok := m.objects.versions[kind]; !ok || !hostread.Reached(before, version) {
 		m.objects.versions[kind] = version
 	}
 }
@@ -223,7 +224,7 @@ func (m *memo) showsObjects(kind schema.GroupKind, version string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	wrote, awaits := m.objects.versions[kind]
-	if !awaits || reached(version, wrote) {
+	if !awaits || hostread.Reached(version, wrote) {
 		delete(m.objects.versions, kind)
 		return true
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
@@ -42,7 +43,7 @@ func (t *term) readObjects(ctx context.Context, known *memo, world *plan.World, 
 	templates, wrong := identity.OverridesWithin(world.Evaluation, world.Set).Objects()
 	known.expectOutputs(due)
 	found := make([]readOutputs, len(due))
-	errs := inParallel(ctx, len(due), outputsAtOnce, func(i int) (err error) {
+	errs := hostread.InParallel(ctx, len(due), outputsAtOnce, func(i int) (err error) {
 		at := slices.IndexFunc(templates, func(o identity.Object) bool { return o.Template().Name == due[i].Template })
 		if wrong != nil || at < 0 {
 			return errors.New("its template cannot be read")
@@ -63,7 +64,7 @@ func (t *term) readObjects(ctx context.Context, known *memo, world *plan.World, 
 
 // readObject reads an object past the cache, and what it gives.
 func (t *term) readObject(ctx context.Context, known *memo, object *plan.Object, template identity.Object, ordinal int) (readOutputs, error) {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
 	watched, _ := t.objects.of(template.Kind(), known.key.Namespace)
 	if watched == nil {
@@ -73,7 +74,7 @@ func (t *term) readObject(ctx context.Context, known *memo, object *plan.Object,
 	if !ok {
 		return readOutputs{}, errors.New("the kind is not known any more")
 	}
-	live, err := readAgain(discreet(ctx, template.Kind()), t, func(ctx context.Context) (*unstructured.Unstructured, error) {
+	live, err := hostread.Again(discreet(ctx, template.Kind()), t.Clock, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return t.Objects.Dynamic.Resource(at).Namespace(known.key.Namespace).Get(ctx, object.Name, metav1.GetOptions{})
 	})
 	switch {
@@ -166,7 +167,7 @@ func (m *memo) keepOutputs(uid types.UID, read readOutputs) {
 func (m *memo) outputsOf(object *tracked) (values map[string]render.Output, differs string, read bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if last, ok := m.objects.outputs[object.UID]; ok && reached(last.version, object.ResourceVersion) {
+	if last, ok := m.objects.outputs[object.UID]; ok && hostread.Reached(last.version, object.ResourceVersion) {
 		return last.values, last.differs, true
 	}
 	return nil, "", false

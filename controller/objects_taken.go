@@ -16,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -165,7 +166,7 @@ func (t *term) readTaken(ctx context.Context, known *memo, kind *objectWatch, wo
 		}
 	}
 	_, due := known.takenOf(kind.kind.GroupKind(), now)
-	err := errors.Join(inParallel(ctx, len(due), unlabeledPodsAtOnce, func(i int) error {
+	err := errors.Join(hostread.InParallel(ctx, len(due), unlabeledPodsAtOnce, func(i int) error {
 		if _, ok := kind.named(world.Set.Namespace, due[i].name); ok {
 			return nil
 		}
@@ -193,13 +194,13 @@ func (t *term) readTaken(ctx context.Context, known *memo, kind *objectWatch, wo
 
 // lookAtTaken reads an object that is not in the cache.
 func (t *term) lookAtTaken(ctx context.Context, known *memo, kind *objectWatch, name takenName) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
 	objects, ok := kind.about(known.key.Namespace)
 	if !ok {
 		return nil
 	}
-	live, err := readAgain(ctx, t, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
+	live, err := hostread.Again(ctx, t.Clock, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
 		return objects.Get(ctx, name.name, metav1.GetOptions{})
 	})
 	switch {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 )
 
@@ -54,20 +55,22 @@ func (w *objectWatch) watch(ctx context.Context, resource string) {
 	objects := w.Objects.Metadata.Resource(w.kind.GroupVersion().WithResource(resource)).Namespace(w.namespace)
 	lists := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			selecting(v1.ObjectSetLabel)(&options)
+			hostread.Selecting(v1.ObjectSetLabel)(&options)
 			list, err := objects.List(ctx, options)
 			w.answered(err)
 			return list, err //nolint:wrapcheck // the informer reads it
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			selecting(v1.ObjectSetLabel)(&options)
+			hostread.Selecting(v1.ObjectSetLabel)(&options)
 			stream, err := objects.Watch(ctx, options)
 			w.answered(err)
 			return stream, err //nolint:wrapcheck // the informer reads it
 		},
 	}
 	informer := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(lists, w.Objects.Metadata), &metav1.PartialObjectMetadata{}, 0, cache.Indexers{
-		bySet: indexBy(func(object *tracked) []string { return []string{in(object, object.Labels[v1.ObjectSetLabel])} }),
+		bySet: hostread.IndexBy(func(object *tracked) []string {
+			return []string{hostread.Named(object, object.Labels[v1.ObjectSetLabel])}
+		}),
 	})
 	// Neither fails before the informer runs.
 	_ = informer.SetTransform(func(object any) (any, error) { return track(object), nil })
@@ -76,7 +79,7 @@ func (w *objectWatch) watch(ctx context.Context, resource string) {
 		UpdateFunc: func(before, after any) {
 			w.happened(before, after)
 		},
-		DeleteFunc: func(object any) { w.happened(nil, lastState(object)) },
+		DeleteFunc: func(object any) { w.happened(nil, hostread.LastState(object)) },
 	})
 	w.watchMu.Lock()
 	w.informer = informer

@@ -14,6 +14,8 @@ import (
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+
+	"statefulset.dev/controller/hostread"
 )
 
 // roomInterval is how often at most room in the quotas of a namespace is taken for a
@@ -52,7 +54,7 @@ func trimQuota(object any) (any, error) {
 	if !ok {
 		return object, nil
 	}
-	return &corev1.ResourceQuota{ObjectMeta: trimMeta(&quota.ObjectMeta), Status: quota.Status}, nil
+	return &corev1.ResourceQuota{ObjectMeta: hostread.TrimMeta(&quota.ObjectMeta), Status: quota.Status}, nil
 }
 
 // watchQuotas begins to watch quotas, if nobody has yet.
@@ -68,7 +70,7 @@ func (t *term) watchQuotas(ctx context.Context) {
 				}
 			},
 			DeleteFunc: func(object any) {
-				if quota, ok := lastState(object).(*corev1.ResourceQuota); ok {
+				if quota, ok := hostread.LastState(object).(*corev1.ResourceQuota); ok {
 					t.wakeForRoom(quota.Namespace)
 				}
 			},

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+
+	"statefulset.dev/controller/hostread"
 )
 
 // stub is what the caches keep of an object that can be no set's: that its name is
@@ -31,7 +33,7 @@ type stub struct {
 type unread struct{ stub }
 
 func newStub(object metav1.Object) *stub {
-	return &stub{text: in(object, object.GetName()) + " " + object.GetResourceVersion()}
+	return &stub{text: hostread.Named(object, object.GetName()) + " " + object.GetResourceVersion()}
 }
 
 func newUnread(object metav1.Object) *unread { return &unread{*newStub(object)} }
@@ -78,10 +80,10 @@ func bucketOf(base string) string {
 // indexStubs finds stubs by the bucket of their base: what is left of a name without its
 // ordinal or hash.
 func indexStubs[S bucketed](baseOf func(metav1.Object) (string, bool)) cache.IndexFunc {
-	return indexBy(func(s S) []string {
+	return hostread.IndexBy(func(s S) []string {
 		about := s.about()
 		if base, ok := baseOf(about); ok {
-			return []string{bucketOf(in(about, base))}
+			return []string{bucketOf(hostread.Named(about, base))}
 		}
 		return nil
 	})
@@ -92,7 +94,7 @@ func stubsOf[S bucketed](v view, kind resource, base string, baseOf func(metav1.
 	var all []S
 	for _, s := range find[S](v, kind, byBucket, bucketOf(base)) {
 		about := s.about()
-		if its, ok := baseOf(about); ok && in(about, its) == base {
+		if its, ok := baseOf(about); ok && hostread.Named(about, its) == base {
 			all = append(all, s)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
@@ -38,7 +39,7 @@ var errEvaluationTime = fmt.Errorf("expressions took longer than %s", evaluation
 // needs to. A set that failed, even by a panic, waits longer each time.
 func (t *term) syncAndRequeue(ctx context.Context, turn *turn, key cache.ObjectName) {
 	var again time.Duration
-	err := guarded(ctx, func() (err error) {
+	err := hostread.Guarded(ctx, func() (err error) {
 		again, err = t.sync(ctx, turn, key)
 		return err
 	})

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/identity"
 )
 
@@ -100,7 +101,7 @@ func (t *term) searchUnlabeledPods(ctx context.Context, set *v1.StatefulSet, m *
 	if err != nil {
 		return fmt.Errorf("selecting pods without label: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
 	pods, err := t.Host.CoreV1().Pods(set.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.Add(*unlabeled).String(), ResourceVersion: "0", Limit: podsInAPage})
 	if err != nil {
@@ -186,7 +187,7 @@ func (t *term) readUnlabeledPods(ctx context.Context, m *memo) ([]*corev1.Pod, e
 		}
 	}
 	due := m.unlabeledPodsDue(t.Clock.Now())
-	errs := inParallel(ctx, len(due), unlabeledPodsAtOnce, func(i int) error { return t.lookAtUnlabeledPod(ctx, m, due[i]) })
+	errs := hostread.InParallel(ctx, len(due), unlabeledPodsAtOnce, func(i int) error { return t.lookAtUnlabeledPod(ctx, m, due[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
@@ -194,7 +195,7 @@ func (t *term) readUnlabeledPods(ctx context.Context, m *memo) ([]*corev1.Pod, e
 }
 
 func (t *term) lookAtUnlabeledPod(ctx context.Context, m *memo, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
 	pod, err := lookUp[*corev1.Pod](ctx, t.kinds.of(podsResource), m.key.Namespace, name)
 	switch {

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -26,11 +27,11 @@ const unreadAtOnce = 16
 func (v view) unreadOf(set *v1.StatefulSet) map[*unread]resource {
 	wanted := map[*unread]resource{}
 	for _, base := range claimBases(set) {
-		for _, s := range stubsOf[*unread](v, claimsResource, in(set, base), baseOfClaim) {
+		for _, s := range stubsOf[*unread](v, claimsResource, hostread.Named(set, base), baseOfClaim) {
 			wanted[s] = claimsResource
 		}
 	}
-	for _, s := range stubsOf[*unread](v, revisionsResource, in(set, identity.RevisionBase(set.Name)), baseOfRevision) {
+	for _, s := range stubsOf[*unread](v, revisionsResource, hostread.Named(set, identity.RevisionBase(set.Name)), baseOfRevision) {
 		wanted[s] = revisionsResource
 	}
 	return wanted
@@ -42,7 +43,7 @@ func (v view) unreadOf(set *v1.StatefulSet) map[*unread]resource {
 func (t *term) readUnread(ctx context.Context, known *memo, world *plan.World) error {
 	wanted := t.view.unreadOf(world.Set)
 	missing := known.missing(wanted)
-	err := errors.Join(inParallel(ctx, len(missing), unreadAtOnce, func(i int) error {
+	err := errors.Join(hostread.InParallel(ctx, len(missing), unreadAtOnce, func(i int) error {
 		return t.read(ctx, known, missing[i], wanted[missing[i]])
 	})...)
 	if err != nil {
@@ -62,7 +63,7 @@ func (t *term) readUnread(ctx context.Context, known *memo, world *plan.World) e
 // read reads what a stub stands for. What is gone by now is left out; its event is on the
 // way.
 func (t *term) read(ctx context.Context, known *memo, s *unread, of resource) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
 	kind := t.kinds.of(of)
 	about := s.about()

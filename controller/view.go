@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -98,7 +99,7 @@ func (v view) world(set *v1.StatefulSet, now time.Time) plan.World {
 func (v view) podsOf(set *v1.StatefulSet) []*corev1.Pod {
 	return distinct(
 		find[*corev1.Pod](v, podsResource, byController, string(set.UID)),
-		find[*corev1.Pod](v, podsResource, byMemberOf, in(set, set.Name)),
+		find[*corev1.Pod](v, podsResource, byMemberOf, hostread.Named(set, set.Name)),
 	)
 }
 
@@ -110,12 +111,12 @@ func (v view) revisionsOf(set *v1.StatefulSet) []*appsv1.ControllerRevision {
 		}
 	}
 	var taken []*appsv1.ControllerRevision
-	for _, stub := range stubsOf[*stub](v, revisionsResource, in(set, identity.RevisionBase(set.Name)), baseOfRevision) {
+	for _, stub := range stubsOf[*stub](v, revisionsResource, hostread.Named(set, identity.RevisionBase(set.Name)), baseOfRevision) {
 		taken = append(taken, &appsv1.ControllerRevision{ObjectMeta: *stub.about()})
 	}
 	return distinct(
 		find[*appsv1.ControllerRevision](v, revisionsResource, byController, string(set.UID)),
-		find[*appsv1.ControllerRevision](v, revisionsResource, byRevisionBase, in(set, identity.RevisionBase(set.Name))),
+		find[*appsv1.ControllerRevision](v, revisionsResource, byRevisionBase, hostread.Named(set, identity.RevisionBase(set.Name))),
 		adoptable, taken,
 	)
 }
@@ -125,7 +126,7 @@ func (v view) revisionsOf(set *v1.StatefulSet) []*appsv1.ControllerRevision {
 func (v view) claimsOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
 	var claims []*corev1.PersistentVolumeClaim
 	for _, base := range claimBases(set) {
-		claims = append(claims, find[*corev1.PersistentVolumeClaim](v, claimsResource, byClaimBase, in(set, base))...)
+		claims = append(claims, find[*corev1.PersistentVolumeClaim](v, claimsResource, byClaimBase, hostread.Named(set, base))...)
 	}
 	return claims
 }
@@ -133,7 +134,7 @@ func (v view) claimsOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
 // knowingOf finds the claims that record generated Secrets and may be of claim templates that the set has
 // had.
 func (v view) knowingOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
-	return find[*corev1.PersistentVolumeClaim](v, claimsResource, byKnowing, in(set, set.Name))
+	return find[*corev1.PersistentVolumeClaim](v, claimsResource, byKnowing, hostread.Named(set, set.Name))
 }
 
 // ownedClaims finds the claims that a set or its pods control, and that are not of its claim templates any
@@ -157,7 +158,7 @@ func (v view) ownedClaims(set *v1.StatefulSet, pods []*corev1.Pod) (claims []*co
 func (v view) rivalsOf(set *v1.StatefulSet) map[string]string {
 	var rivals map[string]string
 	for i, base := range claimBases(set) {
-		for _, other := range find[*v1.StatefulSet](v, setsResource, byClaimBase, in(set, base)) {
+		for _, other := range find[*v1.StatefulSet](v, setsResource, byClaimBase, hostread.Named(set, base)) {
 			if other.UID == set.UID || !older(other, set) {
 				continue
 			}

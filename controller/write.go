@@ -6,7 +6,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,12 +15,12 @@ import (
 	"k8s.io/klog/v2"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 )
 
-// writeTimeout is how long a write may take, admission webhooks included. It is not
-// cut short by the end of the term.
-const writeTimeout = 30 * time.Second
+// writeTimeout is how long a write may take. It is not cut short by the end of the term.
+const writeTimeout = hostread.Timeout
 
 func (e *execution) add(ctx context.Context, kind resource, what subject, object metav1.Object) error {
 	return e.do(ctx, create, what, func(ctx context.Context) error {

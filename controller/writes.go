@@ -5,8 +5,8 @@ package controller
 
 import (
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 
+	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 )
 
@@ -47,7 +47,7 @@ func (m *memo) wrote(kind resource, version string) {
 	if f.versions == nil {
 		f.versions = map[resource]string{}
 	}
-	if before, ok := f.versions[kind]; !ok || !reached(before, version) {
+	if before, ok := f.versions[kind]; !ok || !hostread.Reached(before, version) {
 		f.versions[kind] = version
 	}
 }
@@ -68,7 +68,7 @@ func (m *memo) unseen(v view) []resource {
 	f := &m.footprint
 	var unseen []resource
 	for kind, version := range f.versions {
-		if reached(v.version(kind), version) {
+		if hostread.Reached(v.version(kind), version) {
 			delete(f.versions, kind)
 		} else {
 			unseen = append(unseen, kind)
@@ -111,14 +111,4 @@ func (m *memo) isOwnStatus(version string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return version == m.footprint.status || version == m.footprint.marked
-}
-
-// reached reports whether a view at version a shows what was written at b.
-// Versions that are not numbers tell nothing but whether they are the same.
-func reached(a, b string) bool {
-	order, err := resourceversion.CompareResourceVersion(a, b)
-	if err != nil {
-		return a == b
-	}
-	return order >= 0
 }

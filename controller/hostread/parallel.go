@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package hostread
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// inParallel calls do for 0 to n-1, no more than limit at a time, and returns what
+// InParallel calls do for 0 to n-1, no more than limit at a time, and returns what
 // each returned. A panic becomes the error of its own call.
-func inParallel(ctx context.Context, n, limit int, do func(int) error) []error {
+func InParallel(ctx context.Context, n, limit int, do func(int) error) []error {
 	errs := make([]error, n)
 	var running sync.WaitGroup
 	slots := make(chan struct{}, limit)
@@ -22,15 +22,15 @@ func inParallel(ctx context.Context, n, limit int, do func(int) error) []error {
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			errs[i] = guarded(ctx, func() error { return do(i) })
+			errs[i] = Guarded(ctx, func() error { return do(i) })
 		})
 	}
 	running.Wait()
 	return errs
 }
 
-// guarded turns a panic into an error. Where it came from is logged.
-func guarded(ctx context.Context, do func() error) (err error) {
+// Guarded turns a panic into an error. Where it came from is logged.
+func Guarded(ctx context.Context, do func() error) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic: %v", reason)

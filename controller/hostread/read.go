@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package hostread
 
 import (
 	"context"
@@ -9,39 +9,33 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-
-	v1 "statefulset.dev/api/apps/v1"
+	"k8s.io/utils/clock"
 )
 
-// rereads are the pauses before something is read again.
-func rereads() wait.Backoff {
+// Timeout is how long a request to the host may take, admission webhooks included.
+const Timeout = 30 * time.Second
+
+// pauses are those before something is read again.
+func pauses() wait.Backoff {
 	return wait.Backoff{Duration: 50 * time.Millisecond, Factor: 3, Jitter: 0.1, Steps: 3}
 }
 
-// readAgain reads something past the caches, and again after pauses if that fails in a way that may pass.
+// Again reads something past the caches, and again after pauses if that fails in a way that may pass.
 // Several reads come before some writes, and if each of their failures put the write off, a host that
 // fails half of the requests would have it put off for as long as there is patience.
-func readAgain[T any](ctx context.Context, t *term, read func(context.Context) (T, error)) (T, error) {
-	for pauses := rereads(); ; {
+func Again[T any](ctx context.Context, clock clock.Clock, read func(context.Context) (T, error)) (T, error) {
+	for left := pauses(); ; {
 		found, err := read(ctx)
-		if err == nil || pauses.Steps == 0 || !mayPass(err) {
+		if err == nil || left.Steps == 0 || !mayPass(err) {
 			return found, err
 		}
 		select {
-		case <-t.Clock.After(pauses.Step()):
+		case <-clock.After(left.Step()):
 		case <-ctx.Done():
 			return found, err
 		}
 	}
-}
-
-// liveSet reads a set past the caches.
-func (t *term) liveSet(ctx context.Context, set *v1.StatefulSet) (*v1.StatefulSet, error) {
-	return readAgain(ctx, t, func(ctx context.Context) (*v1.StatefulSet, error) {
-		return t.Sets.AppsV1().StatefulSets(set.Namespace).Get(ctx, set.Name, metav1.GetOptions{})
-	})
 }
 
 // mayPass reports whether a read failed on the way, or in the host. One that the host has no time for
