@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/controller/objects"
 	"statefulset.dev/identity"
 )
 
@@ -31,7 +32,7 @@ type Config struct {
 	Host kubernetes.Interface
 	// Objects reach what templates of sets describe beside pods. Without them, sets that have such
 	// templates wait.
-	Objects *ObjectClients
+	Objects *objects.Clients
 	// ObjectNamespaces are those in which objects are created, watched and deleted; nil stands for all. Sets of
 	// other namespaces that describe objects keep what they have, and are stalled.
 	ObjectNamespaces identity.ObjectNamespaces

@@ -18,15 +18,11 @@
 // stubs (stub.go); a set that comes later and wants them has them read (unread.go).
 //
 // Beside the table, two things are watched while something asks for them, and nothing
-// but that waits for them. Objects that sets describe may be of any kind: of each that
-// a set has a template of, the metadata are watched (objects.go, objects_kind.go); what
-// an object gives is read when a pod waits for it (objects_outputs.go), and so is one
-// that has a name which an object is to have (objects_taken.go). How they are made and
-// applied is in execute_objects.go and objects_fields.go, what becomes of drawn Secrets
-// in objects_generated.go and execute_generated.go, and what is remembered of all of
-// them in objects_memory.go. Quotas are watched from the first refusal that is theirs
-// (quotas.go). What not every host can do, or lets the controller do, is asked when it
-// matters to a set for the first time (abilities.go).
+// but that waits for them. Objects that sets describe may be of any kind: objects/ watches
+// them, and remembers what was written of them. How they are created, applied and deleted is
+// in execute_objects.go, execute_generated.go and execute_retention.go. Quotas are watched from
+// the first refusal that is theirs (quotas.go). What not every host can do, or lets the
+// controller do, is asked when it matters to a set for the first time (abilities.go).
 //
 // An event of a watched object becomes the keys of the sets that it concerns
 // (handlers.go). A worker takes a key and syncs that set (sync.go): it gathers what the
@@ -48,6 +44,8 @@
 //   - Every write asks first whether the term still holds (lease.go), by the
 //     lease's own duration, so that a process that was stopped and wakes up late
 //     writes nothing.
+//
+// What the controller and its rooms share to read the host is in hostread/.
 //
 // When the context of Run ends, no new write begins, those under way are waited
 // for, and then the lease is given back.

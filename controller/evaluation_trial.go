@@ -18,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/objects"
 	"statefulset.dev/identity"
 )
 
@@ -92,14 +93,23 @@ func ServeTrial(ctx context.Context, in io.Reader) error {
 		rehearse(ctx, identity.EvaluationOf(request.Set, request.Older...), request.Members)
 		return nil
 	}
-	objects, wrong := identity.OverridesOf(request.Set).Objects()
-	if at := slices.IndexFunc(objects, func(o identity.Object) bool { return o.Template().Name == request.Template }); wrong == nil && at >= 0 {
-		gives(objects[at], &unstructured.Unstructured{Object: request.Object})
+	templates, wrong := identity.OverridesOf(request.Set).Objects()
+	if at := slices.IndexFunc(templates, func(o identity.Object) bool { return o.Template().Name == request.Template }); wrong == nil && at >= 0 {
+		objects.Gives(templates[at], &unstructured.Unstructured{Object: request.Object})
 	}
 	return nil
 }
 
-// tryOutputs evaluates the outputs of an object of a set that is suspected.
+// trialOf evaluates the outputs of an object of a set that is suspected in another process.
+func (t *term) trialOf(known *memo) objects.Trial {
+	return func(ctx context.Context, template identity.Object, live *unstructured.Unstructured) error {
+		if !known.isSuspected() {
+			return nil
+		}
+		return t.tryOutputs(ctx, known, template, live)
+	}
+}
+
 func (t *term) tryOutputs(ctx context.Context, known *memo, template identity.Object, live *unstructured.Unstructured) error {
 	set, ok := get[*v1.StatefulSet](t.view, setsResource, known.key.Namespace, known.key.Name)
 	if !ok || len(template.Template().Outputs) == 0 {

@@ -4,24 +4,16 @@
 package controller
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"strings"
 
-	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/klog/v2"
 
 	v1 "statefulset.dev/api/apps/v1"
 )
-
-// generateManager is the manager of what is drawn for a Secret. It applies nothing, so that what it owns
-// stays, whatever is applied later.
-const generateManager = objectManager + "-generate"
 
 // drawn are random texts, by key.
 type drawn map[string]string
@@ -73,13 +65,4 @@ func silenced(err error) error {
 	told := status.Status()
 	told.Message, told.Details = instead, nil
 	return &apierrors.StatusError{ErrStatus: told}
-}
-
-// discreet is a context in which clients log nothing about Secrets: at high verbosity they would log
-// what is sent and answered.
-func discreet(ctx context.Context, kind schema.GroupVersionKind) context.Context {
-	if kind.GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
-		return ctx
-	}
-	return klog.NewContext(ctx, logr.Discard())
 }

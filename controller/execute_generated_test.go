@@ -5,6 +5,7 @@ package controller
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
@@ -24,10 +26,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/objects"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -74,6 +78,7 @@ func newVaultTerm(t *testing.T, known ...runtime.Object) (*term, *vault, *v1.Sta
 	set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "auth", Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(IDENTITY)-auth"}}`)},
 		Generate: []v1.GeneratedKey{{Key: "password", Bytes: 24}, {Key: "token", Bytes: 64}}}}
 	term, host := newTestTerm(t, set)
+	host.Resources = []*metav1.APIResourceList{{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "secrets", Kind: "Secret", Namespaced: true}}}}
 	for _, object := range known {
 		if err := host.Tracker().Add(object); err != nil {
 			t.Fatal(err)
@@ -86,14 +91,20 @@ func newVaultTerm(t *testing.T, known ...runtime.Object) (*term, *vault, *v1.Sta
 	term.Tracer = spans.Tracer("controller")
 	config := &rest.Config{Host: server.URL}
 	config.Wrap(TraceRequests(spans))
-	clients, err := NewObjectClients(config)
+	clients, err := objects.NewClients(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	term.Objects = clients
-	kind := newObjectKind(t.Context(), term, schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
-	kind.resource = "secrets"
-	term.objects.watched[schema.GroupKind{Kind: "Secret"}] = kind
+	term.objects = term.newWatcher()
+	t.Cleanup(term.objects.Begin(t.Context()))
+	secrets := schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		_, known := term.objects.Place(secrets, set.Namespace)
+		return known, nil
+	}); err != nil {
+		t.Fatalf("waiting until the host has said what it calls Secrets: %v", err)
+	}
 	templates, _ := identity.OverridesOf(set).Objects()
 	made, _ := templates[0].Make(0)
 	return term, served, set, plan.CreateObject{Template: "auth", Object: made, Generate: set.Spec.ObjectTemplates[0].Generate}
@@ -214,51 +225,5 @@ func TestNothingIsDrawnForWhomTheHostSaysWasGivenIt(t *testing.T) {
 				t.Errorf("drawn %d times, stopped by %v, want %d", len(host.posts), done.stopped, test.want)
 			}
 		})
-	}
-}
-
-func TestWhatIsDrawnStaysWithWhoDrewIt(t *testing.T) {
-	posted := entry(metav1.ManagedFieldsOperationUpdate, `{"f:data":{".":{},"f:password":{}},"f:metadata":{"f:annotations":{".":{},"f:apps.statefulset.dev/generated":{},"f:apps.statefulset.dev/owner":{}},"f:labels":{".":{},"f:a":{}}},"f:type":{}}`)
-	posted.Manager = generateManager
-	live := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "7", ManagedFields: []metav1.ManagedFieldsEntry{posted}}}
-	patch, err := takeOverPatch(live)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ops []struct {
-		Path  string          `json:"path"`
-		Value json.RawMessage `json:"value"`
-	}
-	if err := json.Unmarshal(patch, &ops); err != nil || len(ops) != 2 {
-		t.Fatalf("the patch is %s: %v", patch, err)
-	}
-	if err := json.Unmarshal(ops[0].Value, &live.ManagedFields); err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]string{}
-	for _, e := range live.ManagedFields {
-		got[e.Manager+" "+string(e.Operation)] = e.FieldsV1.GetRawString()
-	}
-	want := map[string]string{
-		"statefulset-apiserver-generate Update": `{"f:data":{".":{},"f:password":{}},"f:metadata":{"f:annotations":{"f:apps.statefulset.dev/generated":{}}}}`,
-		"statefulset-apiserver Apply":           `{"f:metadata":{"f:annotations":{".":{},"f:apps.statefulset.dev/owner":{}},"f:labels":{".":{},"f:a":{}}},"f:type":{}}`,
-	}
-	for who, fields := range want {
-		if got[who] != fields {
-			t.Errorf("%s manages %s, want %s", who, got[who], fields)
-		}
-	}
-	if again, err := takeOverPatch(live); err != nil || again != nil {
-		t.Errorf("the next patch is %s (%v), want none", again, err)
-	}
-}
-
-func TestOfASecretOnlyItsKeysAreKept(t *testing.T) {
-	_, _, set, _ := newVaultTerm(t)
-	templates, _ := identity.OverridesOf(set).Objects()
-	secret := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"password": "Y2FuYXJ5", "other": "eA=="}}}
-	got := gives(templates[0], secret)
-	if len(got) != 2 || got["password"].Missing != "" || got["password"].Value != "" || got["token"].Missing != plan.LacksKey {
-		t.Errorf("the Secret gives %+v, want that it has the key password, without what it holds, and no token", got)
 	}
 }

@@ -5,18 +5,17 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/metadata"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/identity"
 )
 
 // markObject notes what concerns nobody but the set: there is no event for it.
@@ -33,7 +32,7 @@ func (e *execution) setObjectOwners(ctx context.Context, action plan.SetObjectOw
 // another one. The answer is remembered, so that it is not taken for a change by somebody else.
 func (e *execution) changeObject(ctx context.Context, part string, kind schema.GroupVersionKind, at plan.Target, change change) error {
 	what := subject{part: part, kind: kind.Kind, name: at.Name}
-	objects, err := e.metadataOf(kind)
+	place, err := e.placeOf(kind)
 	if err != nil {
 		return err
 	}
@@ -42,12 +41,12 @@ func (e *execution) changeObject(ctx context.Context, part string, kind schema.G
 		return err
 	}
 	return e.do(ctx, update, what, func(ctx context.Context) error {
-		patched, err := objects.Patch(ctx, at.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: objectManager})
+		options := metav1.PatchOptions{FieldManager: identity.ObjectManager}
+		patched, err := place.Metadata.Patch(ctx, at.Name, types.MergePatchType, patch, options)
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
 		}
-		known := e.memory.of(e.key)
-		known.wroteObject(kind.GroupKind(), patched, known.written(at.UID))
+		e.objectsMemory().Patched(kind.GroupKind(), patched)
 		return nil
 	})
 }
@@ -57,7 +56,7 @@ func (e *execution) changeObject(ctx context.Context, part string, kind schema.G
 // store and the host say now.
 func (e *execution) deleteObject(ctx context.Context, action plan.DeleteObject) error {
 	what := subject{kind: action.Kind.Kind, name: action.At.Name}
-	objects, err := e.metadataOf(action.Kind)
+	place, err := e.placeOf(action.Kind)
 	if err != nil {
 		return err
 	}
@@ -69,11 +68,11 @@ func (e *execution) deleteObject(ctx context.Context, action plan.DeleteObject) 
 	}
 	err = e.do(ctx, deletion, what, func(ctx context.Context) error {
 		exactly := metav1.Preconditions{UID: &action.At.UID, ResourceVersion: &action.At.ResourceVersion}
-		err := objects.Delete(ctx, action.At.Name, metav1.DeleteOptions{Preconditions: &exactly, PropagationPolicy: new(metav1.DeletePropagationBackground)})
+		err := place.Metadata.Delete(ctx, action.At.Name, metav1.DeleteOptions{Preconditions: &exactly, PropagationPolicy: new(metav1.DeletePropagationBackground)})
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
 		}
-		e.memory.of(e.key).deletedObject(action.Kind.GroupKind(), action.At.UID)
+		e.objectsMemory().Deleted(action.Kind.GroupKind(), action.At.UID)
 		return nil
 	})
 	if err == nil {
@@ -120,14 +119,4 @@ func (e *execution) podsThatMayUse(ctx context.Context, action plan.DeleteObject
 		return nil, err
 	}
 	return list.Items, nil
-}
-
-// metadataOf reaches the metadata of objects of a kind.
-func (e *execution) metadataOf(kind schema.GroupVersionKind) (metadata.ResourceInterface, error) {
-	if watched, _ := e.objects.of(kind, e.set.Namespace); watched != nil {
-		if objects, ok := watched.about(e.set.Namespace); ok {
-			return objects, nil
-		}
-	}
-	return nil, &staleRead{errors.New("objects of kind " + kind.Kind + " cannot be written yet")}
 }

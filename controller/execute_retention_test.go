@@ -16,7 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -161,35 +160,5 @@ func TestAnObjectIsDeletedOnlyAfterALiveLook(t *testing.T) {
 				t.Errorf("got failures %v and error %v", done.failures, done.stopped)
 			}
 		})
-	}
-}
-
-// TestWhatWasDeletedIsRememberedUntilItIsNotSeen has a cache that is behind, and one that shows nothing for
-// a while.
-func TestWhatWasDeletedIsRememberedUntilItIsNotSeen(t *testing.T) {
-	known := &memo{}
-	known.deletedObject(configMapKind, "u")
-	look := func(kindKnown, there bool) (terminates bool) {
-		world := &plan.World{Now: time.Unix(1, 0), Kinds: map[schema.GroupKind]plan.Kind{configMapKind: {Known: kindKnown}}, Objects: map[identity.ObjectKey]*plan.Object{}}
-		object := &plan.Object{ObjectMeta: metav1.ObjectMeta{UID: "u"}}
-		if there {
-			world.Objects[confOf(3)] = object
-		}
-		known.showDeleted(world)
-		return object.DeletionTimestamp != nil
-	}
-	for _, step := range []struct {
-		sentence               string
-		kindKnown, there, want bool
-	}{
-		{"the cache is behind", true, true, true},
-		{"the kind is not known for a while", false, false, false},
-		{"the cache is behind again", true, true, true},
-		{"it is gone", true, false, false},
-		{"an object of the same UID would not be taken for it", true, true, false},
-	} {
-		if got := look(step.kindKnown, step.there); got != step.want {
-			t.Errorf("%s: terminates %t, want %t", step.sentence, got, step.want)
-		}
 	}
 }

@@ -69,6 +69,13 @@ func (h *HostTime) answered(sent, received time.Duration, date string) {
 	h.least, h.most, h.known = least, most, true
 }
 
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 func earliest(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
+	"statefulset.dev/controller/objects"
 	"statefulset.dev/controller/plan"
 )
 
@@ -45,8 +46,8 @@ type memo struct {
 	// reads are what the last plan has read of the set's revisions. A set that is as it
 	// should be needs nothing of the kind.
 	reads plan.Records
-	// objects are what is remembered of objects beside pods (objects_memory.go).
-	objects objectsMemo
+	// objects are what is remembered of objects beside pods.
+	objects objects.Memory
 	// evaluated is what has been evaluated of the set's expressions (evaluation_memory.go).
 	evaluated evaluated
 	// read is what was read of objects that the caches have only stubs of (unread.go).
@@ -93,7 +94,8 @@ func (m *memo) keepWritesOnly() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.failures, m.unlabeled, m.durable, m.statusAt, m.pending = failures{}, nil, incarnation{}, time.Time{}, pendingEvents{}
-	m.reads, m.read, m.objects, m.evaluated = plan.Records{}, nil, objectsMemo{}, evaluated{}
+	m.reads, m.read, m.evaluated = plan.Records{}, nil, evaluated{}
+	m.objects.Forget()
 }
 
 func (m *memo) lastReads() plan.Records {

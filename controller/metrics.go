@@ -11,13 +11,14 @@ import (
 	"k8s.io/component-base/metrics"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/objects"
 	"statefulset.dev/controller/plan"
 )
 
 // gauges are the metrics of apps/v1's controller, under its names, the window, and the objects.
 type gauges struct {
 	window                      *metrics.Gauge
-	objects                     *objectGauge
+	objects                     *objects.Gauge
 	maxUnavailable, unavailable *metrics.GaugeVec
 	skips                       *metrics.CounterVec
 }
@@ -29,7 +30,7 @@ func newGauges(register func(metrics.Registerable) error) (*gauges, error) {
 		}, []string{"statefulset_namespace", "statefulset_name", "pod_management_policy"})
 	}
 	g := &gauges{
-		objects: newObjectGauge(),
+		objects: objects.NewGauge(),
 		window: metrics.NewGauge(&metrics.GaugeOpts{
 			Subsystem: "statefulset_controller", Name: "host_window",
 			Help: "How many writes the host is given to work on at a time, as far as it was written to", StabilityLevel: metrics.ALPHA,
@@ -54,7 +55,7 @@ func (g *gauges) show(set *v1.StatefulSet, decided plan.Plan) {
 	labels := labelsOf(cache.MetaObjectToName(set), set.Spec.PodManagementPolicy)
 	g.maxUnavailable.With(labels).Set(float64(decided.MaxUnavailable))
 	g.unavailable.With(labels).Set(float64(decided.Unavailable))
-	g.objects.show(cache.MetaObjectToName(set), decided.Status.ObjectTemplates)
+	g.objects.Show(cache.MetaObjectToName(set), decided.Status.ObjectTemplates)
 }
 
 func (g *gauges) skipped(all kinds, unseen []resource) {
@@ -69,14 +70,14 @@ func (g *gauges) forget(key cache.ObjectName) {
 		g.maxUnavailable.Delete(labelsOf(key, policy))
 		g.unavailable.Delete(labelsOf(key, policy))
 	}
-	g.objects.show(key, nil)
+	g.objects.Show(key, nil)
 }
 
 // reset drops all sets: another replica shows them now.
 func (g *gauges) reset() {
 	g.maxUnavailable.Reset()
 	g.unavailable.Reset()
-	g.objects.reset()
+	g.objects.Drop()
 }
 
 func labelsOf(key cache.ObjectName, policy v1.PodManagementPolicyType) map[string]string {

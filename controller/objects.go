@@ -4,87 +4,42 @@
 package controller
 
 import (
-	"context"
-	"fmt"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/controller/plan"
-	"statefulset.dev/identity"
+	"statefulset.dev/controller/objects"
 )
 
-const objectManager = identity.ObjectManager
-
-// ObjectClients reach objects of any kind in the host.
-type ObjectClients struct {
-	Dynamic  dynamic.Interface
-	Metadata metadata.Interface
+// newWatcher watches what templates of the sets of a term describe.
+func (t *term) newWatcher() *objects.Watcher {
+	return objects.NewWatcher(objects.Config{
+		Clients:    t.Objects,
+		Namespaces: t.ObjectNamespaces,
+		Discovery:  t.Host.Discovery(),
+		Clock:      t.Clock,
+		Sets:       setsOf{t},
+		MemoryOf:   t.objectsOf,
+		Wake:       t.enqueue,
+	})
 }
 
-// NewObjectClients returns clients of the host that suit a controller.
-func NewObjectClients(config *rest.Config) (*ObjectClients, error) {
-	config = rest.CopyConfig(config)
-	config.QPS = -1
-	about, err := metadata.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("building client for the metadata of objects: %w", err)
+// objectsOf is what is remembered of the objects of a set, nil if nothing is.
+func (t *term) objectsOf(key cache.ObjectName) *objects.Memory {
+	if known := t.memory.find(key); known != nil {
+		return &known.objects
 	}
-	whole, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("building client for objects: %w", err)
-	}
-	return &ObjectClients{whole, about}, nil
+	return nil
 }
 
-// observeObjects completes a world with the objects that the set's templates describe, and removed ones
-// have described.
-func (t *term) observeObjects(ctx context.Context, known *memo, world *plan.World) {
-	kinds := identity.ObjectKinds(world.Set)
-	changed := known.observesObjects(world.Set, kinds)
-	if len(kinds) == 0 {
-		return
-	}
-	world.Objects, world.Kinds = map[identity.ObjectKey]*plan.Object{}, map[schema.GroupKind]plan.Kind{}
-	for _, kind := range kinds {
-		watched, refused := t.objects.of(kind, world.Set.Namespace)
-		if watched == nil {
-			world.Kinds[kind.GroupKind()] = plan.Kind{Refused: refused}
-			continue
-		}
-		if changed {
-			watched.hurry()
-		}
-		if world.Kinds[kind.GroupKind()] = watched.state(known); !world.Kinds[kind.GroupKind()].Known {
-			continue
-		}
-		// The cache is read last: what has been read from the host must not be missing from it.
-		t.expectTaken(known, watched, world)
-		t.readTaken(ctx, known, watched, world)
-		for _, object := range watched.ofSet(cache.MetaObjectToName(world.Set)) {
-			world.Objects[watched.key(object)] = t.seen(known, world.Set, object)
-		}
-	}
-	known.showDeleted(world)
+// setsOf are the sets that a term sees.
+type setsOf struct{ term *term }
+
+func (s setsOf) Get(namespace, name string) (*v1.StatefulSet, bool) {
+	return get[*v1.StatefulSet](s.term.view, setsResource, namespace, name)
 }
 
-// seen is what the planner knows of an object.
-func (t *term) seen(known *memo, set *v1.StatefulSet, object *tracked) *plan.Object {
-	shown := &plan.Object{ObjectMeta: object.ObjectMeta, OwnerLives: t.ownerLives(set, object)}
-	known.judgeObject(object, shown)
-	shown.Outputs, shown.Differs, shown.Compared = known.outputsOf(object)
-	return shown
-}
+func (s setsOf) Kinds() []string { return s.term.view.values(setsResource, byObjectKind) }
 
-// ownerLives reports whether another set that there is says that an object is its.
-func (t *term) ownerLives(set *v1.StatefulSet, object *tracked) bool {
-	owner := object.Annotations[v1.OwnerAnnotation]
-	name, _, _ := strings.Cut(owner, "/")
-	other, exists := get[*v1.StatefulSet](t.view, setsResource, set.Namespace, name)
-	return exists && other.UID != set.UID && identity.OwnerMark(other) == owner
+func (s setsOf) Describing(kind string) []*v1.StatefulSet {
+	return find[*v1.StatefulSet](s.term.view, setsResource, byObjectKind, kind)
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/objects"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -109,20 +110,22 @@ func newNamespacesTerm(t *testing.T, listed identity.ObjectNamespaces, namespace
 	host.Resources = []*metav1.APIResourceList{{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}}}
 	served := &inNamespaces{listed: map[string]bool{}, refused: map[string]bool{}, watched: map[string]int{}}
 	server := httptest.NewServer(served)
-	clients, err := NewObjectClients(&rest.Config{Host: server.URL})
+	clients, err := objects.NewClients(&rest.Config{Host: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
 	term.Objects, term.ObjectNamespaces = clients, listed
+	term.objects = term.newWatcher()
 	t.Cleanup(server.Close)
-	t.Cleanup(term.objects.begin(t.Context()))
+	t.Cleanup(term.objects.Begin(t.Context()))
 	return term, served, sets
 }
 
 // kindOf is what a term knows of the ConfigMaps of a set.
 func (t *term) kindOf(test *testing.T, set *v1.StatefulSet) plan.Kind {
-	kinds, _ := t.observed(test, set)
-	return kinds[configMapKind]
+	world := plan.World{Set: set, Now: t.Clock.Now()}
+	t.objects.Observe(test.Context(), &t.memory.of(cache.MetaObjectToName(set)).objects, &world)
+	return world.Kinds[configMapKind]
 }
 
 func (t *term) becomes(test *testing.T, set *v1.StatefulSet, what string, is func(plan.Kind) bool) {
@@ -140,7 +143,7 @@ func (t *term) becomes(test *testing.T, set *v1.StatefulSet, what string, is fun
 func (t *term) syncNow(test *testing.T, set *v1.StatefulSet) plan.Plan {
 	test.Helper()
 	world := t.view.world(set, t.Clock.Now())
-	t.observeObjects(test.Context(), t.memory.of(cache.MetaObjectToName(set)), &world)
+	t.objects.Observe(test.Context(), &t.memory.of(cache.MetaObjectToName(set)).objects, &world)
 	decided := plan.Compute(world)
 	t.execute(test.Context(), nil, set, decided)
 	// No informer runs in the test: without its revision in the view, the next sync would create it again.

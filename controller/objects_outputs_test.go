@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/objects"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -108,21 +109,21 @@ func TestAnObjectThatCannotBeReadHoldsUpItsPodOnly(t *testing.T) {
 		t.Errorf("the plan creates %q and waits for %q, want none, and %q", given(p), p.Waiting, want)
 	}
 	known := term.memory.of(cache.MetaObjectToName(set))
-	if known.nextLookAtObjects() == 0 {
+	if known.objects.NextSync() == 0 {
 		t.Error("it is never tried again")
 	}
 	give(t, host, set, 0, "10.0.0.1")
 	host.do(func() { host.hides = false })
 	term.eventually(t, "the change is seen", func(w plan.World) bool { return w.Objects[confOf(0)].ResourceVersion == fmt.Sprint(host.version) })
-	if p, _ := look(t, term, host); !slices.Equal(given(p), []string{"web-0=10.0.0.1"}) || known.nextLookAtObjects() != 0 {
-		t.Errorf("the plan creates %q, and there is another look in %s, want the pod, and none", given(p), known.nextLookAtObjects())
+	if p, _ := look(t, term, host); !slices.Equal(given(p), []string{"web-0=10.0.0.1"}) || known.objects.NextSync() != 0 {
+		t.Errorf("the plan creates %q, and there is another look in %s, want the pod, and none", given(p), known.objects.NextSync())
 	}
 }
 
 func TestALookReadsSoManyObjectsAndTheNextGoesOn(t *testing.T) {
-	term, host, _ := newOutputTerm(t, outputsPerLook+7)
-	if p, read := look(t, term, host); len(read) != outputsPerLook || len(p.Reads) != 7 {
-		t.Errorf("a look reads %d and leaves %d, want %d and 7", len(read), len(p.Reads), outputsPerLook)
+	term, host, _ := newOutputTerm(t, objects.OutputsPerSync+7)
+	if p, read := look(t, term, host); len(read) != objects.OutputsPerSync || len(p.Reads) != 7 {
+		t.Errorf("a look reads %d and leaves %d, want %d and 7", len(read), len(p.Reads), objects.OutputsPerSync)
 	}
 	if p, read := look(t, term, host); len(read) != 7 || len(p.Reads) != 0 {
 		t.Errorf("the next look reads %d and leaves %d, want 7 and none", len(read), len(p.Reads))

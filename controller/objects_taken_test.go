@@ -35,7 +35,7 @@ func TestANameThatIsTakenIsLookedAt(t *testing.T) {
 		t.Errorf("creating what there is: stopped by %v, failures %v, want it to be looked at again", done.stopped, done.failures)
 	}
 	world := term.eventually(t, "the stranger is seen", func(w plan.World) bool { return w.Objects[confOf(1)] != nil })
-	if found := world.Objects[confOf(1)]; found.UID != "other" || found.OwnerLives || term.memory.of(cache.MetaObjectToName(set)).nextLookAtObjects() == 0 {
+	if found := world.Objects[confOf(1)]; found.UID != "other" || found.OwnerLives || term.memory.of(cache.MetaObjectToName(set)).objects.NextSync() == 0 {
 		t.Errorf("the stranger is seen as %+v, want it as it is, and to be looked at again", found)
 	}
 	without := set.DeepCopy()
@@ -44,7 +44,7 @@ func TestANameThatIsTakenIsLookedAt(t *testing.T) {
 		t.Fatal(err)
 	}
 	term.eventually(t, "nothing is described any more", func(w plan.World) bool { return w.Objects == nil })
-	if next := term.memory.of(cache.MetaObjectToName(set)).nextLookAtObjects(); next != 0 {
+	if next := term.memory.of(cache.MetaObjectToName(set)).objects.NextSync(); next != 0 {
 		t.Errorf("a set that describes nothing is looked at again in %s, want never", next)
 	}
 }
@@ -68,7 +68,7 @@ func TestNamesThatOthersHaveAreLookedAtFirst(t *testing.T) {
 			world := plan.World{}
 			for end := time.Now().Add(20 * time.Second); !isKnown(world) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 				world = plan.World{Set: set, Now: term.Clock.Now(), Pods: []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: test.pod}}}}
-				term.observeObjects(t.Context(), term.memory.of(cache.MetaObjectToName(set)), &world)
+				term.objects.Observe(t.Context(), &term.memory.of(cache.MetaObjectToName(set)).objects, &world)
 			}
 			if got := world.Objects[confOf(1)] != nil; !isKnown(world) || got != test.want {
 				t.Errorf("known %t, and the object of somebody else is seen: %t, want %t", isKnown(world), got, test.want)
@@ -84,12 +84,12 @@ func TestANameThatMayNotBeReadHoldsUpNothingElse(t *testing.T) {
 	term.eventually(t, "the kind is known", isKnown)
 	host.do(func() { host.put(strange()); host.keeps = true })
 	known := term.memory.of(cache.MetaObjectToName(set))
-	known.noteTaken(takenName{configMapKind, "web-1-conf"})
+	known.objects.NameTaken(configMapKind, "web-1-conf")
 	world := term.eventually(t, "the kind is refused", func(w plan.World) bool { return w.Kinds[configMapKind].Refused != "" })
 	if kind := world.Kinds[configMapKind]; kind.Known || !strings.Contains(kind.Refused, "web-1-conf") {
 		t.Errorf("the kind is %+v, want it not to be known, because web-1-conf may not be read", kind)
 	}
-	if next := known.nextLookAtObjects(); next == 0 {
+	if next := known.objects.NextSync(); next == 0 {
 		t.Error("nobody looks again whether it may be read, want that")
 	}
 	host.do(func() { host.keeps = false })

@@ -7,11 +7,13 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/objects"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -21,7 +23,7 @@ import (
 func assumeKinds(world *plan.World, kinds []schema.GroupVersionKind, namespaces identity.ObjectNamespaces) bool {
 	kind, included := plan.Kind{Known: true}, namespaces.Has(world.Set.Namespace)
 	if !included {
-		kind = plan.Kind{Refused: excludedKind(namespaces, world.Set.Namespace)}
+		kind = plan.Kind{Refused: objects.Excluded(namespaces, world.Set.Namespace)}
 	}
 	world.Kinds = map[schema.GroupKind]plan.Kind{}
 	for _, k := range kinds {
@@ -100,4 +102,63 @@ func assume(world *plan.World, stored *v1.StatefulSet, template identity.Object,
 			world.Objects[key].Outputs = plan.AssumedOutputs(proposed)
 		}
 	}
+}
+
+// assumeGiven takes Secrets to be there that claims and pods were given: an earlier set may have had them
+// drawn. It looks at what pods and claims name, however many members the set wants, and ends with ctx.
+func assumeGiven(ctx context.Context, world *plan.World) error {
+	given := map[string]bool{}
+	for _, claim := range slices.Concat(world.Claims, world.Knowing) {
+		for _, name := range identity.GeneratedOf(claim) {
+			given[name] = true
+		}
+	}
+	for _, pod := range world.Pods {
+		for _, name := range identity.GeneratedOf(pod) {
+			given[name] = true
+		}
+	}
+	templates, wrong := identity.OverridesOf(world.Set).Objects()
+	if wrong != nil {
+		return ctx.Err()
+	}
+	templates = slices.DeleteFunc(templates, func(template identity.Object) bool { return !template.Generates() })
+	wanted := identity.OrdinalsOf(world.Set)
+	for name := range given {
+		ordinals := identity.MemberOrdinals(name, world.Set.Name)
+		for _, template := range templates {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if template.ForSet() {
+				assumeNamed(world, template, -1, name)
+				continue
+			}
+			for _, ordinal := range ordinals {
+				if wanted.Contains(ordinal) {
+					assumeNamed(world, template, ordinal, name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// assumeNamed takes the object of a member to be there if it has a name.
+func assumeNamed(world *plan.World, template identity.Object, ordinal int, name string) {
+	if template.Key(ordinal).Name == name {
+		assume(world, world.Set, template, ordinal)
+	}
+}
+
+// assumeKeys takes an object to have been made with the keys that are generated.
+func assumeKeys(object *plan.Object, template identity.Object) {
+	if !template.Generates() {
+		return
+	}
+	keys := make([]string, 0, len(template.Template().Generate))
+	for _, key := range template.Template().Generate {
+		keys = append(keys, key.Key)
+	}
+	object.Annotations[v1.GeneratedAnnotation] = strings.Join(keys, ",")
 }

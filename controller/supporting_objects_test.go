@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/objects"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 )
@@ -92,7 +93,7 @@ func (h *configMaps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func entry(of metav1.ManagedFieldsOperationType, fields string) metav1.ManagedFieldsEntry {
-	return metav1.ManagedFieldsEntry{Manager: objectManager, Operation: of, APIVersion: "v1", Time: &metav1.Time{Time: time.Unix(1, 0)}, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
+	return metav1.ManagedFieldsEntry{Manager: identity.ObjectManager, Operation: of, APIVersion: "v1", Time: &metav1.Time{Time: time.Unix(1, 0)}, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
 }
 
 func answer(w http.ResponseWriter, code int, reason metav1.StatusReason) {
@@ -173,13 +174,14 @@ func newObjectTerm(t *testing.T, change ...func(*v1.StatefulSet)) (*term, *confi
 	host.Resources = []*metav1.APIResourceList{{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}}}
 	served := &configMaps{objects: map[string]*unstructured.Unstructured{}, version: 10}
 	server := httptest.NewServer(served)
-	clients, err := NewObjectClients(&rest.Config{Host: server.URL})
+	clients, err := objects.NewClients(&rest.Config{Host: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
 	term.Objects = clients
+	term.objects = term.newWatcher()
 	t.Cleanup(server.Close)
-	t.Cleanup(term.objects.begin(t.Context())) // the context has ended by then
+	t.Cleanup(term.objects.Begin(t.Context())) // the context has ended by then
 	return term, served, set
 }
 
@@ -190,7 +192,7 @@ func (t *term) eventually(test *testing.T, what string, is func(plan.World) bool
 	var world plan.World
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		world = plan.World{Set: set, Now: t.Clock.Now()}
-		t.observeObjects(test.Context(), t.memory.of(cache.MetaObjectToName(set)), &world)
+		t.objects.Observe(test.Context(), &t.memory.of(cache.MetaObjectToName(set)).objects, &world)
 		if is(world) {
 			return world
 		}
@@ -244,32 +246,5 @@ func TestObjectsAreCreatedAndChangedExactlyAsDecided(t *testing.T) {
 	}
 	if got := strings.Join(host.asked, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("the host was asked\n%s\nwant\n%s", got, strings.Join(want, "\n"))
-	}
-}
-
-func TestWhoHasChangedAnObjectIsTold(t *testing.T) {
-	ours, theirs, status := entry(metav1.ManagedFieldsOperationApply, `{"f:data":{}}`), entry(metav1.ManagedFieldsOperationUpdate, `{"f:x":{}}`), entry(metav1.ManagedFieldsOperationUpdate, `{}`)
-	theirs.Manager, theirs.Time = "kubectl-edit", &metav1.Time{Time: time.Unix(2, 0)}
-	status.Manager, status.Subresource, status.Time = "kubelet", "status", &metav1.Time{Time: time.Unix(3, 0)}
-	same := theirs
-	same.Time = ours.Time
-	earlier := theirs
-	earlier.Time = &metav1.Time{Time: time.Unix(0, 0)}
-	for sentence, test := range map[string]struct {
-		entries []metav1.ManagedFieldsEntry
-		later   bool
-	}{
-		"nobody, if all is ours":                         {[]metav1.ManagedFieldsEntry{ours}, false},
-		"nobody, if others have written before":          {[]metav1.ManagedFieldsEntry{ours, earlier}, false},
-		"nobody, by a status":                            {[]metav1.ManagedFieldsEntry{ours, status}, false},
-		"who has written after us":                       {[]metav1.ManagedFieldsEntry{ours, earlier, theirs}, true},
-		"who has written in the second in which we have": {[]metav1.ManagedFieldsEntry{ours, same}, true},
-		"nobody, if nothing is ours":                     {[]metav1.ManagedFieldsEntry{theirs}, false},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			if _, by, later := managed(test.entries); later != test.later || later && by != "kubectl-edit" {
-				t.Errorf("got %q, later %t, want later %t", by, later, test.later)
-			}
-		})
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/hostread"
+	"statefulset.dev/controller/objects"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
@@ -128,7 +129,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	if done.unfinished || len(decided.Reads) > 0 {
 		t.queue.Add(key)
 	}
-	return soonest(decided.RequeueAfter, done.retryAfter, statusAfter, known.nextLookAtUnlabeledPods(), known.nextLookAtObjects()), nil
+	return soonest(decided.RequeueAfter, done.retryAfter, statusAfter, known.nextLookAtUnlabeledPods(), known.objects.NextSync()), nil
 }
 
 // observe gathers what the planner may see of a set.
@@ -155,7 +156,7 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 		return plan.World{}, err
 	}
 	world.Revisions = append(world.Revisions, unseen...)
-	t.observeObjects(ctx, known, &world)
+	t.objects.Observe(ctx, &known.objects, &world)
 	if err := t.abilities.tell(ctx, &world); err != nil {
 		return plan.World{}, err
 	}
@@ -169,21 +170,21 @@ func (t *term) decide(ctx context.Context, known *memo, evaluation *evaluation, 
 	defer cancel()
 	world.Evaluation = render.Within(within)
 	decided, unread := plan.Compute(world), false
-	for left := outputsPerLook; left > 0 && len(decided.Reads) > 0; {
+	for left := objects.OutputsPerSync; left > 0 && len(decided.Reads) > 0; {
 		due := decided.Reads[:min(left, len(decided.Reads))]
 		left -= len(due)
 		if err := evaluation.cover(ctx, &world, due); err != nil {
 			return plan.Plan{}, err
 		}
-		unread = !t.readObjects(ctx, known, &world, due) || unread
+		unread = !t.objects.ReadOutputs(ctx, &known.objects, &world, due, t.trialOf(known)) || unread
 		if known.outputsEnded() {
 			return evaluation.stopOutputs(ctx)
 		}
 		decided = plan.Compute(world)
 	}
 	if len(world.Kinds) > 0 {
-		known.awaitOutputs(world.Objects, unread)
-		known.seekLost(decided.Lost, t.Clock.Now())
+		known.objects.AwaitOutputs(world.Objects, unread)
+		known.objects.SeekLost(decided.Lost, t.Clock.Now())
 	}
 	return decided, nil
 }

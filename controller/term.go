@@ -10,12 +10,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
+	"statefulset.dev/controller/objects"
 	"statefulset.dev/window"
 )
 
@@ -40,7 +40,7 @@ type term struct {
 	changes   *changes
 	abilities *abilities
 	suspects  *suspects
-	objects   *objectKinds
+	objects   *objects.Watcher
 	gauges    *gauges
 	recorder  record.EventRecorder
 }
@@ -66,7 +66,7 @@ func newTerm(config Config, all kinds, gauges *gauges, holds func() error) *term
 		abilities:  &abilities{host: config.Host},
 		suspects:   newSuspects(),
 	}
-	t.objects = &objectKinds{term: t, watched: map[schema.GroupKind]*objectKind{}}
+	t.objects = t.newWatcher()
 	return t
 }
 
@@ -80,7 +80,7 @@ func (t *term) run(ctx context.Context) {
 
 	var running sync.WaitGroup
 	defer t.gauges.reset()
-	defer t.objects.begin(ctx)()
+	defer t.objects.Begin(ctx)()
 	defer t.syncs.Wait()
 	defer running.Wait()
 	defer t.queue.ShutDown()

@@ -18,6 +18,7 @@ import (
 
 	"statefulset.dev/apiserver"
 	"statefulset.dev/controller"
+	"statefulset.dev/controller/objects"
 )
 
 // colocated is the controller that runs beside the server. It can be built only
@@ -82,7 +83,7 @@ func (c *colocated) config(access apiserver.Access) (controller.Config, error) {
 	if config.Host, err = controller.NewHostClient(access.Host); err != nil {
 		return controller.Config{}, err
 	}
-	if config.Objects, err = controller.NewObjectClients(access.Host); err != nil {
+	if config.Objects, err = objects.NewClients(access.Host); err != nil {
 		return controller.Config{}, err
 	}
 	config.Sets, err = controller.NewSetsClient(access.Loopback)

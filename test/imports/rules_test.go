@@ -59,6 +59,11 @@ func rules() map[string]rule {
 			foreign:     []string{"k8s.io/api", "k8s.io/apimachinery", "github.com/google/cel-go"},
 			notStandard: slices.DeleteFunc(effects(), func(path string) bool { return path == "sync" || path == "context" }),
 		},
+		"supporting objects are watched in a room of their own": {
+			part:   "controller/objects",
+			mayUse: []string{"api", "identity", "controller/plan", "controller/hostread"},
+		},
+		"how the host is read depends on nothing of ours": {part: "controller/hostread", mayUse: nothing},
 		"the plan is pure: api, identity and data types, but no client, clock, context or logger": {
 			part:        "controller/plan",
 			mayUse:      []string{"api", "identity"},

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"statefulset.dev/controller"
+	"statefulset.dev/controller/objects"
 	"statefulset.dev/test/faults/sim/model"
 )
 
@@ -97,7 +98,7 @@ func (w *world) start() {
 		config.Sets, err = controller.NewSetsClient(r.restConfig(w.sets))
 	}
 	if err == nil {
-		config.Objects, err = controller.NewObjectClients(r.restConfig(w.host))
+		config.Objects, err = objects.NewClients(r.restConfig(w.host))
 	}
 	var c *controller.Controller
 	if err == nil {

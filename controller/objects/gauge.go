@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package objects
 
 import (
 	"maps"
@@ -13,24 +13,25 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// objectGauge shows how many objects the templates of all sets have, by kind and not by set: a cluster
+// Gauge shows how many objects the templates of all sets have, by kind and not by set: a cluster
 // has so many kinds, and users make as many sets as they like.
-type objectGauge struct {
+type Gauge struct {
 	*metrics.GaugeVec
 
 	mu sync.Mutex
 	// sets are what each set adds to the sums.
-	sets map[cache.ObjectName]map[string]objectCounts
+	sets map[cache.ObjectName]map[string]counts
 	// sums are those of all sets, by kind.
-	sums map[string]objectCounts
+	sums map[string]counts
 }
 
-// objectCounts are how many objects there are of a kind, in how many sets.
-type objectCounts struct{ sets, wanted, present, updated, foreign, retired int64 }
+// counts are how many objects there are of a kind, in how many sets.
+type counts struct{ sets, wanted, present, updated, foreign, retired int64 }
 
-func newObjectGauge() *objectGauge {
-	return &objectGauge{
-		sets: map[cache.ObjectName]map[string]objectCounts{}, sums: map[string]objectCounts{},
+// NewGauge returns a gauge that shows nothing yet, and that nobody serves before it is registered.
+func NewGauge() *Gauge {
+	return &Gauge{
+		sets: map[cache.ObjectName]map[string]counts{}, sums: map[string]counts{},
 		GaugeVec: metrics.NewGaugeVec(&metrics.GaugeOpts{
 			Subsystem: "statefulset_controller", Name: "objects",
 			Help:           "How many objects the templates of all sets want, how many are present, updated, of others (foreign), and to be deleted at some time (retired)",
@@ -39,33 +40,33 @@ func newObjectGauge() *objectGauge {
 	}
 }
 
-// show counts what a status tells of the templates of a set; it is in the place of what was told before.
-func (g *objectGauge) show(key cache.ObjectName, templates []v1.ObjectTemplateStatus) {
-	counts := map[string]objectCounts{}
+// Show counts what a status tells of the templates of a set; it is in the place of what was told before.
+func (g *Gauge) Show(key cache.ObjectName, templates []v1.ObjectTemplateStatus) {
+	now := map[string]counts{}
 	for _, t := range templates {
-		of := counts[t.Kind].plus(objectCounts{0, int64(t.Wanted), int64(t.Present), int64(t.Updated), int64(t.Foreign), int64(t.Retired)})
+		of := now[t.Kind].plus(counts{0, int64(t.Wanted), int64(t.Present), int64(t.Updated), int64(t.Foreign), int64(t.Retired)})
 		of.sets = 1
-		counts[t.Kind] = of
+		now[t.Kind] = of
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	before := g.sets[key]
-	if maps.Equal(before, counts) {
+	if maps.Equal(before, now) {
 		return
 	}
-	if g.sets[key] = counts; len(counts) == 0 {
+	if g.sets[key] = now; len(now) == 0 {
 		delete(g.sets, key)
 	}
 	for kind, had := range before {
 		g.add(kind, had.negative())
 	}
-	for kind, has := range counts {
+	for kind, has := range now {
 		g.add(kind, has)
 	}
 }
 
 // add changes the sums of a kind. One that no set has any more is not shown.
-func (g *objectGauge) add(kind string, more objectCounts) {
+func (g *Gauge) add(kind string, more counts) {
 	sum := g.sums[kind].plus(more)
 	if g.sums[kind] = sum; sum.sets == 0 {
 		delete(g.sums, kind)
@@ -80,8 +81,8 @@ func (g *objectGauge) add(kind string, more objectCounts) {
 	}
 }
 
-// reset drops all sets.
-func (g *objectGauge) reset() {
+// Drop drops all sets.
+func (g *Gauge) Drop() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	clear(g.sets)
@@ -89,10 +90,10 @@ func (g *objectGauge) reset() {
 	g.Reset()
 }
 
-func (c objectCounts) plus(other objectCounts) objectCounts {
-	return objectCounts{c.sets + other.sets, c.wanted + other.wanted, c.present + other.present, c.updated + other.updated, c.foreign + other.foreign, c.retired + other.retired}
+func (c counts) plus(other counts) counts {
+	return counts{c.sets + other.sets, c.wanted + other.wanted, c.present + other.present, c.updated + other.updated, c.foreign + other.foreign, c.retired + other.retired}
 }
 
-func (c objectCounts) negative() objectCounts {
-	return objectCounts{-c.sets, -c.wanted, -c.present, -c.updated, -c.foreign, -c.retired}
+func (c counts) negative() counts {
+	return counts{-c.sets, -c.wanted, -c.present, -c.updated, -c.foreign, -c.retired}
 }

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package objects
 
 import (
 	"encoding/json"
@@ -14,30 +14,35 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
-// takeOverPatch makes the fields that an object was created with those of the manager that applies, nil
+// GenerateManager is the manager of what is drawn for a Secret. It applies nothing, so that what it owns
+// stays, whatever is applied later.
+const GenerateManager = identity.ObjectManager + "-generate"
+
+// TakeOverPatch makes the fields that an object was created with those of the manager that applies, nil
 // if they are. What was drawn stays with the manager that drew it.
-func takeOverPatch(live *metav1.PartialObjectMetadata) ([]byte, error) {
+func TakeOverPatch(live *metav1.PartialObjectMetadata) ([]byte, error) {
 	entries := live.GetManagedFields()
 	at := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
-		return e.Manager == generateManager && e.Operation == metav1.ManagedFieldsOperationUpdate && e.Subresource == ""
+		return e.Manager == GenerateManager && e.Operation == metav1.ManagedFieldsOperationUpdate && e.Subresource == ""
 	})
 	if at < 0 {
-		return csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(objectManager), objectManager) //nolint:wrapcheck // the caller does
+		return csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(identity.ObjectManager), identity.ObjectManager) //nolint:wrapcheck // the caller does
 	}
 	drawn, others, err := splitDrawn(entries[at])
 	if err != nil || others.Empty() {
 		return nil, err
 	}
 	applied := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
-		return e.Manager == objectManager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
+		return e.Manager == identity.ObjectManager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
 	})
 	next := slices.Clone(entries)
 	if applied < 0 {
 		applied = len(next)
 		next = append(next, entries[at])
-		next[applied].Manager, next[applied].Operation = objectManager, metav1.ManagedFieldsOperationApply
+		next[applied].Manager, next[applied].Operation = identity.ObjectManager, metav1.ManagedFieldsOperationApply
 	} else {
 		had, err := fieldsOf(entries[applied])
 		if err != nil {

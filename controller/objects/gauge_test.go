@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package objects
 
 import (
 	"fmt"
@@ -13,20 +13,17 @@ import (
 	"k8s.io/component-base/metrics/testutil"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/controller/plan"
 )
 
 // TestMetricsShowObjectsByKind has two sets with Services, of which one has ConfigMaps, too.
 func TestMetricsShowObjectsByKind(t *testing.T) {
 	registry := metrics.NewKubeRegistry()
-	gauges, err := newGauges(registry.Register)
-	if err != nil {
+	gauge := NewGauge()
+	if err := registry.Register(gauge.GaugeVec); err != nil {
 		t.Fatalf("registering: %v", err)
 	}
 	show := func(name string, templates ...v1.ObjectTemplateStatus) {
-		set := &v1.StatefulSet{}
-		set.Namespace, set.Name = "shop", name
-		gauges.show(set, plan.Plan{Status: v1.StatefulSetStatus{ObjectTemplates: templates}})
+		gauge.Show(cache.ObjectName{Namespace: "shop", Name: name}, templates)
 	}
 	expect := func(sentence string, kinds ...[6]any) {
 		t.Helper()
@@ -56,9 +53,9 @@ func TestMetricsShowObjectsByKind(t *testing.T) {
 	expect("a set counts as it is now", [6]any{"ConfigMap", 0, 5, 0, 5, 5}, [6]any{"Service", 2, 4, 8, 2, 6})
 	show("db", service)
 	expect("a kind that no set has is gone", [6]any{"Service", 2, 4, 8, 2, 6})
-	gauges.forget(cache.ObjectName{Namespace: "shop", Name: "web"})
+	show("web")
 	expect("a set that is gone counts no more", [6]any{"Service", 1, 2, 4, 1, 3})
-	gauges.reset()
+	gauge.Drop()
 	expect("a term that is over shows nothing")
 	show("db", service)
 	expect("the next one begins anew", [6]any{"Service", 1, 2, 4, 1, 3})

@@ -1,10 +1,11 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package objects
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,13 +21,10 @@ import (
 // bySet finds objects by the set that they are labelled with.
 const bySet = "set"
 
-// objectsResource stands for any kind of objects in a view of its own.
-const objectsResource resource = "objects"
-
-// objectWatch is the watch of a kind of objects in a namespace, or in all of them. Each has a cache of its own: what
+// namespaceWatch is the watch of a kind of objects in a namespace, or in all of them. Each has a cache of its own: what
 // one has listed says nothing about another one.
-type objectWatch struct {
-	*objectKind
+type namespaceWatch struct {
+	kind *kind
 
 	// namespace is the one that is watched, empty for all.
 	namespace string
@@ -40,19 +38,20 @@ type objectWatch struct {
 }
 
 // follow fills the cache until the context ends, from when the host has said what it calls the kind.
-func (w *objectWatch) follow(ctx context.Context) {
+func (w *namespaceWatch) follow(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 		return
-	case <-w.found:
+	case <-w.kind.found:
 	}
-	if at, ok := w.at(w.kind.Version); ok {
-		w.watch(ctx, at.Resource)
+	if at, ok := w.kind.at(w.kind.gvk.Version); ok {
+		w.fill(ctx, at.Resource)
 	}
 }
 
-func (w *objectWatch) watch(ctx context.Context, resource string) {
-	objects := w.Objects.Metadata.Resource(w.kind.GroupVersion().WithResource(resource)).Namespace(w.namespace)
+func (w *namespaceWatch) fill(ctx context.Context, resource string) {
+	client := w.kind.watcher.config.Clients.Metadata
+	objects := client.Resource(w.kind.gvk.GroupVersion().WithResource(resource)).Namespace(w.namespace)
 	lists := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			hostread.Selecting(v1.ObjectSetLabel)(&options)
@@ -67,7 +66,8 @@ func (w *objectWatch) watch(ctx context.Context, resource string) {
 			return stream, err //nolint:wrapcheck // the informer reads it
 		},
 	}
-	informer := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(lists, w.Objects.Metadata), &metav1.PartialObjectMetadata{}, 0, cache.Indexers{
+	listWatcher := cache.ToListWatcherWithWatchListSemantics(lists, client)
+	informer := cache.NewSharedIndexInformer(listWatcher, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{
 		bySet: hostread.IndexBy(func(object *tracked) []string {
 			return []string{hostread.Named(object, object.Labels[v1.ObjectSetLabel])}
 		}),
@@ -88,7 +88,7 @@ func (w *objectWatch) watch(ctx context.Context, resource string) {
 }
 
 // running runs the informer, and wakes the sets that wait for its first list.
-func (w *objectWatch) running(ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandlerRegistration) {
+func (w *namespaceWatch) running(ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandlerRegistration) {
 	var listed sync.WaitGroup
 	defer listed.Wait()
 	listed.Go(func() {
@@ -100,19 +100,19 @@ func (w *objectWatch) running(ctx context.Context, informer cache.SharedIndexInf
 }
 
 // answered notes whether the host lets objects be watched.
-func (w *objectWatch) answered(err error) {
+func (w *namespaceWatch) answered(err error) {
 	if noteUnwatchable(err, &w.watchMu, &w.denied) {
 		w.wake()
 	}
 }
 
 // wake has the sets looked at that need the watch.
-func (w *objectWatch) wake() { w.objects.wake(w.kind.GroupKind(), w.namespace) }
+func (w *namespaceWatch) wake() { w.kind.watcher.wake(w.kind.gvk.GroupKind(), w.namespace) }
 
 // state says whether all objects of the kind are known that a set of the namespace may have, and show what was
 // written for it.
-func (w *objectWatch) state(known *memo) plan.Kind {
-	if refused := w.lacks(); refused != "" {
+func (w *namespaceWatch) state(memory *Memory) plan.Kind {
+	if refused := w.kind.lacks(); refused != "" {
 		return plan.Kind{Refused: refused}
 	}
 	w.watchMu.Lock()
@@ -123,12 +123,12 @@ func (w *objectWatch) state(known *memo) plan.Kind {
 	case w.informer == nil || !w.informer.HasSynced():
 		return plan.Kind{}
 	default:
-		return plan.Kind{Known: known.showsObjects(w.kind.GroupKind(), w.informer.GetIndexer().LastStoreSyncResourceVersion())}
+		return plan.Kind{Known: memory.shows(w.kind.gvk.GroupKind(), w.version())}
 	}
 }
 
 // happened wakes the set of an object that has changed.
-func (w *objectWatch) happened(before, after any) {
+func (w *namespaceWatch) happened(before, after any) {
 	object, ok := after.(*tracked)
 	if !ok {
 		return
@@ -138,22 +138,43 @@ func (w *objectWatch) happened(before, after any) {
 	if was && earlier.Labels[v1.ObjectSetLabel] != keys[0].Name {
 		keys = append(keys, cache.ObjectName{Namespace: object.Namespace, Name: earlier.Labels[v1.ObjectSetLabel]})
 	}
+	config := &w.kind.watcher.config
 	for _, key := range keys {
-		if _, exists := get[*v1.StatefulSet](w.view, setsResource, key.Namespace, key.Name); !exists {
+		if _, exists := config.Sets.Get(key.Namespace, key.Name); !exists {
 			continue
 		}
-		if known := w.memory.find(key); !was || earlier.differs(object) || known.awaitsObjects() || known.awaitsOutputs(w.key(object)) {
-			w.queue.Add(key)
+		if memory := config.MemoryOf(key); !was || earlier.differs(object) || memory.awaitsWrites() || memory.awaitsOutputs(w.kind.key(object)) {
+			config.Wake([]cache.ObjectName{key})
 		}
 	}
 }
 
+// version is the resource version that the cache has come to.
+func (w *namespaceWatch) version() string {
+	return w.informer.GetIndexer().LastStoreSyncResourceVersion()
+}
+
 // ofSet are the objects that are labelled with a set.
-func (w *objectWatch) ofSet(set cache.ObjectName) []*tracked {
-	return find[*tracked](view{objectsResource: w.informer.GetIndexer()}, objectsResource, bySet, set.String())
+func (w *namespaceWatch) ofSet(set cache.ObjectName) []*tracked {
+	found, err := w.informer.GetIndexer().ByIndex(bySet, set.String())
+	if err != nil {
+		panic(fmt.Sprintf("reading index %s: %v", bySet, err)) // the cache was made with it
+	}
+	all := make([]*tracked, 0, len(found))
+	for _, object := range found {
+		if one, ok := object.(*tracked); ok {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // named is the object of a name, whosever it is, and false if the cache has none.
-func (w *objectWatch) named(namespace, name string) (*tracked, bool) {
-	return get[*tracked](view{objectsResource: w.informer.GetIndexer()}, objectsResource, namespace, name)
+func (w *namespaceWatch) named(namespace, name string) (*tracked, bool) {
+	object, ok, err := w.informer.GetIndexer().GetByKey(cache.NewObjectName(namespace, name).String())
+	if err != nil || !ok {
+		return nil, false
+	}
+	typed, ok := object.(*tracked)
+	return typed, ok
 }

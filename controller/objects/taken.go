@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package objects
 
 import (
 	"context"
@@ -34,29 +34,36 @@ type takenObject struct {
 	at     time.Time
 }
 
-// noteTaken notes that a name is taken by an object that has yet to be looked at.
-func (m *memo) noteTaken(name takenName) {
+// NameTaken notes that a name is taken by an object that has yet to be looked at.
+func (m *Memory) NameTaken(kind schema.GroupKind, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.objects.taken == nil {
-		m.objects.taken = map[takenName]takenObject{}
+	if m.taken == nil {
+		m.taken = map[takenName]takenObject{}
 	}
-	m.objects.taken[name] = takenObject{}
+	m.taken[takenName{kind, name}] = takenObject{}
 }
 
 // expectsTaken reports whether it is the first time that it is asked for a kind, for what the set is now.
-func (m *memo) expectsTaken(kind schema.GroupKind) bool {
+func (m *Memory) expectsTaken(kind schema.GroupKind) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.objects.expected[kind] {
+	if m.expected[kind] {
 		return false
 	}
-	if m.objects.expected == nil {
-		m.objects.expected = map[schema.GroupKind]bool{}
+	if m.expected == nil {
+		m.expected = map[schema.GroupKind]bool{}
 	}
-	m.objects.expected[kind] = true
+	m.expected[kind] = true
 	return true
 }
+
+const (
+	// recheckedPerSync is how many objects of a kind that cannot be watched are read again in one sync, and
+	// recheckedAtOnce how many of these requests are under way.
+	recheckedPerSync = 32
+	recheckedAtOnce  = 16
+)
 
 // mostExpected is how many names are expected to be taken: they are read in one look.
 const mostExpected = 64
@@ -64,9 +71,9 @@ const mostExpected = 64
 // expectTaken notes names that others have, if the status counts some, so that they are looked at
 // before anything is planned. A controller that begins would find them to be taken only by creating
 // objects, and say until then that these are missing.
-func (t *term) expectTaken(known *memo, kind *objectWatch, world *plan.World) {
+func (m *Memory) expectTaken(watched *namespaceWatch, world *plan.World) {
 	counted := slices.ContainsFunc(world.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool { return s.Foreign > 0 })
-	if !known.expectsTaken(kind.kind.GroupKind()) || !counted {
+	if !m.expectsTaken(watched.kind.gvk.GroupKind()) || !counted {
 		return
 	}
 	templates, wrong := identity.OverridesOf(world.Set).Objects()
@@ -75,14 +82,14 @@ func (t *term) expectTaken(known *memo, kind *objectWatch, world *plan.World) {
 	}
 	noted := 0
 	for _, template := range templates {
-		if template.Kind().GroupKind() != kind.kind.GroupKind() {
+		if template.Kind().GroupKind() != watched.kind.gvk.GroupKind() {
 			continue
 		}
 		for _, ordinal := range ordinalsOf(template, world) {
 			name := template.Key(ordinal).Name
-			cached, ok := kind.named(world.Set.Namespace, name)
+			cached, ok := watched.named(world.Set.Namespace, name)
 			if noted < mostExpected && (!ok || cached.Labels[v1.ObjectSetLabel] != world.Set.Name) {
-				known.noteTaken(takenName{kind.kind.GroupKind(), name})
+				m.NameTaken(watched.kind.gvk.GroupKind(), name)
 				noted++
 			}
 		}
@@ -105,34 +112,34 @@ func ordinalsOf(template identity.Object, world *plan.World) (ordinals []int) {
 }
 
 // sawTaken notes what a look has shown, nothing if the name is free.
-func (m *memo) sawTaken(name takenName, object *tracked, at time.Time) {
+func (m *Memory) sawTaken(name takenName, object *tracked, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if object == nil {
-		delete(m.objects.taken, name)
+		delete(m.taken, name)
 		return
 	}
-	if _, ok := m.objects.taken[name]; ok {
-		m.objects.taken[name] = takenObject{object, at}
+	if _, ok := m.taken[name]; ok {
+		m.taken[name] = takenObject{object, at}
 	}
 }
 
-// takenChanged makes an object be looked at again that is not as it was seen.
-func (m *memo) takenChanged(name takenName) {
+// TakenChanged makes an object be looked at again that has taken a name and is not as it was seen.
+func (m *Memory) TakenChanged(kind schema.GroupKind, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.objects.taken[name]; ok {
-		m.objects.taken[name] = takenObject{}
+	if _, ok := m.taken[takenName{kind, name}]; ok {
+		m.taken[takenName{kind, name}] = takenObject{}
 	}
 }
 
 // takenOf are the names of a kind that are taken, and those among them to look at now.
-func (m *memo) takenOf(kind schema.GroupKind, now time.Time) (all map[takenName]*tracked, due []takenName) {
+func (m *Memory) takenOf(kind schema.GroupKind, now time.Time) (all map[takenName]*tracked, due []takenName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all = map[takenName]*tracked{}
 	again := 0
-	for name, last := range m.objects.taken {
+	for name, last := range m.taken {
 		if name.kind != kind {
 			continue
 		}
@@ -140,7 +147,7 @@ func (m *memo) takenOf(kind schema.GroupKind, now time.Time) (all map[takenName]
 		switch {
 		case last.at.IsZero():
 			due = append(due, name)
-		case now.Sub(last.at) >= unlabeledPodsInterval && again < unlabeledPodsPerLook:
+		case now.Sub(last.at) >= recheckInterval && again < recheckedPerSync:
 			again++
 			due = append(due, name)
 		}
@@ -151,71 +158,71 @@ func (m *memo) takenOf(kind schema.GroupKind, now time.Time) (all map[takenName]
 // readTaken adds to a world the objects that took names of the set's. What the cache has is not
 // read, whosever it is. As long as one cannot be read, its kind counts as not known to this set, which
 // holds up what needs an object of it and nothing else.
-func (t *term) readTaken(ctx context.Context, known *memo, kind *objectWatch, world *plan.World) {
-	now := t.Clock.Now()
-	all, _ := known.takenOf(kind.kind.GroupKind(), now)
+func (w *Watcher) readTaken(ctx context.Context, memory *Memory, watched *namespaceWatch, world *plan.World) {
+	now := w.config.Clock.Now()
+	all, _ := memory.takenOf(watched.kind.gvk.GroupKind(), now)
 	for name, last := range all {
-		cached, ok := kind.named(world.Set.Namespace, name.name)
+		cached, ok := watched.named(world.Set.Namespace, name.name)
 		switch {
 		case ok && cached.Labels[v1.ObjectSetLabel] == world.Set.Name:
-			known.sawTaken(name, nil, now)
+			memory.sawTaken(name, nil, now)
 		case ok:
-			known.sawTaken(name, cached, now)
+			memory.sawTaken(name, cached, now)
 		case last != nil && last.Labels[v1.ObjectSetLabel] != "":
-			known.takenChanged(name) // it was in the cache
+			memory.TakenChanged(name.kind, name.name) // it was in the cache
 		}
 	}
-	_, due := known.takenOf(kind.kind.GroupKind(), now)
-	err := errors.Join(hostread.InParallel(ctx, len(due), unlabeledPodsAtOnce, func(i int) error {
-		if _, ok := kind.named(world.Set.Namespace, due[i].name); ok {
+	_, due := memory.takenOf(watched.kind.gvk.GroupKind(), now)
+	err := errors.Join(hostread.InParallel(ctx, len(due), recheckedAtOnce, func(i int) error {
+		if _, ok := watched.named(world.Set.Namespace, due[i].name); ok {
 			return nil
 		}
-		return t.lookAtTaken(ctx, known, kind, due[i])
+		return w.lookAtTaken(ctx, memory, watched, world.Set.Namespace, due[i])
 	})...)
 	switch {
 	case apierrors.IsForbidden(err):
-		world.Kinds[kind.kind.GroupKind()] = plan.Kind{Refused: plan.Cause(err)}
+		world.Kinds[watched.kind.gvk.GroupKind()] = plan.Kind{Refused: plan.Cause(err)}
 		return
 	case err != nil:
-		klog.FromContext(ctx).V(2).Info("Waiting for objects that took names", "set", known.key, "cause", err)
-		world.Kinds[kind.kind.GroupKind()] = plan.Kind{}
+		klog.FromContext(ctx).V(2).Info("Waiting for objects that took names", "set", klog.KObj(world.Set), "cause", err)
+		world.Kinds[watched.kind.gvk.GroupKind()] = plan.Kind{}
 		return
 	}
-	all, _ = known.takenOf(kind.kind.GroupKind(), now)
+	all, _ = memory.takenOf(watched.kind.gvk.GroupKind(), now)
 	for name, object := range all {
 		if object != nil {
-			world.Objects[identity.ObjectKey{Group: name.kind.Group, Kind: name.kind.Kind, Name: name.name}] = t.seen(known, world.Set, object)
+			world.Objects[identity.ObjectKey{Group: name.kind.Group, Kind: name.kind.Kind, Name: name.name}] = w.seen(memory, world.Set, object)
 		}
 	}
-	if !known.showsObjects(kind.kind.GroupKind(), kind.informer.GetIndexer().LastStoreSyncResourceVersion()) {
-		world.Kinds[kind.kind.GroupKind()] = plan.Kind{} // the cache is behind what was read
+	if !memory.shows(watched.kind.gvk.GroupKind(), watched.version()) {
+		world.Kinds[watched.kind.gvk.GroupKind()] = plan.Kind{} // the cache is behind what was read
 	}
 }
 
 // lookAtTaken reads an object that is not in the cache.
-func (t *term) lookAtTaken(ctx context.Context, known *memo, kind *objectWatch, name takenName) error {
+func (w *Watcher) lookAtTaken(ctx context.Context, memory *Memory, watched *namespaceWatch, namespace string, name takenName) error {
 	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
-	objects, ok := kind.about(known.key.Namespace)
+	objects, ok := watched.kind.about(namespace)
 	if !ok {
 		return nil
 	}
-	live, err := hostread.Again(ctx, t.Clock, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
+	live, err := hostread.Again(ctx, w.config.Clock, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
 		return objects.Get(ctx, name.name, metav1.GetOptions{})
 	})
 	switch {
 	case apierrors.IsNotFound(err):
-		known.sawTaken(name, nil, time.Time{})
+		memory.sawTaken(name, nil, time.Time{})
 	case err != nil:
 		return fmt.Errorf("reading %s %q: %w", name.kind.Kind, name.name, err)
 	case live.Labels[v1.ObjectSetLabel] != "":
 		// The cache is only behind.
-		known.mu.Lock()
-		known.awaitObjects(name.kind, live.ResourceVersion)
-		known.mu.Unlock()
+		memory.mu.Lock()
+		memory.await(name.kind, live.ResourceVersion)
+		memory.mu.Unlock()
 	default:
 		object, _ := track(live).(*tracked)
-		known.sawTaken(name, object, t.Clock.Now())
+		memory.sawTaken(name, object, w.config.Clock.Now())
 	}
 	return nil
 }

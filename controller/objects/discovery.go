@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package objects
 
 import (
 	"context"
@@ -26,7 +26,7 @@ const (
 )
 
 // run finds the kind in the host, and lets its watches begin, or ends with the context.
-func (k *objectKind) run(ctx context.Context) {
+func (k *kind) run(ctx context.Context) {
 	pause := shortestDiscovery
 	for ctx.Err() == nil {
 		resource, err := k.discover(ctx)
@@ -45,7 +45,7 @@ func (k *objectKind) run(ctx context.Context) {
 
 // hurry has a kind that the host does not have asked for soon: a set that describes it was written, which
 // a host that has the kind must have let happen.
-func (k *objectKind) hurry() {
+func (k *kind) hurry() {
 	select {
 	case k.hurried <- struct{}{}:
 	default: // it is hurried already
@@ -53,10 +53,10 @@ func (k *objectKind) hurry() {
 }
 
 // pause waits for a time, or for the shortest pause if the kind is hurried meanwhile.
-func (k *objectKind) pause(ctx context.Context, pause time.Duration) (hurried bool) {
-	shortest := k.Clock.NewTimer(wait.Jitter(shortestDiscovery, mostOfDiscoveryNoise))
+func (k *kind) pause(ctx context.Context, pause time.Duration) (hurried bool) {
+	shortest := k.watcher.config.Clock.NewTimer(wait.Jitter(shortestDiscovery, mostOfDiscoveryNoise))
 	defer shortest.Stop()
-	whole := k.Clock.NewTimer(wait.Jitter(pause, mostOfDiscoveryNoise))
+	whole := k.watcher.config.Clock.NewTimer(wait.Jitter(pause, mostOfDiscoveryNoise))
 	defer whole.Stop()
 	select {
 	case <-ctx.Done():
@@ -74,16 +74,16 @@ func (k *objectKind) pause(ctx context.Context, pause time.Duration) (hurried bo
 }
 
 // discover asks the host what it calls the kind.
-func (k *objectKind) discover(ctx context.Context) (string, error) {
-	group := schema.GroupResource{Group: k.kind.Group, Resource: strings.ToLower(k.kind.Kind)}
-	list, err := discovery.ToServerResourcesInterfaceWithContext(k.Host.Discovery()).ServerResourcesForGroupVersionWithContext(ctx, k.kind.GroupVersion().String())
+func (k *kind) discover(ctx context.Context) (string, error) {
+	group := schema.GroupResource{Group: k.gvk.Group, Resource: strings.ToLower(k.gvk.Kind)}
+	list, err := discovery.ToServerResourcesInterfaceWithContext(k.watcher.config.Discovery).ServerResourcesForGroupVersionWithContext(ctx, k.gvk.GroupVersion().String())
 	if err != nil {
-		return "", fmt.Errorf("asking for %s: %w", k.kind.GroupKind(), err)
+		return "", fmt.Errorf("asking for %s: %w", k.gvk.GroupKind(), err)
 	}
-	at := slices.IndexFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Kind == k.kind.Kind && !strings.Contains(r.Name, "/") })
+	at := slices.IndexFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Kind == k.gvk.Kind && !strings.Contains(r.Name, "/") })
 	switch {
 	case at < 0:
-		return "", apierrors.NewNotFound(group, k.kind.Version)
+		return "", apierrors.NewNotFound(group, k.gvk.Version)
 	case !list.APIResources[at].Namespaced:
 		return "", apierrors.NewForbidden(group, "", fmt.Errorf("%s are in no namespace", list.APIResources[at].Name))
 	default:

@@ -1,11 +1,12 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package objects
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,37 +28,35 @@ func TestWatchesEndWithTheSetsOfTheirNamespace(t *testing.T) {
 				sets = append(sets, set)
 			}
 		}
-		term, _ := kindsTerm(t, sets...)
-		term.ObjectNamespaces = namespaces
-		t.Cleanup(term.objects.begin(t.Context()))
+		house := newHouse(t, namespaces, nil, sets...)
 		for _, set := range sets {
-			term.observed(t, set)
+			house.observed(t, set)
 		}
 		const most = identity.MostObjectKinds * identity.MostObjectNamespaces
-		if got := term.watches(); got != most {
+		if got := house.watches(); got != most {
 			t.Errorf("%d kinds in each of %d namespaces: got %d watches, want %d", identity.MostObjectKinds+1, len(namespaces), got, most)
 		}
 		for _, set := range sets {
 			if set.Namespace == namespaces[0] || set.Name == "set-007" {
-				_ = term.view[setsResource].Delete(set)
+				house.remove(set)
 			}
 		}
 		time.Sleep(unusedInterval + time.Second)
 		synctest.Wait()
-		if got, want := term.watches(), most-identity.MostObjectKinds-identity.MostObjectNamespaces+1; got != want {
+		if got, want := house.watches(), most-identity.MostObjectKinds-identity.MostObjectNamespaces+1; got != want {
 			t.Errorf("after the sets of a namespace and those with a kind were deleted: got %d watches, want %d", got, want)
 		}
-		if woken := term.woken(); !slices.Contains(woken, "set-100") {
+		if woken := house.woken(); !slices.Contains(woken, "set-100") {
 			t.Errorf("the sets %q were woken, want those among them whose kind had no place", woken)
 		}
 	})
 }
 
-// watches is how many watches a term has.
-func (t *term) watches() (count int) {
-	t.objects.mu.Lock()
-	defer t.objects.mu.Unlock()
-	for _, kind := range t.objects.watched {
+// watches is how many watches there are.
+func (h *house) watches() (count int) {
+	h.Watcher.mu.Lock()
+	defer h.Watcher.mu.Unlock()
+	for _, kind := range h.watched {
 		count += len(kind.watches)
 	}
 	return count
@@ -74,13 +73,13 @@ func TestKindsOutsideOfTheNamespacesTakeNoPlace(t *testing.T) {
 			}
 			sets = append(sets, set)
 		}
-		term, _ := kindsTerm(t, sets...)
-		term.ObjectNamespaces = identity.ObjectNamespaces{"shop"}
-		t.Cleanup(term.objects.begin(t.Context()))
+		namespaces := identity.ObjectNamespaces{"shop"}
+		house := newHouse(t, namespaces, nil, sets...)
 		for n, set := range sets {
-			kinds, _ := term.observed(t, set)
-			if got := kinds[thing(n).GroupKind()].Refused; (got != "") != (n == 0) {
-				t.Errorf("kind %d: got refused %q, want only that of the set outside refused", n, got)
+			kinds, _ := house.observed(t, set)
+			got, outside := kinds[thing(n).GroupKind()].Refused, Excluded(namespaces, "elsewhere")
+			if (got == outside) != (n == 0) || strings.HasPrefix(got, "at most") {
+				t.Errorf("kind %d: got refused %q, want %q of the set outside, and the others watched", n, got, outside)
 			}
 		}
 	})

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package objects
 
 import (
 	"context"
@@ -16,12 +16,11 @@ import (
 	"statefulset.dev/identity"
 )
 
-// objectKind is a kind of objects that sets describe. It is watched once in all namespaces or, if the controller makes
+// kind is a kind of objects that sets describe. It is watched once in all namespaces or, if the controller makes
 // objects only in some, once in each of them in which a set needs it.
-type objectKind struct {
-	*term
-
-	kind schema.GroupVersionKind
+type kind struct {
+	watcher *Watcher
+	gvk     schema.GroupVersionKind
 	// ctx is that of all that runs for the kind, and stop ends it.
 	ctx  context.Context //nolint:containedctx // watches begin later, and end with the kind
 	stop func()
@@ -29,8 +28,8 @@ type objectKind struct {
 	hurried chan struct{}
 	// found is closed when the host has said what it calls the kind.
 	found chan struct{}
-	// watches are by namespace. The lock of objectKinds guards them.
-	watches map[string]*objectWatch
+	// watches are by namespace. The lock of kinds guards them.
+	watches map[string]*namespaceWatch
 
 	mu sync.Mutex
 	// resource is what the host calls the kind, empty until it has been asked.
@@ -39,13 +38,13 @@ type objectKind struct {
 	refused string
 }
 
-func newObjectKind(ctx context.Context, t *term, kind schema.GroupVersionKind) *objectKind {
+func newKind(ctx context.Context, w *Watcher, gvk schema.GroupVersionKind) *kind {
 	ctx, stop := context.WithCancel(ctx)
-	return &objectKind{term: t, kind: kind, ctx: ctx, stop: stop, hurried: make(chan struct{}, 1), found: make(chan struct{}), watches: map[string]*objectWatch{}}
+	return &kind{watcher: w, gvk: gvk, ctx: ctx, stop: stop, hurried: make(chan struct{}, 1), found: make(chan struct{}), watches: map[string]*namespaceWatch{}}
 }
 
 // isCalled notes what the host calls the kind, and lets its watches begin.
-func (k *objectKind) isCalled(resource string) {
+func (k *kind) isCalled(resource string) {
 	k.mu.Lock()
 	k.resource, k.refused = resource, ""
 	k.mu.Unlock()
@@ -53,14 +52,14 @@ func (k *objectKind) isCalled(resource string) {
 }
 
 // isMissing notes that the host does not have the kind, if that is what an error says.
-func (k *objectKind) isMissing(err error) {
+func (k *kind) isMissing(err error) {
 	if noteUnwatchable(err, &k.mu, &k.refused) {
-		k.objects.wake(k.kind.GroupKind(), metav1.NamespaceAll)
+		k.watcher.wake(k.gvk.GroupKind(), metav1.NamespaceAll)
 	}
 }
 
 // lacks says why the host does not have the kind, empty if it has, or that is not known yet.
-func (k *objectKind) lacks() string {
+func (k *kind) lacks() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.refused
@@ -92,20 +91,20 @@ func unwatchable(err error) (refused string, says bool) {
 	}
 }
 
-func (k *objectKind) key(object metav1.Object) identity.ObjectKey {
-	return identity.ObjectKey{Group: k.kind.Group, Kind: k.kind.Kind, Name: object.GetName()}
+func (k *kind) key(object metav1.Object) identity.ObjectKey {
+	return identity.ObjectKey{Group: k.gvk.Group, Kind: k.gvk.Kind, Name: object.GetName()}
 }
 
 // at is where objects are written in a version of the kind, and false if the host does not have
 // the kind.
-func (k *objectKind) at(version string) (schema.GroupVersionResource, bool) {
+func (k *kind) at(version string) (schema.GroupVersionResource, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return schema.GroupVersionResource{Group: k.kind.Group, Version: version, Resource: k.resource}, k.resource != ""
+	return schema.GroupVersionResource{Group: k.gvk.Group, Version: version, Resource: k.resource}, k.resource != ""
 }
 
 // about reaches the metadata of objects of a namespace.
-func (k *objectKind) about(namespace string) (metadata.ResourceInterface, bool) {
-	at, ok := k.at(k.kind.Version)
-	return k.Objects.Metadata.Resource(at).Namespace(namespace), ok
+func (k *kind) about(namespace string) (metadata.ResourceInterface, bool) {
+	at, ok := k.at(k.gvk.Version)
+	return k.watcher.config.Clients.Metadata.Resource(at).Namespace(namespace), ok
 }
