@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"statefulset.dev/controller/plan/words"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -164,10 +166,10 @@ func (a CreateClaims) String() string { return "create " + join(claimNames(a.Cla
 
 func (a SetClaimOwners) String() string {
 	var owners []string
-	for _, owner := range a.Owners[:min(len(a.Owners), fewNames)] {
-		owners = append(owners, foreignWord(owner.Kind)+"/"+foreignWord(owner.Name))
+	for _, owner := range a.Owners[:min(len(a.Owners), words.FewNames)] {
+		owners = append(owners, words.Foreign(owner.Kind)+"/"+words.Foreign(owner.Name))
 	}
-	if more := len(a.Owners) - fewNames; more > 0 {
+	if more := len(a.Owners) - words.FewNames; more > 0 {
 		owners = append(owners, fmt.Sprintf("and %d more", more))
 	}
 	return fmt.Sprintf("set owners of claim %s to [%s]", a.Claim.Name, strings.Join(owners, " "))

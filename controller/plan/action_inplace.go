@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -89,8 +91,8 @@ func (a UpdateInPlace) restarted() (parts []string) {
 
 // few are the first of some names, and how many more there are.
 func few(names []string) string {
-	if more := len(names) - fewNames; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:fewNames], ", "), more)
+	if more := len(names) - words.FewNames; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:words.FewNames], ", "), more)
 	}
 	return strings.Join(names, ", ")
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -46,13 +48,13 @@ type DeleteClaim struct {
 func (a MarkClaim) String() string {
 	text := fmt.Sprintf("mark claim %s as %s", a.Claim.Name, a.As)
 	if secrets := a.Annotations[v1.GeneratedAnnotation]; secrets != nil {
-		text += " " + foreignText(strings.ReplaceAll(*secrets, ",", ", "))
+		text += " " + words.ForeignText(strings.ReplaceAll(*secrets, ",", ", "))
 	}
 	return text
 }
 
 func (a DeleteClaim) String() string {
-	return fmt.Sprintf("delete claim %s (member removed by %s)", a.Claim.Name, clock(a.Retired))
+	return fmt.Sprintf("delete claim %s (member removed by %s)", a.Claim.Name, words.Clock(a.Retired))
 }
 
 func (MarkClaim) action()   {}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -57,9 +59,9 @@ func (a MarkObject) String() string {
 
 func (a DeleteObject) String() string {
 	if a.Unused != "" {
-		return fmt.Sprintf("delete %s %s (template %s removed, not needed since %s)", a.Kind.Kind, a.At.Name, a.Template, clock(a.Retired))
+		return fmt.Sprintf("delete %s %s (template %s removed, not needed since %s)", a.Kind.Kind, a.At.Name, a.Template, words.Clock(a.Retired))
 	}
-	return fmt.Sprintf("delete %s %s (member removed by %s)", a.Kind.Kind, a.At.Name, clock(a.Retired))
+	return fmt.Sprintf("delete %s %s (member removed by %s)", a.Kind.Kind, a.At.Name, words.Clock(a.Retired))
 }
 
 // MayBeUsedBy reports whether a pod may use the object: one of its member, or any if the object is the
@@ -76,7 +78,7 @@ func (a MarkObject) Note() *string {
 	if a.Retired.IsZero() {
 		return nil
 	}
-	return new(clock(a.Retired))
+	return new(words.Clock(a.Retired))
 }
 
 // markObject notes something on an object.

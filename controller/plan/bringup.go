@@ -7,6 +7,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"statefulset.dev/controller/plan/words"
+
 	"statefulset.dev/identity"
 )
 
@@ -37,7 +39,7 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 		return false
 	case isFinished(m.pod):
 		if until, pauses := f.pauses(m); pauses {
-			d.wait("pod %s has ended (%s) %d times in a row, soon after its creation; it is recreated at %s", m.pod.Name, m.pod.Status.Phase, f.endings[m.ordinal].inARow, clock(until))
+			d.wait("pod %s has ended (%s) %d times in a row, soon after its creation; it is recreated at %s", m.pod.Name, m.pod.Status.Phase, f.endings[m.ordinal].inARow, words.Clock(until))
 			d.again(until.Sub(f.Now))
 			return false
 		}
@@ -86,7 +88,7 @@ func waitFor(f *facts, d *draft, m member) bool {
 		}
 	case !f.isAvailable(m.pod):
 		at, _ := f.availableAt(m.pod)
-		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, clock(at), f.Set.Spec.MinReadySeconds)
+		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, words.Clock(at), f.Set.Spec.MinReadySeconds)
 	default:
 		return true
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -89,7 +91,7 @@ func (f *facts) ownerChange(claim *corev1.PersistentVolumeClaim, m member, templ
 	}
 	change := &SetClaimOwners{Ordinal: m.ordinal, Claim: exact(claim), Owners: append(others, want...)}
 	if exposing := slices.IndexFunc(ours, func(ref metav1.OwnerReference) bool { return f.exposes(ref, policy) }); exposing >= 0 {
-		change.Exposed = foreignWord(ours[exposing].Kind) + "/" + foreignWord(ours[exposing].Name)
+		change.Exposed = words.Foreign(ours[exposing].Kind) + "/" + words.Foreign(ours[exposing].Name)
 	}
 	return change
 }

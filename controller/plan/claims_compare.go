@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
@@ -81,7 +83,7 @@ func IsInfeasible(status corev1.ClaimResourceStatus) bool {
 func resizeError(claim *corev1.PersistentVolumeClaim) string {
 	for _, c := range claim.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && c.Message != "" && (c.Type == corev1.PersistentVolumeClaimControllerResizeError || c.Type == corev1.PersistentVolumeClaimNodeResizeError) {
-			return ": " + foreignText(steady(c.Message))
+			return ": " + words.ForeignText(steady(c.Message))
 		}
 	}
 	return ""
@@ -103,7 +105,7 @@ func (s *claimState) compareAttributes(class string) {
 	refused := modify != nil && modify.Status == corev1.PersistentVolumeClaimModifyVolumeInfeasible
 	s.spends = s.spends || !refused
 	if refused && s.infeasible == "" {
-		s.infeasible = "attributes of class " + foreignWord(class) + " are infeasible"
+		s.infeasible = "attributes of class " + words.Foreign(class) + " are infeasible"
 	}
 }
 
@@ -136,7 +138,7 @@ func lackingKeys(template, claim map[string]string) map[string]string {
 // about a claim that has one.
 func immutableDifference(template, claim *corev1.PersistentVolumeClaimSpec) string {
 	differ := func(field, is, wanted string) string {
-		return fmt.Sprintf("%s is %q, and %q in its template", field, foreignWord(is), wanted)
+		return fmt.Sprintf("%s is %q, and %q in its template", field, words.Foreign(is), wanted)
 	}
 	if class := template.StorageClassName; class != nil && claim.StorageClassName != nil && *class != *claim.StorageClassName {
 		return differ("storageClassName", *claim.StorageClassName, *class)
@@ -187,7 +189,7 @@ func (s claimState) lacking() string {
 	case s.size != nil:
 		return fmt.Sprintf("requests %s, and its template %s", request.String(), s.wanted.String())
 	case s.class != "":
-		return fmt.Sprintf("volumeAttributesClassName is %q, and %q in its template", foreignWord(ptr.Deref(s.claim.Spec.VolumeAttributesClassName, "")), s.class)
+		return fmt.Sprintf("volumeAttributesClassName is %q, and %q in its template", words.Foreign(ptr.Deref(s.claim.Spec.VolumeAttributesClassName, "")), s.class)
 	default:
 		return "lacks labels or annotations of its template"
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -95,10 +97,10 @@ func tellInfeasible(d *draft, s claimState, held []string) {
 
 // fewOf lists the first of several names.
 func fewOf(names []string) string {
-	if len(names) <= fewNames {
+	if len(names) <= words.FewNames {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:fewNames], ", "), len(names)-fewNames)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:words.FewNames], ", "), len(names)-words.FewNames)
 }
 
 // growing says how far the first claim has come that is not yet as it is to be; empty if all
@@ -184,7 +186,7 @@ func volumeClaims(f *facts) []v1.VolumeClaimStatus {
 func (f *facts) claimStanding(claim *corev1.PersistentVolumeClaim, template int, m member) claimState {
 	rendered, wrong := f.overrides.RenderedClaimTemplate(template, m.ordinal)
 	if wrong != nil {
-		return claimState{claim: claim, differs: foreignText(wrong.For(m.ordinal))}
+		return claimState{claim: claim, differs: words.ForeignText(wrong.For(m.ordinal))}
 	}
 	return compareClaim(rendered, claim)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -197,14 +199,11 @@ func (f *facts) unavailableText() string {
 	return fmt.Sprintf("; %d of %d members are available; unavailable: %s", f.available, f.roster.Len(), f.namesOfUnavailable())
 }
 
-// fewNames is how many names a message lists.
-const fewNames = 3
-
 // namesOfUnavailable lists the unavailable members of the lowest ordinals.
 func (f *facts) namesOfUnavailable() string {
 	var names []string
 	for _, m := range f.members {
-		if f.unavailable(m) && len(names) < fewNames {
+		if f.unavailable(m) && len(names) < words.FewNames {
 			names = append(names, f.podName(m))
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"statefulset.dev/controller/plan/words"
+
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
@@ -62,7 +64,7 @@ func sourceOf(f *facts, d *draft, m member) (of *revision, source identity.Sourc
 	of, _ = f.target(m)
 	source, err := sourceAt(f, d, of)
 	if err != nil {
-		d.blocked(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", f.podName(m), of.name, foreignText(err.Error()))
+		d.blocked(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", f.podName(m), of.name, words.ForeignText(err.Error()))
 		return of, source, false
 	}
 	if missing := f.lackingVolume(source.Template); missing != "" {
@@ -118,6 +120,6 @@ func explainTaken(f *facts, d *draft, pod *corev1.Pod) {
 	case refersToSet(f.Set, *controller):
 		d.wait("pod %s belongs to an earlier set of this name and is about to be removed", pod.Name)
 	default:
-		d.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: it is controlled by %s", pod.Name, foreignOwner(controller))
+		d.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: it is controlled by %s", pod.Name, words.ForeignOwner(controller))
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -18,7 +20,7 @@ import (
 func (f *facts) diagnose(m member) string {
 	pod := m.pod
 	if unscheduled := withoutNode(pod); unscheduled != nil {
-		return "unschedulable" + since(unscheduled.LastTransitionTime) + ": " + foreignText(unscheduled.Message) + f.unboundClaim(m)
+		return "unschedulable" + since(unscheduled.LastTransitionTime) + ": " + words.ForeignText(unscheduled.Message) + f.unboundClaim(m)
 	}
 	what := symptom(pod)
 	switch {
@@ -41,7 +43,7 @@ func unknown(pod *corev1.Pod) string {
 		node = "node " + pod.Spec.NodeName
 	}
 	if pod.Status.Reason != "" {
-		reason = " (" + foreignWord(pod.Status.Reason) + ")"
+		reason = " (" + words.Foreign(pod.Status.Reason) + ")"
 	}
 	return node + " does not report the state of the pod" + reason
 }
@@ -60,7 +62,7 @@ func (f *facts) unboundClaim(m member) string {
 		case *class == "":
 			return fmt.Sprintf("; claim %s has no volume: its StorageClass is %q, so it waits for a PersistentVolume that is created by hand", claim.Name, *class)
 		default:
-			return fmt.Sprintf("; claim %s of StorageClass %q has no volume", claim.Name, foreignWord(*class))
+			return fmt.Sprintf("; claim %s of StorageClass %q has no volume", claim.Name, words.Foreign(*class))
 		}
 	}
 	return ""
@@ -87,7 +89,7 @@ func withoutNode(pod *corev1.Pod) *corev1.PodCondition {
 func symptom(pod *corev1.Pod) string {
 	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if ailment := ailment(container); ailment != "" {
-			return fmt.Sprintf("container %s: %s", foreignWord(container.Name), ailment)
+			return fmt.Sprintf("container %s: %s", words.Foreign(container.Name), ailment)
 		}
 	}
 	return ""
@@ -115,7 +117,7 @@ func since(begun metav1.Time) string {
 	if begun.IsZero() {
 		return ""
 	}
-	return " since " + clock(begun.Time)
+	return " since " + words.Clock(begun.Time)
 }
 
 // ailment says what is wrong with a container, empty if nothing is. What the kubelet
@@ -127,12 +129,12 @@ func ailment(container corev1.ContainerStatus) string {
 		case "ErrImagePull":
 			return "ImagePullBackOff"
 		default:
-			return foreignWord(waiting.Reason)
+			return words.Foreign(waiting.Reason)
 		}
 	}
 	for _, ended := range []*corev1.ContainerStateTerminated{container.State.Terminated, container.LastTerminationState.Terminated} {
 		if ended != nil && ended.ExitCode != 0 {
-			return fmt.Sprintf("ended with exit code %d (%s)", ended.ExitCode, foreignWord(ended.Reason))
+			return fmt.Sprintf("ended with exit code %d (%s)", ended.ExitCode, words.Foreign(ended.Reason))
 		}
 	}
 	return ""

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -161,7 +163,7 @@ func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (fir
 	case drains && asks && !out: // until when is known when the host has let it begin
 		d.wait("pod %s is drained for %s, and then updated in place", m.pod.Name, left)
 	case drains:
-		d.wait("pod %s is drained until %s, and then updated in place", m.pod.Name, clock(f.Now.Add(left)))
+		d.wait("pod %s is drained until %s, and then updated in place", m.pod.Name, words.Clock(f.Now.Add(left)))
 	}
 	if out && left > 0 { // what grows old meanwhile is forgotten at the end
 		d.again(left)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"statefulset.dev/controller/plan/words"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -60,5 +62,5 @@ func stoppedMessage(set *v1.StatefulSet) string {
 	}
 	return fmt.Sprintf("the controller does not evaluate %s any more (inputs %s): %d of its processes ended while they did; "+
 		"pods, claims and objects stay as they are; change these fields, or have them evaluated once more: kubectl sts evaluate %s -n %s",
-		foreignText(named), foreignWord(mark.Inputs), mark.Deaths, set.Name, set.Namespace)
+		words.ForeignText(named), words.Foreign(mark.Inputs), mark.Deaths, set.Name, set.Namespace)
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,7 +38,7 @@ func (f Failure) times() string {
 	if f.Next.Sub(f.Tried) < shortestReported {
 		return ""
 	}
-	return fmt.Sprintf(" (tried at %s, next at %s)", clock(f.Tried), clock(f.Next))
+	return fmt.Sprintf(" (tried at %s, next at %s)", words.Clock(f.Tried), words.Clock(f.Next))
 }
 
 // WithFailures is what a status becomes when actions of its plan have failed; before
@@ -131,7 +133,7 @@ func keepTransitions(before v1.StatefulSetStatus, status *v1.StatefulSetStatus) 
 // used up matters, and that creating pods is therefore forbidden is known. Nor does it
 // tell what is different at every try, which would be news each time. It is one line of
 // bounded length, whatever a webhook has answered.
-func Cause(err error) string { return foreignText(steady(cause(err))) }
+func Cause(err error) string { return words.ForeignText(steady(cause(err))) }
 
 // steady is a text without the port that a connection came from, and without the time
 // at which a certificate was looked at.

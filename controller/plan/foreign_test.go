@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -123,7 +124,7 @@ func expectPlain(t *testing.T, all []string) {
 	t.Helper()
 	told := false
 	for _, text := range all {
-		if at := strings.IndexFunc(text, isHidden); at >= 0 {
+		if at := strings.IndexFunc(text, isNoGraphic); at >= 0 {
 			t.Errorf("got the character %q in %.200q, want none that acts", text[at:at+1], text)
 		}
 		const most = 2000
@@ -155,8 +156,10 @@ func texts(p Plan) []string {
 // plainText: no text of a plan has a character that acts on where it is shown.
 func (j *judged) plainText() {
 	for _, text := range texts(j.plan) {
-		if strings.IndexFunc(text, isHidden) >= 0 {
+		if strings.IndexFunc(text, isNoGraphic) >= 0 {
 			j.broke("plain", "a text of the plan is %q", text)
 		}
 	}
 }
+
+func isNoGraphic(r rune) bool { return !unicode.IsGraphic(r) }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -218,7 +220,7 @@ func (f *facts) tellAsked(d *draft, m member, asked request, gates []string, unt
 	}
 	end := ""
 	if !until.IsZero() {
-		end = ", or at " + clock(until)
+		end = ", or at " + words.Clock(until)
 	}
 	slices.Sort(gates)
 	d.waiting += fmt.Sprintf("the %s of pod %s waits until %s is True on it with reason %s%s", nounOf(asked.Operation), m.pod.Name, strings.Join(gates, " and "), asked.answer(), end)

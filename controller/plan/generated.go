@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -105,7 +107,7 @@ func (s supportingObject) lost() (word, message string) {
 
 func keysText(keys []v1.GeneratedKey) string {
 	names := keyNames(keys)
-	return plural("key", len(names)) + " " + strings.Join(names, ", ")
+	return words.Plural("key", len(names)) + " " + strings.Join(names, ", ")
 }
 
 func keyNames(keys []v1.GeneratedKey) []string {
@@ -124,13 +126,6 @@ func (s supportingObject) withKeys(made *unstructured.Unstructured) *unstructure
 		made.SetAnnotations(annotations)
 	}
 	return made
-}
-
-func plural(word string, n int) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }
 
 // lostSecrets are those that are to be looked for in the host, in the order of the templates.
@@ -166,7 +161,7 @@ func (d *draft) hasKeys(f *facts, m member, s supportingObject) bool {
 			d.blocked(v1.ReasonGeneratedSecretMissing, "%s has no key %s: add it; nothing is written into a Secret that exists", s.key, key.Key)
 			return false
 		default:
-			d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s: %s", f.podName(m), s.key, foreignText(output.Missing))
+			d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s: %s", f.podName(m), s.key, words.ForeignText(output.Missing))
 			return false
 		}
 	}

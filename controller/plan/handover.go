@@ -6,6 +6,8 @@ package plan
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/controller/plan/words"
 )
 
 // awaitRevisions stops while a revision that the set's pods run, or that its
@@ -19,7 +21,7 @@ func awaitRevisions(f *facts, d *draft) verdict {
 	}
 	controller := metav1.GetControllerOfNoCopy(f.awaiting)
 	d.wait("revision %s, which the set's pods run, still belongs to the %s; nothing is done until it is given up",
-		f.awaiting.Name, foreignOwner(controller))
+		f.awaiting.Name, words.ForeignOwner(controller))
 	return stop
 }
 

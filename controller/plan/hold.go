@@ -6,6 +6,8 @@ package plan
 import (
 	"fmt"
 
+	"statefulset.dev/controller/plan/words"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -39,7 +41,7 @@ func (f *facts) nameOwner() string {
 		if controller == nil || controller.Kind != v1.Kind || controller.Name != f.Set.Name || controller.UID == f.Set.UID || refersToSet(f.Set, *controller) {
 			continue
 		}
-		if text := fmt.Sprintf("pod %s belongs to the %s StatefulSet %s", pod.Name, foreignWord(controller.APIVersion), controller.Name); named == "" || text < named {
+		if text := fmt.Sprintf("pod %s belongs to the %s StatefulSet %s", pod.Name, words.Foreign(controller.APIVersion), controller.Name); named == "" || text < named {
 			named = text
 		}
 	}
@@ -50,5 +52,5 @@ func (f *facts) nameOwner() string {
 func (f *facts) holdMessage() string {
 	why, _ := v1.Held(f.Set)
 	return fmt.Sprintf("the annotation %s=%q holds the set: nothing is created, changed or deleted for it; to go on, remove it: kubectl annotate sset %s -n %s %s-",
-		v1.HoldAnnotation, foreignText(why), f.Set.Name, f.Set.Namespace, v1.HoldAnnotation)
+		v1.HoldAnnotation, words.ForeignText(why), f.Set.Name, f.Set.Namespace, v1.HoldAnnotation)
 }

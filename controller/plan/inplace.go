@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -62,7 +64,7 @@ func (f *facts) finishInPlace(d *draft, m member, note inPlaceNote) {
 		d.wait("pod %s has been updated in place", m.pod.Name)
 	case settles > 0:
 		d.again(settles)
-		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, clock(f.Now.Add(settles)), f.Set.Spec.MinReadySeconds)
+		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, words.Clock(f.Now.Add(settles)), f.Set.Spec.MinReadySeconds)
 	default:
 		d.each(EndInPlace{Ordinal: m.ordinal, Pod: exact(m.pod), Revision: revisionOf(m.pod)})
 		d.wait("pod %s has been updated in place", m.pod.Name)
@@ -239,22 +241,22 @@ func (f *facts) changeBetween(d *draft, m member) *identity.InPlaceChange {
 func (f *facts) compareRevisions(ordinal int, from string, to *revision) *identity.InPlaceChange {
 	before, err := f.recordedAs(from)
 	if err != nil {
-		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", foreignWord(from), foreignText(err.Error()))}
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", words.Foreign(from), words.ForeignText(err.Error()))}
 	}
 	after, err := f.recordedAs(to.name)
 	if err != nil {
-		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", to.name, foreignText(err.Error()))}
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", to.name, words.ForeignText(err.Error()))}
 	}
 	made, wrong := f.overrides.Rendered(before, ordinal)
 	if wrong != nil {
-		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", foreignWord(from), foreignText(wrong.For(ordinal)))}
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", words.Foreign(from), words.ForeignText(wrong.For(ordinal)))}
 	}
 	wanted, wrong := f.overrides.Rendered(after, ordinal)
 	if wrong != nil {
-		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", to.name, foreignText(wrong.For(ordinal)))}
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", to.name, words.ForeignText(wrong.For(ordinal)))}
 	}
 	change := identity.ChangeInPlace(made, wanted, f.Resizes)
-	change.Prevented = foreignText(change.Prevented)
+	change.Prevented = words.ForeignText(change.Prevented)
 	return &change
 }
 

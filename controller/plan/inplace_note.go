@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -77,7 +79,7 @@ func (n inPlaceNote) text() string {
 // nextNote is the note of a pod that gets another revision, by a change that restarts or
 // resizes containers. Those that have yet to be for an earlier one stay in it.
 func nextNote(pod *corev1.Pod, to string, change *identity.InPlaceChange, now time.Time) inPlaceNote {
-	note := inPlaceNote{Revisions: []string{revisionOf(pod), to}, Since: clock(now), Containers: map[string]string{}}
+	note := inPlaceNote{Revisions: []string{revisionOf(pod), to}, Since: words.Clock(now), Containers: map[string]string{}}
 	if before := noteOf(pod); isRestarting(pod) {
 		for _, name := range before.awaited(pod) {
 			note.Containers[name] = before.Containers[name]
@@ -169,7 +171,7 @@ func (n inPlaceNote) tell(pod *corev1.Pod) string {
 	}
 	what += " in place"
 	if at := n.begun(); !at.IsZero() {
-		what += " since " + clock(at)
+		what += " since " + words.Clock(at)
 	}
 	if wrong := symptom(pod); wrong != "" {
 		what += "; " + wrong
@@ -182,7 +184,7 @@ func (n inPlaceNote) tell(pod *corev1.Pod) string {
 
 // tellVain says which containers of a pod should have been restarted by now.
 func (n inPlaceNote) tellVain(pod *corev1.Pod) string {
-	return fmt.Sprintf("%s not been restarted since %s", containersText(n.awaited(pod), "has", "have"), clock(n.begun()))
+	return fmt.Sprintf("%s not been restarted since %s", containersText(n.awaited(pod), "has", "have"), words.Clock(n.begun()))
 }
 
 // containersText names containers in a message, with the verb that goes with one of them or with
@@ -193,8 +195,8 @@ func containersText(names []string, verb, verbOfMany string) string {
 		what, verb = "containers ", verbOfMany
 	}
 	var few []string
-	for _, name := range names[:min(len(names), fewNames)] {
-		few = append(few, foreignWord(name))
+	for _, name := range names[:min(len(names), words.FewNames)] {
+		few = append(few, words.Foreign(name))
 	}
 	return what + strings.Join(few, ", ") + " " + verb
 }

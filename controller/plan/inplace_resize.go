@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -161,7 +163,7 @@ func latest(a, b time.Time) time.Time {
 
 // tellUnresized says which containers should have been resized by now, and what their node says.
 func (n inPlaceNote) tellUnresized(pod *corev1.Pod) string {
-	return fmt.Sprintf("%s not been resized since %s%s", containersText(n.unresized(pod), "has", "have"), clock(n.begun()), nodeSays(pod))
+	return fmt.Sprintf("%s not been resized since %s%s", containersText(n.unresized(pod), "has", "have"), words.Clock(n.begun()), nodeSays(pod))
 }
 
 // nodeSays is what the node of a pod says of a resize that it has yet to do, empty if it says
@@ -172,9 +174,9 @@ func nodeSays(pod *corev1.Pod) string {
 			continue
 		}
 		if c.Message == "" {
-			return "; its node says " + foreignWord(c.Reason)
+			return "; its node says " + words.Foreign(c.Reason)
 		}
-		return fmt.Sprintf("; its node says %s: %s", foreignWord(c.Reason), foreignText(c.Message))
+		return fmt.Sprintf("; its node says %s: %s", words.Foreign(c.Reason), words.ForeignText(c.Message))
 	}
 	return ""
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -302,7 +304,7 @@ func (o *supportingObjects) standingOfOurs(s *supportingObject) objectStanding {
 	case s.found.Drifted:
 		s.why, s.corrects = "somebody has changed it", true
 		if s.found.DriftedBy != "" {
-			s.why = foreignWord(s.found.DriftedBy) + " has changed it"
+			s.why = words.Foreign(s.found.DriftedBy) + " has changed it"
 		}
 	default:
 		return objectPresent

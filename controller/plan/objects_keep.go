@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"statefulset.dev/controller/plan/words"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -73,7 +75,7 @@ func (d *draft) usesObject(f *facts, m member, s supportingObject) bool {
 func (o *supportingObjects) reportRefusedKind(d *draft, s supportingObject) bool {
 	why := o.world.Kinds[s.of.Kind().GroupKind()].Refused
 	if why != "" {
-		d.blocked(v1.ReasonKindUnavailable, "%s cannot be watched: %s", s.kind(), foreignText(why))
+		d.blocked(v1.ReasonKindUnavailable, "%s cannot be watched: %s", s.kind(), words.ForeignText(why))
 	}
 	return why != ""
 }
@@ -93,13 +95,13 @@ func (s supportingObject) taken() (word, message string) {
 	switch s.is {
 	case objectShared:
 		owner, _, _ := strings.Cut(s.found.Annotations[v1.OwnerAnnotation], "/")
-		return v1.ReasonObjectShared, fmt.Sprintf("%s belongs to set %s", s.key, foreignWord(owner))
+		return v1.ReasonObjectShared, fmt.Sprintf("%s belongs to set %s", s.key, words.Foreign(owner))
 	case objectExists:
 		return v1.ReasonObjectExists, s.key.String() + " exists"
 	case objectLost:
 		return s.lost()
 	case objectDoubled:
-		return v1.ReasonRenderFailed, fmt.Sprintf("objectTemplates[%s]: %s is also made from template %s", s.of.Template().Name, s.key, foreignWord(s.found.Labels[v1.ObjectTemplateLabel]))
+		return v1.ReasonRenderFailed, fmt.Sprintf("objectTemplates[%s]: %s is also made from template %s", s.of.Template().Name, s.key, words.Foreign(s.found.Labels[v1.ObjectTemplateLabel]))
 	default:
 		return "", ""
 	}
@@ -129,7 +131,7 @@ func (s supportingObject) make(d *draft) (*unstructured.Unstructured, bool) {
 	if s.ordinal != setOrdinal {
 		whose = fmt.Sprintf(" for ordinal %d", s.ordinal)
 	}
-	d.blocked(v1.ReasonRenderFailed, "%s", foreignText(wrong.In+whose+": "+wrong.Detail))
+	d.blocked(v1.ReasonRenderFailed, "%s", words.ForeignText(wrong.In+whose+": "+wrong.Detail))
 	return nil, false
 }
 
@@ -150,7 +152,7 @@ func keepObjects(f *facts, d *draft) verdict {
 // reportUnreadable reports whether the templates cannot be read, and says so.
 func (o *supportingObjects) reportUnreadable(d *draft) bool {
 	if o.unreadable != nil {
-		d.blocked(v1.ReasonRenderFailed, "%s: %s", o.unreadable.In, foreignText(o.unreadable.Detail))
+		d.blocked(v1.ReasonRenderFailed, "%s: %s", o.unreadable.In, words.ForeignText(o.unreadable.Detail))
 	}
 	return o.unreadable != nil
 }
@@ -190,7 +192,7 @@ func (d *draft) compare(s supportingObject) {
 	case !s.found.Compared:
 		d.reads.needs(s.read())
 	case s.found.Differs != "":
-		d.warn(v1.ReasonObjectDiffers, "%s is somebody else's, and is used although it is not as template %s describes: %s", s.key, s.of.Template().Name, foreignWord(s.found.Differs))
+		d.warn(v1.ReasonObjectDiffers, "%s is somebody else's, and is used although it is not as template %s describes: %s", s.key, s.of.Template().Name, words.Foreign(s.found.Differs))
 		d.differs = true
 	}
 }

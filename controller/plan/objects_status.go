@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"slices"
 
+	"statefulset.dev/controller/plan/words"
+
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
@@ -77,7 +79,7 @@ func (o *supportingObjects) keepCounts(status *v1.ObjectTemplateStatus, refused 
 		status.Retired, status.DueTime = before[at].Retired, before[at].DueTime
 	}
 	if refused != "" {
-		status.Message = status.Kind + " cannot be watched: " + foreignText(refused)
+		status.Message = status.Kind + " cannot be watched: " + words.ForeignText(refused)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sort"
 
+	"statefulset.dev/controller/plan/words"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -128,7 +130,7 @@ func (f *facts) turnOf(m member) string {
 
 // mark is what marks a member as one of those that come last.
 func (f *facts) mark(m member) string {
-	return foreignWord(metav1.FormatLabelSelector(&f.updateOrder().Last[m.class-1]))
+	return words.Foreign(metav1.FormatLabelSelector(&f.updateOrder().Last[m.class-1]))
 }
 
 // barrier keeps members that come last from being taken as long as one that comes before

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"statefulset.dev/controller/plan/words"
+
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
@@ -57,10 +59,10 @@ func (f *facts) output(d *draft, m member, name string) (string, bool) {
 		return output.Value, true
 	}
 	if wrong := refusedOutput(s.of, name); wrong != nil {
-		d.blocked(v1.ReasonRenderFailed, "%s: %s", wrong.In, foreignText(wrong.Detail))
+		d.blocked(v1.ReasonRenderFailed, "%s: %s", wrong.In, words.ForeignText(wrong.Detail))
 		return "", false
 	}
-	d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s gives no %s: %s", f.podName(m), s.key, name, foreignText(output.Missing))
+	d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s gives no %s: %s", f.podName(m), s.key, name, words.ForeignText(output.Missing))
 	return "", false
 }
 

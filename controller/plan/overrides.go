@@ -6,6 +6,8 @@ package plan
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"statefulset.dev/controller/plan/words"
+
 	v1 "statefulset.dev/api/apps/v1"
 )
 
@@ -22,7 +24,7 @@ func (f *facts) dueOverride(m member) string {
 	if f.overrides.Hash(m.ordinal) == "" {
 		return ""
 	}
-	return foreignWord(f.overrides.Of(m.ordinal).Name)
+	return words.Foreign(f.overrides.Of(m.ordinal).Name)
 }
 
 // overrideText is the override that the pod of a member is to have, in a sentence.

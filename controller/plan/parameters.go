@@ -6,6 +6,8 @@ package plan
 import (
 	"strconv"
 
+	"statefulset.dev/controller/plan/words"
+
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
@@ -17,7 +19,7 @@ const renderedParts = 50
 
 // cannotRender says that nothing can be made for a member from the templates.
 func (d *draft) cannotRender(m member, wrong *render.Error) {
-	d.blocked(v1.ReasonRenderFailed, "%s", foreignText(wrong.For(m.ordinal)))
+	d.blocked(v1.ReasonRenderFailed, "%s", words.ForeignText(wrong.For(m.ordinal)))
 }
 
 // identityParts is how much a member has for itself because its template is rendered: members

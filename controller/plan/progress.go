@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -80,7 +82,7 @@ func overdue(f *facts, status *v1.StatefulSetStatus, open *reason) (why *reason,
 		return nil, left
 	}
 	return &reason{v1.ReasonProgressDeadlineExceeded, fmt.Sprintf("nothing has moved since %s, for longer than %s: %s",
-		clock(since), deadline, open.message)}, 0
+		words.Clock(since), deadline, open.message)}, 0
 }
 
 // soonest is the shorter of two times, of which zero is never.
@@ -90,6 +92,3 @@ func soonest(a, b time.Duration) time.Duration {
 	}
 	return a
 }
-
-// clock is how a message gives a time.
-func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }

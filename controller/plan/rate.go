@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -108,7 +110,7 @@ func (f *facts) turnText(m member, late []*corev1.Pod) string {
 		return text
 	}
 	if until := f.awaitedUntil(late[0]); f.Now.Before(until) {
-		text = fmt.Sprintf("pod %s is removed when pod %s is gone, or at %s", m.pod.Name, late[0].Name, clock(until))
+		text = fmt.Sprintf("pod %s is removed when pod %s is gone, or at %s", m.pod.Name, late[0].Name, words.Clock(until))
 	}
 	return text + ": " + lateEnd(late[0])
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"statefulset.dev/controller/plan/words"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -46,7 +48,7 @@ func tellUndeleted(status v1.StatefulSetStatus, failures []Failure) v1.StatefulS
 		if !copied {
 			status, copied = *status.DeepCopy(), true
 		}
-		status.ObjectTemplates[at].Message = fmt.Sprintf("%s %s is due since %s, and could not be deleted: %s%s", a.Kind.Kind, a.At.Name, clock(a.Due), Cause(failure.Err), remedyFor(a.Kind.GroupKind(), failure.Err))
+		status.ObjectTemplates[at].Message = fmt.Sprintf("%s %s is due since %s, and could not be deleted: %s%s", a.Kind.Kind, a.At.Name, words.Clock(a.Due), Cause(failure.Err), remedyFor(a.Kind.GroupKind(), failure.Err))
 	}
 	return status
 }
@@ -72,7 +74,7 @@ func tellUnreclaimed(status v1.StatefulSetStatus, failures []Failure) v1.Statefu
 		if !copied {
 			status.Reclaims, copied = slices.Clone(status.Reclaims), true
 		}
-		status.Reclaims[at].Message = fmt.Sprintf("claims of %s are due since %s, and could not be deleted: %s%s", ordinalsOf(told), clock(a.Due), Cause(failure.Err), reclaimRemedy(failure.Err))
+		status.Reclaims[at].Message = fmt.Sprintf("claims of %s are due since %s, and could not be deleted: %s%s", ordinalsOf(told), words.Clock(a.Due), Cause(failure.Err), reclaimRemedy(failure.Err))
 	}
 	return status
 }

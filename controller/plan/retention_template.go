@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -136,7 +138,7 @@ func (o *supportingObjects) removedTemplates() (all []v1.ObjectTemplateStatus) {
 		kind := identity.RemovedKind(status)
 		if known := o.world.Kinds[kind.GroupKind()]; !known.Known {
 			if known.Refused != "" {
-				status.Message = status.Kind + " cannot be watched: " + foreignText(known.Refused)
+				status.Message = status.Kind + " cannot be watched: " + words.ForeignText(known.Refused)
 			}
 			all = append(all, status)
 			continue

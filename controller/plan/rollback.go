@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -47,13 +49,13 @@ func (f *facts) rolloutFailure(p *progress) *reason {
 	for _, m := range p.updated {
 		for _, name := range p.step.PodConditions {
 			if says(m.pod, name) == corev1.ConditionFalse && (p.baked || p.passed[m.ordinal]) {
-				return &reason{v1.RolloutConditionFalse, fmt.Sprintf("condition %s of pod %s is False", foreignWord(name), m.pod.Name)}
+				return &reason{v1.RolloutConditionFalse, fmt.Sprintf("condition %s of pod %s is False", words.Foreign(name), m.pod.Name)}
 			}
 		}
 	}
 	if p.culprit != nil && p.clock != nil && !f.Now.Before(f.failsAt(p)) {
 		return &reason{v1.RolloutDeadlineExceeded, fmt.Sprintf("%s is not available, and nothing has become better since %s, for longer than %s: %s",
-			p.culprit.pod.Name, clock(p.clock.Time), f.failsAt(p).Sub(p.clock.Time), f.diagnose(*p.culprit))}
+			p.culprit.pod.Name, words.Clock(p.clock.Time), f.failsAt(p).Sub(p.clock.Time), f.diagnose(*p.culprit))}
 	}
 	return nil
 }

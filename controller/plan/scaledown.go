@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -71,7 +73,7 @@ func (f *facts) lowestUnavailable() member {
 func (f *facts) lowerText(highest, lower member) string {
 	end := ""
 	if at, broken := f.hopelessAt(highest); broken {
-		end = ", or at " + clock(at)
+		end = ", or at " + words.Clock(at)
 	}
 	return fmt.Sprintf("pod %s is removed when pod %s is available%s", highest.pod.Name, lower.pod.Name, end)
 }

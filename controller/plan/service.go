@@ -5,6 +5,7 @@ package plan
 
 import (
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/words"
 )
 
 // tellService tells of members that have the DNS names of another service than the set
@@ -16,9 +17,9 @@ func tellService(f *facts, d *draft) verdict {
 		if m.pod == nil || isTerminating(m.pod) || m.pod.Spec.Subdomain == "" || m.pod.Spec.Subdomain == f.Set.Spec.ServiceName {
 			continue
 		}
-		old, next := foreignWord(m.pod.Spec.Subdomain), "have none then"
+		old, next := words.Foreign(m.pod.Spec.Subdomain), "have none then"
 		if name := f.Set.Spec.ServiceName; name != "" {
-			next = "get those of Service " + foreignWord(name) + " then"
+			next = "get those of Service " + words.Foreign(name) + " then"
 		}
 		d.warn(v1.ReasonOtherServiceName, "members have the DNS names of Service %s until they are recreated, and %s; keep Service %s until then", old, next, old)
 		break

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"statefulset.dev/controller/plan/words"
+
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity/decision"
 )
@@ -58,7 +60,7 @@ func (f *facts) whyRolledBack() string {
 func (f *facts) neverCompleted() string {
 	var names []string
 	for _, ordinal := range slices.Sorted(maps.Keys(f.rollout.superseded)) {
-		if len(names) == fewNames {
+		if len(names) == words.FewNames {
 			names = append(names, "others")
 			break
 		}
@@ -99,9 +101,9 @@ func (f *facts) stepState() (word, text string) {
 	case p.baking == nil:
 		return v1.ReasonUpdating, text
 	case !p.baked:
-		return v1.ReasonBaking, text + ", baking until " + clock(f.bakedAt(p))
+		return v1.ReasonBaking, text + ", baking until " + words.Clock(f.bakedAt(p))
 	case p.unmet != nil:
-		return v1.ReasonWaitingForConditions, fmt.Sprintf("%s, waiting for condition %s of pod %s", text, foreignWord(p.unmet.name), p.unmet.m.pod.Name)
+		return v1.ReasonWaitingForConditions, fmt.Sprintf("%s, waiting for condition %s of pod %s", text, words.Foreign(p.unmet.name), p.unmet.m.pod.Name)
 	case !p.isDone(f.rollout.stored.PromotedStep):
 		return v1.ReasonWaitingForPromotion, fmt.Sprintf("%s, waiting for somebody to promote it: kubectl sts rollout promote --step=%d", text, p.number)
 	default:

@@ -6,6 +6,8 @@ package plan
 import (
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -138,7 +140,7 @@ func (f *facts) frozen() bool { return f.held || f.awaiting != nil }
 // requireSelector stops where the set's pods cannot be told from others.
 func requireSelector(f *facts, d *draft) verdict {
 	if f.badSelector != nil {
-		d.blocked(v1.ReasonInvalidSelector, "spec.selector cannot be used: %s", foreignText(f.badSelector.Error()))
+		d.blocked(v1.ReasonInvalidSelector, "spec.selector cannot be used: %s", words.ForeignText(f.badSelector.Error()))
 		return stop
 	}
 	return proceed

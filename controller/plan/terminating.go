@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -43,7 +45,7 @@ func (f *facts) lateText() string {
 // whether a node that does not answer is off. Until then the pod may still run there, so the
 // controller does nothing about it.
 func lateEnd(pod *corev1.Pod) string {
-	deadline := clock(pod.DeletionTimestamp.Time)
+	deadline := words.Clock(pod.DeletionTimestamp.Time)
 	switch {
 	case len(pod.Finalizers) > 0:
 		return fmt.Sprintf("pod %s should have been gone by %s; its finalizers keep it: %s", pod.Name, deadline, strings.Join(pod.Finalizers, ", "))

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"statefulset.dev/controller/plan/words"
+
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -30,7 +32,7 @@ func unblock(f *facts, d *draft) verdict {
 	case !found:
 		waitForStranded(f, d)
 	case !f.replacesUnready():
-		at, way := foreignWord(revisionOf(m.pod)), "delete it, or set spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds"
+		at, way := words.Foreign(revisionOf(m.pod)), "delete it, or set spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds"
 		d.warn(v1.ReasonUnreadyMemberBlocks, "%s is not ready at %s, %s; %s", m.pod.Name, at, f.standingOf(m), way)
 		d.wait("%s: %s; it is at %s, %s: %s", m.pod.Name, f.diagnose(m), at, f.standingOf(m), way)
 	case f.ordered && returnable(f, d, m):
@@ -47,7 +49,7 @@ func waitForStranded(f *facts, d *draft) {
 		return
 	}
 	d.again(left)
-	d.wait("%s: %s; unless it becomes ready, it is replaced at %s", m.pod.Name, f.diagnose(m), clock(f.strandedUntil(m)))
+	d.wait("%s: %s; unless it becomes ready, it is replaced at %s", m.pod.Name, f.diagnose(m), words.Clock(f.strandedUntil(m)))
 }
 
 // replaceUnready removes the pod of the member that the status names, unless that has been
@@ -90,7 +92,7 @@ func (f *facts) isReplacedBelowPartition(m member) bool {
 // tellReplaced says which pod is being replaced, why, and at which revision.
 func (f *facts) tellReplaced(d *draft, m member) {
 	goal := f.goal(m).name
-	d.warn(v1.ReasonReplacingUnreadyMember, "%s is not ready at %s, %s; it is replaced at %s", m.pod.Name, foreignWord(revisionOf(m.pod)), f.standingOf(m), goal)
+	d.warn(v1.ReasonReplacingUnreadyMember, "%s is not ready at %s, %s; it is replaced at %s", m.pod.Name, words.Foreign(revisionOf(m.pod)), f.standingOf(m), goal)
 	d.wait("%s: %s; it is replaced at %s", m.pod.Name, f.diagnose(m), goal)
 }
 

@@ -6,6 +6,8 @@ package plan
 import (
 	"slices"
 
+	"statefulset.dev/controller/plan/words"
+
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
@@ -36,7 +38,7 @@ func observed(actions []v1.UserAction) []v1.UserAction {
 // whoAborted names the user who aborted the update, as far as the status says.
 func (f *facts) whoAborted() string {
 	if a := f.Set.Status.UserAction(v1.AbortUserAction); a != nil && a.Revision == f.update.name {
-		return foreignText(identity.UserText(a.User))
+		return words.ForeignText(identity.UserText(a.User))
 	}
 	return "somebody"
 }

@@ -6,6 +6,8 @@ package plan
 import (
 	"fmt"
 
+	"statefulset.dev/controller/plan/words"
+
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
 )
@@ -40,7 +42,7 @@ func NotNext(world World, most int) (due []Due) {
 			continue
 		}
 		word, message := f.whyNot(d, barrier, m)
-		due = append(due, Due{Ordinal: m.ordinal, Revision: foreignWord(revisionOf(m.pod)), Target: f.destination().name, WhyNot: word, Message: message})
+		due = append(due, Due{Ordinal: m.ordinal, Revision: words.Foreign(revisionOf(m.pod)), Target: f.destination().name, WhyNot: word, Message: message})
 	}
 	return due
 }

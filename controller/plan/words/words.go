@@ -1,11 +1,13 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+// Package words is how messages of the planner write what others have named, times and numbers.
+package words
 
 import (
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -23,15 +25,15 @@ const (
 	mostOfText = 1000
 )
 
-// foreignWord is a name or reason of somebody else.
-func foreignWord[T ~string](word T) string { return plain(string(word), mostOfWord) }
+// Foreign is a name or reason that another program or person wrote, at most 100 bytes of it.
+func Foreign[T ~string](word T) string { return plain(string(word), mostOfWord) }
 
-// foreignText is a sentence of somebody else.
-func foreignText(text string) string { return plain(text, mostOfText) }
+// ForeignText is a sentence that another program or person wrote, at most 1000 bytes of it.
+func ForeignText(text string) string { return plain(text, mostOfText) }
 
-// foreignOwner names the owner that a reference is to.
-func foreignOwner(ref *metav1.OwnerReference) string {
-	return foreignWord(ref.APIVersion) + " " + foreignWord(ref.Kind) + " " + foreignWord(ref.Name)
+// ForeignOwner names the owner that a reference is to.
+func ForeignOwner(ref *metav1.OwnerReference) string {
+	return Foreign(ref.APIVersion) + " " + Foreign(ref.Kind) + " " + Foreign(ref.Name)
 }
 
 // plain is a text on one line of which every character is what it looks like, cut off
@@ -60,3 +62,17 @@ func plain(text string, most int) string {
 // isHidden reports whether a character acts instead of being seen: control characters,
 // ends of lines, and those that turn the direction of the text around them.
 func isHidden(r rune) bool { return !unicode.IsGraphic(r) }
+
+// FewNames is how many names a message lists.
+const FewNames = 3
+
+// Clock is how a message gives a time.
+func Clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// Plural is a word of which there are n.
+func Plural(word string, n int) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
