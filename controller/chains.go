@@ -12,6 +12,7 @@ import (
 
 	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 )
 
 // walk carries out chains side by side. Each kind of action has its own pace, so that a
@@ -20,7 +21,7 @@ import (
 type walk struct {
 	*execution
 
-	chains []plan.Chain
+	chains []action.Chain
 	// stops are why chains have come to no end, nil for those that have.
 	stops []*stop
 	// kinds are those of the links that may be begun, in the order in which they came up.
@@ -48,7 +49,7 @@ type outcome struct {
 
 // stop is the action at which a chain has stopped, and why.
 type stop struct {
-	action plan.Action
+	action action.Action
 	err    error
 	// tried is what was tried, which is another action where that one's failure keeps this one back;
 	// without an action if none was.
@@ -57,7 +58,7 @@ type stop struct {
 
 // walk carries out chains, and reports whether all of them succeeded as a whole. Of a
 // chain whose action was refused, or not begun, the rest is left out.
-func (e *execution) walk(ctx context.Context, chains ...plan.Chain) bool {
+func (e *execution) walk(ctx context.Context, chains ...action.Chain) bool {
 	e.confirmBefore(ctx, chains)
 	w := &walk{execution: e, chains: chains, stops: make([]*stop, len(chains)), ready: map[string][]link{}, under: map[string]int{}, outcomes: make(chan outcome)}
 	for i := range chains {
@@ -70,7 +71,7 @@ func (e *execution) walk(ctx context.Context, chains ...plan.Chain) bool {
 	return w.tell()
 }
 
-func (w *walk) action(l link) plan.Action { return w.chains[l.chain][l.at] }
+func (w *walk) action(l link) action.Action { return w.chains[l.chain][l.at] }
 
 // reach makes an action of a chain one that may be begun, if there is one more. Those
 // that have not failed come first, then those that have, the longest ago first. One that
@@ -106,9 +107,9 @@ func (w *walk) begin(ctx context.Context) {
 			w.ready[kind] = w.ready[kind][1:]
 			w.under[kind]++
 			w.running++
-			action, began := w.action(l), w.Clock.Now()
+			act, began := w.action(l), w.Clock.Now()
 			go func() {
-				w.outcomes <- outcome{l, began, hostread.Guarded(ctx, func() error { return w.carryOut(ctx, action) })}
+				w.outcomes <- outcome{l, began, hostread.Guarded(ctx, func() error { return w.carryOut(ctx, act) })}
 			}()
 		}
 	}
@@ -117,7 +118,7 @@ func (w *walk) begin(ctx context.Context) {
 // most is how many actions of a kind may be under way. Of those that use up what budgets allow, the
 // first has the first word.
 func (w *walk) most(kind string, p *pace) int {
-	if plan.AsksBudgets(w.action(w.ready[kind][0])) {
+	if action.AsksBudgets(w.action(w.ready[kind][0])) {
 		return 1
 	}
 	return max(p.window, 1)
@@ -134,21 +135,21 @@ func (w *walk) end(ctx context.Context, o outcome) {
 		w.reach(o.chain, o.at+1)
 		return
 	}
-	action, stopped := w.action(o.link), &stop{action: w.action(o.link), err: o.err}
+	act, stopped := w.action(o.link), &stop{action: w.action(o.link), err: o.err}
 	w.stops[o.chain] = stopped
 	if !isFailure(o.err) {
 		return
 	}
 	// That one pod may not be evicted says nothing of others.
 	if !plan.IsNotAllowed(o.err) {
-		p.failed(action, w.set.Generation, o.err, o.began, w.Clock.Now())
+		p.failed(act, w.set.Generation, o.err, o.began, w.Clock.Now())
 		w.mindRefusal(ctx, p)
 	}
 	w.watchChanges(ctx, o.err)
 	if isShortage(o.err) {
 		stopped.tried = p.attempt
 	} else {
-		stopped.tried = w.noteFailure(action, o.err, o.began)
+		stopped.tried = w.noteFailure(act, o.err, o.began)
 	}
 }
 

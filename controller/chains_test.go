@@ -14,20 +14,21 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
 func TestAFailureHoldsTheRestOfItsChainAndDelaysItsOwn(t *testing.T) {
 	set := newSet("web")
-	member := func(ordinal int) plan.Action {
-		return plan.CreateMember{Ordinal: ordinal, Pod: identity.Pod(set, &set.Spec.Template, "rev", ordinal)}
+	member := func(ordinal int) action.Action {
+		return action.CreateMember{Ordinal: ordinal, Pod: identity.Pod(set, &set.Spec.Template, "rev", ordinal)}
 	}
 	refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-0", errors.New("policy"))
 	term, host := newTestTerm(t, set)
 	clock := clocktesting.NewFakeClock(time.Now())
 	term.Clock = clock
 	refuse(host, "create", "web-0", refusal)
-	chains := plan.Plan{Chains: []plan.Chain{{member(0), member(2)}, {member(1)}}}
+	chains := plan.Plan{Chains: []action.Chain{{member(0), member(2)}, {member(1)}}}
 	done := term.execute(t.Context(), nil, set, chains)
 	if got, want := created(host), []string{"web-0"}; !slices.Equal(got, want) || done.retryAfter != shortestBackoff {
 		t.Errorf("got creates of %v, and again after %s, want %v, and after %s", got, done.retryAfter, want, shortestBackoff)
@@ -43,8 +44,8 @@ func TestAFailureHoldsTheRestOfItsChainAndDelaysItsOwn(t *testing.T) {
 
 func TestChainsWaitForWhatTheyRestOn(t *testing.T) {
 	set := newSet("web")
-	member := func(ordinal int) plan.Action {
-		return plan.CreateMember{Ordinal: ordinal, Pod: identity.Pod(set, &set.Spec.Template, "rev", ordinal)}
+	member := func(ordinal int) action.Action {
+		return action.CreateMember{Ordinal: ordinal, Pod: identity.Pod(set, &set.Spec.Template, "rev", ordinal)}
 	}
 	old := newRevision(set, "web-old")
 	refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "any"}, "any", errors.New("policy"))
@@ -62,9 +63,9 @@ func TestChainsWaitForWhatTheyRestOn(t *testing.T) {
 			term.Clock = clock
 			refuse(host, "create", test.refused, refusal)
 			p := plan.Plan{
-				First:  plan.Chain{plan.CreateRevision{Revision: newRevision(set, "web-new")}},
-				Chains: []plan.Chain{{member(0), member(1)}, {member(2)}},
-				Aside:  []plan.Chain{{plan.DeleteRevision{Revision: targetOf(old)}}},
+				First:  action.Chain{action.CreateRevision{Revision: newRevision(set, "web-new")}},
+				Chains: []action.Chain{{member(0), member(1)}, {member(2)}},
+				Aside:  []action.Chain{{action.DeleteRevision{Revision: targetOf(old)}}},
 			}
 			term.execute(t.Context(), nil, set, p)
 			if test.refused == "web-0" { // after a refusal one is tried at a time

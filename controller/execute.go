@@ -19,6 +19,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 )
 
 // errTermOver is what a write returns that was not begun because the term is over.
@@ -71,7 +72,7 @@ type report struct {
 	// stopped is why the plan was given up although nothing was refused, and stoppedAt the
 	// action at which it was.
 	stopped   error
-	stoppedAt plan.Action
+	stoppedAt action.Action
 	// unfinished is true if the turn was over before everything was begun.
 	unfinished bool
 }
@@ -92,62 +93,62 @@ func (t *term) execute(ctx context.Context, turn *turn, set *v1.StatefulSet, p p
 	return e.done
 }
 
-func (e *execution) carryOut(ctx context.Context, action plan.Action) error { //nolint:gocyclo // a case for each kind of action
-	switch action := action.(type) {
-	case plan.CreateMember:
-		return e.createMember(ctx, action)
-	case plan.CreateClaims:
-		return e.createClaims(ctx, action.Claims)
-	case plan.SetClaimOwners:
-		return e.setClaimOwners(ctx, action)
-	case plan.UpdateClaim:
-		return e.updateClaim(ctx, action)
-	case plan.MarkClaim:
-		return e.markClaim(ctx, action)
-	case plan.DeleteClaim:
-		return e.deleteClaim(ctx, action)
-	case plan.CreateObject:
-		return e.createObject(ctx, action)
-	case plan.ApplyObject:
-		return e.applyObject(ctx, action)
-	case plan.MarkObject:
-		return e.markObject(ctx, action)
-	case plan.SetObjectOwners:
-		return e.setObjectOwners(ctx, action)
-	case plan.CreateAnchor:
-		return e.createRevision(ctx, action.Anchor)
-	case plan.OwnAnchor:
-		return e.ownAnchor(ctx, action)
-	case plan.DeleteObject:
-		return e.deleteObject(ctx, action)
-	case plan.RepairPod:
-		return e.repairPod(ctx, action)
-	case plan.PatchPod:
-		return e.patchPod(ctx, action)
-	case plan.SetPodConditions:
-		return e.setPodConditions(ctx, action)
-	case plan.DeletePod:
-		return e.deletePod(ctx, action)
-	case plan.UpdateInPlace:
-		return e.updateInPlace(ctx, action)
-	case plan.ResizePod:
-		return e.resizePod(ctx, action)
-	case plan.EndInPlace:
-		return e.endInPlace(ctx, action)
-	case plan.AdoptPod:
-		return e.adoptPod(ctx, action)
-	case plan.ReleasePod:
-		return e.releasePod(ctx, action)
-	case plan.CreateRevision:
-		return e.createRevision(ctx, action.Revision)
-	case plan.RaiseRevision:
-		return e.raiseRevision(ctx, action)
-	case plan.AdoptRevision:
-		return e.adoptRevision(ctx, action)
-	case plan.DeleteRevision:
-		return e.deleteRevision(ctx, action)
+func (e *execution) carryOut(ctx context.Context, act action.Action) error { //nolint:gocyclo // a case for each kind of action
+	switch act := act.(type) {
+	case action.CreateMember:
+		return e.createMember(ctx, act)
+	case action.CreateClaims:
+		return e.createClaims(ctx, act.Claims)
+	case action.SetClaimOwners:
+		return e.setClaimOwners(ctx, act)
+	case action.UpdateClaim:
+		return e.updateClaim(ctx, act)
+	case action.MarkClaim:
+		return e.markClaim(ctx, act)
+	case action.DeleteClaim:
+		return e.deleteClaim(ctx, act)
+	case action.CreateObject:
+		return e.createObject(ctx, act)
+	case action.ApplyObject:
+		return e.applyObject(ctx, act)
+	case action.MarkObject:
+		return e.markObject(ctx, act)
+	case action.SetObjectOwners:
+		return e.setObjectOwners(ctx, act)
+	case action.CreateAnchor:
+		return e.createRevision(ctx, act.Anchor)
+	case action.OwnAnchor:
+		return e.ownAnchor(ctx, act)
+	case action.DeleteObject:
+		return e.deleteObject(ctx, act)
+	case action.RepairPod:
+		return e.repairPod(ctx, act)
+	case action.PatchPod:
+		return e.patchPod(ctx, act)
+	case action.SetPodConditions:
+		return e.setPodConditions(ctx, act)
+	case action.DeletePod:
+		return e.deletePod(ctx, act)
+	case action.UpdateInPlace:
+		return e.updateInPlace(ctx, act)
+	case action.ResizePod:
+		return e.resizePod(ctx, act)
+	case action.EndInPlace:
+		return e.endInPlace(ctx, act)
+	case action.AdoptPod:
+		return e.adoptPod(ctx, act)
+	case action.ReleasePod:
+		return e.releasePod(ctx, act)
+	case action.CreateRevision:
+		return e.createRevision(ctx, act.Revision)
+	case action.RaiseRevision:
+		return e.raiseRevision(ctx, act)
+	case action.AdoptRevision:
+		return e.adoptRevision(ctx, act)
+	case action.DeleteRevision:
+		return e.deleteRevision(ctx, act)
 	default:
-		panic(fmt.Sprintf("no rule to carry out %T", action))
+		panic(fmt.Sprintf("no rule to carry out %T", act))
 	}
 }
 
@@ -189,21 +190,21 @@ func held(set *v1.StatefulSet) bool {
 }
 
 // confirmBefore confirms the set before the first chains in which something is adopted.
-func (e *execution) confirmBefore(ctx context.Context, chains []plan.Chain) {
-	if !e.confirmed && slices.ContainsFunc(chains, func(chain plan.Chain) bool { return slices.ContainsFunc(chain, adopts) }) {
+func (e *execution) confirmBefore(ctx context.Context, chains []action.Chain) {
+	if !e.confirmed && slices.ContainsFunc(chains, func(chain action.Chain) bool { return slices.ContainsFunc(chain, adopts) }) {
 		e.confirmed, e.adopting = true, e.confirm(ctx, e.set)
 	}
 }
 
 // adopts reports whether the set is to be confirmed before an action.
-func adopts(action plan.Action) bool {
-	switch action.(type) {
-	case plan.AdoptPod, plan.AdoptRevision, plan.OwnAnchor:
+func adopts(act action.Action) bool {
+	switch act.(type) {
+	case action.AdoptPod, action.AdoptRevision, action.OwnAnchor:
 		return true
-	case plan.CreateMember, plan.CreateClaims, plan.SetClaimOwners, plan.UpdateClaim, plan.MarkClaim, plan.DeleteClaim:
-	case plan.CreateObject, plan.ApplyObject, plan.MarkObject, plan.DeleteObject, plan.SetObjectOwners, plan.CreateAnchor:
-	case plan.RepairPod, plan.PatchPod, plan.SetPodConditions, plan.DeletePod, plan.UpdateInPlace, plan.ResizePod, plan.EndInPlace, plan.ReleasePod:
-	case plan.CreateRevision, plan.RaiseRevision, plan.DeleteRevision:
+	case action.CreateMember, action.CreateClaims, action.SetClaimOwners, action.UpdateClaim, action.MarkClaim, action.DeleteClaim:
+	case action.CreateObject, action.ApplyObject, action.MarkObject, action.DeleteObject, action.SetObjectOwners, action.CreateAnchor:
+	case action.RepairPod, action.PatchPod, action.SetPodConditions, action.DeletePod, action.UpdateInPlace, action.ResizePod, action.EndInPlace, action.ReleasePod:
+	case action.CreateRevision, action.RaiseRevision, action.DeleteRevision:
 	}
 	return false
 }

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
-	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 )
 
 // budgets keeps what budgets do not know of from being more than they allow. That the host would
@@ -29,8 +29,8 @@ type budgets struct {
 
 // disrupt changes a pod, and where budgets have a say in that, as an eviction, it asks the host
 // before whether it would evict it.
-func (e *execution) disrupt(ctx context.Context, action plan.Action, pod plan.Target, what subject, change change) error {
-	if !plan.AsksBudgets(action) {
+func (e *execution) disrupt(ctx context.Context, act action.Action, pod action.Target, what subject, change change) error {
+	if !action.AsksBudgets(act) {
 		return e.change(ctx, podsResource, what, pod, change)
 	}
 	e.budgets.Lock()
@@ -51,7 +51,7 @@ func (e *execution) disrupt(ctx context.Context, action plan.Action, pod plan.Ta
 }
 
 // evict removes a pod if budgets allow it.
-func (e *execution) evict(ctx context.Context, what subject, object plan.Target) error {
+func (e *execution) evict(ctx context.Context, what subject, object action.Target) error {
 	e.budgets.RLock()
 	defer e.budgets.RUnlock()
 	if e.budgets.spent {

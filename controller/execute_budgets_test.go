@@ -27,6 +27,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 )
 
 // notAllowed is the answer of a host whose budget does not let a pod be evicted.
@@ -38,13 +39,13 @@ func notAllowed() error {
 
 // told are the writes to a host: a verb, the resource and the name, and whether it is a trial.
 func told(host *fake.Clientset) (all []string) {
-	for _, action := range writesTo(host) {
-		resource := action.GetResource().Resource
-		if action.GetSubresource() != "" {
-			resource += "/" + action.GetSubresource()
+	for _, act := range writesTo(host) {
+		resource := act.GetResource().Resource
+		if act.GetSubresource() != "" {
+			resource += "/" + act.GetSubresource()
 		}
-		text := fmt.Sprintf("%s %s %s", action.GetVerb(), resource, nameOf(action))
-		if create, is := action.(clienttesting.CreateAction); is {
+		text := fmt.Sprintf("%s %s %s", act.GetVerb(), resource, nameOf(act))
+		if create, is := act.(clienttesting.CreateAction); is {
 			if eviction, is := create.GetObject().(*policyv1.Eviction); is && slices.Equal(eviction.DeleteOptions.DryRun, []string{metav1.DryRunAll}) {
 				text = "try to " + text
 			}
@@ -59,16 +60,16 @@ func TestTheHostIsAskedBeforeAPodIsDisruptedInPlace(t *testing.T) {
 	pod := newPod(set, 0)
 	out := []corev1.PodCondition{{Type: v1.PodInService, Status: corev1.ConditionFalse, Reason: v1.ReasonDraining}}
 	for sentence, test := range map[string]struct {
-		action      plan.Action
+		action      action.Action
 		wants, what string
 	}{
-		"an update": {plan.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}, AsBudgetsAllow: true}, "patch pods web-0", `pod "web-0" in place`},
-		"a resize":  {plan.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {}}, AsBudgetsAllow: true}, "patch pods/resize web-0", `resources of pod "web-0" in place`},
-		"a drain":   {plan.SetPodConditions{Pod: targetOf(pod), Conditions: out, AsBudgetsAllow: true}, "patch pods/status web-0", `conditions of pod "web-0"`},
+		"an update": {action.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}, AsBudgetsAllow: true}, "patch pods web-0", `pod "web-0" in place`},
+		"a resize":  {action.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {}}, AsBudgetsAllow: true}, "patch pods/resize web-0", `resources of pod "web-0" in place`},
+		"a drain":   {action.SetPodConditions{Pod: targetOf(pod), Conditions: out, AsBudgetsAllow: true}, "patch pods/status web-0", `conditions of pod "web-0"`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, pod)
-			steps := plan.Plan{Chains: []plan.Chain{{test.action}}}
+			steps := plan.Plan{Chains: []action.Chain{{test.action}}}
 			if done := term.execute(t.Context(), nil, set, steps); len(done.failures) > 0 || !slices.Equal(told(host), []string{"try to create pods/eviction web-0", test.wants}) {
 				t.Fatalf("got failures %v and writes %q, want a trial and %q", done.failures, told(host), test.wants)
 			}
@@ -102,19 +103,19 @@ func TestTheHostIsAskedBeforeAPodIsDisruptedInPlace(t *testing.T) {
 func TestOnePodIsDisruptedInPlaceUntilBudgetsCanKnow(t *testing.T) {
 	set := newSet("web")
 	first, second, third := newPod(set, 0), newPod(set, 1), newPod(set, 2)
-	update := func(pod *corev1.Pod) plan.Chain {
-		return plan.Chain{plan.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}, AsBudgetsAllow: true}}
+	update := func(pod *corev1.Pod) action.Chain {
+		return action.Chain{action.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}, AsBudgetsAllow: true}}
 	}
-	evict := plan.Chain{plan.DeletePod{Pod: targetOf(third), Reason: plan.DeleteForUpdate, Evict: true}}
+	evict := action.Chain{action.DeletePod{Pod: targetOf(third), Reason: action.DeleteForUpdate, Evict: true}}
 	term, host := newTestTerm(t, set, first, second, third)
-	done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{update(first), update(second)}})
+	done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{update(first), update(second)}})
 	if want := []string{"try to create pods/eviction web-0", "patch pods web-0"}; !slices.Equal(told(host), want) || !done.unfinished || len(done.failures) > 0 {
 		t.Errorf("two updates: got writes %q, failures %v, unfinished %t; want %q, and the rest in a later look", told(host), done.failures, done.unfinished, want)
 	}
 
 	host.ClearActions()
 	refuse(host, "create", "web-0", notAllowed())
-	done = term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{update(first), update(second)}})
+	done = term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{update(first), update(second)}})
 	if want := []string{"try to create pods/eviction web-0", "try to create pods/eviction web-1", "patch pods web-1"}; !slices.Equal(told(host), want) || len(done.failures) != 1 {
 		t.Errorf("where the first may not go: got writes %q and failures %v, want %q and that of the first", told(host), done.failures, want)
 	}
@@ -131,14 +132,14 @@ func TestOnePodIsDisruptedInPlaceUntilBudgetsCanKnow(t *testing.T) {
 func TestAFailedTrialHoldsUpNoOtherConditions(t *testing.T) {
 	set := newSet("web")
 	first, second := newPod(set, 0), newPod(set, 1)
-	conditions := func(pod *corev1.Pod, asks bool) plan.Chain {
-		return plan.Chain{plan.SetPodConditions{Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: v1.PodInService}}, AsBudgetsAllow: asks}}
+	conditions := func(pod *corev1.Pod, asks bool) action.Chain {
+		return action.Chain{action.SetPodConditions{Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: v1.PodInService}}, AsBudgetsAllow: asks}}
 	}
 	term, host := newTestTerm(t, set, first, second)
 	refuse(host, "create", "web-0", apierrors.NewInternalError(errors.New("this pod has more than one PodDisruptionBudget")))
 	for range 3 {
 		host.ClearActions()
-		term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{conditions(first, true), conditions(second, false)}})
+		term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{conditions(first, true), conditions(second, false)}})
 		if !slices.Contains(told(host), "patch pods/status web-1") {
 			t.Errorf("got writes %q, want the condition of web-1 set", told(host))
 		}
@@ -166,7 +167,7 @@ func TestATrialEvictsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	pods := podsKind(host)
-	if err := pods.tryExpelling(t.Context(), "shop", plan.Target{Name: "web-0", UID: "web-0-uid", ResourceVersion: "7"}); err != nil {
+	if err := pods.tryExpelling(t.Context(), "shop", action.Target{Name: "web-0", UID: "web-0-uid", ResourceVersion: "7"}); err != nil {
 		t.Fatalf("trying: %v", err)
 	}
 	if path != "POST /api/v1/namespaces/shop/pods/web-0/eviction" || query != "dryRun=All" {

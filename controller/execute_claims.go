@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"statefulset.dev/controller/hostread"
-	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -33,18 +33,18 @@ func (e *execution) createClaim(ctx context.Context, claim *corev1.PersistentVol
 	return err
 }
 
-func (e *execution) updateClaim(ctx context.Context, action plan.UpdateClaim) error {
-	what := subject{kind: "claim", name: action.Claim.Name}
-	err := e.change(ctx, claimsResource, what, action.Claim, change{labels: present(action.Labels), annotations: present(action.Annotations), size: action.Size, attributesClass: action.AttributesClass})
+func (e *execution) updateClaim(ctx context.Context, act action.UpdateClaim) error {
+	what := subject{kind: "claim", name: act.Claim.Name}
+	err := e.change(ctx, claimsResource, what, act.Claim, change{labels: present(act.Labels), annotations: present(act.Annotations), size: act.Size, attributesClass: act.AttributesClass})
 	if err == nil {
 		e.tellSuccess(update, what)
 	}
 	return err
 }
 
-func (e *execution) setClaimOwners(ctx context.Context, action plan.SetClaimOwners) error {
-	what := subject{part: "owners of ", kind: "claim", name: action.Claim.Name}
-	return e.change(ctx, claimsResource, what, action.Claim, change{owners: ownerList(action.Owners)})
+func (e *execution) setClaimOwners(ctx context.Context, act action.SetClaimOwners) error {
+	what := subject{part: "owners of ", kind: "claim", name: act.Claim.Name}
+	return e.change(ctx, claimsResource, what, act.Claim, change{owners: ownerList(act.Owners)})
 }
 
 // ownerList are owners as a change has them: none are an empty list.
@@ -56,23 +56,23 @@ func ownerList(owners []metav1.OwnerReference) []metav1.OwnerReference {
 }
 
 // markClaim notes what concerns nobody but the set: there is no event for it.
-func (e *execution) markClaim(ctx context.Context, action plan.MarkClaim) error {
-	what := subject{part: "annotations of ", kind: "claim", name: action.Claim.Name}
-	return e.change(ctx, claimsResource, what, action.Claim, change{annotations: action.Annotations})
+func (e *execution) markClaim(ctx context.Context, act action.MarkClaim) error {
+	what := subject{part: "annotations of ", kind: "claim", name: act.Claim.Name}
+	return e.change(ctx, claimsResource, what, act.Claim, change{annotations: act.Annotations})
 }
 
 // deleteClaim deletes a claim that the set asks to have deleted, and its data. Nothing brings
 // that back, so neither the caches nor the preconditions suffice: the set has to want it still,
 // the member to have no pod, and the claim to be due, as our store and the host say now.
-func (e *execution) deleteClaim(ctx context.Context, action plan.DeleteClaim) error {
-	what := subject{kind: "claim", name: action.Claim.Name}
-	if err := e.confirmRemoved(ctx, action.Ordinal); err != nil {
+func (e *execution) deleteClaim(ctx context.Context, act action.DeleteClaim) error {
+	what := subject{kind: "claim", name: act.Claim.Name}
+	if err := e.confirmRemoved(ctx, act.Ordinal); err != nil {
 		return err
 	}
-	if err := e.confirmDue(action.Due); err != nil {
+	if err := e.confirmDue(act.Due); err != nil {
 		return err
 	}
-	err := e.remove(ctx, claimsResource, what, action.Claim)
+	err := e.remove(ctx, claimsResource, what, act.Claim)
 	if err == nil {
 		e.tellSuccess(deletion, what)
 	}

@@ -15,6 +15,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	setsfake "statefulset.dev/client/clientset/versioned/fake"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -60,7 +61,7 @@ func TestAClaimIsDeletedOnlyAfterALiveLook(t *testing.T) {
 				refuse(host, "get", test.fail, apierrors.NewInternalError(errors.New("no")))
 			}
 			due := livingAt(term, test.ahead, test.timeless).Add(test.due)
-			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{plan.DeleteClaim{Ordinal: ordinal, Claim: targetOf(claim), Due: due}}}})
+			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{action.DeleteClaim{Ordinal: ordinal, Claim: targetOf(claim), Due: due}}}})
 			if got := len(writesTo(host)); got != test.want {
 				t.Errorf("got %d writes, want %d: %v", got, test.want, writesTo(host))
 			}

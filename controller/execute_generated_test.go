@@ -33,6 +33,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/objects"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -71,7 +72,7 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // newVaultTerm is a term with a set that draws a Secret of each member, and the host that takes it.
-func newVaultTerm(t *testing.T, known ...runtime.Object) (*term, *vault, *v1.StatefulSet, plan.CreateObject) {
+func newVaultTerm(t *testing.T, known ...runtime.Object) (*term, *vault, *v1.StatefulSet, action.CreateObject) {
 	t.Helper()
 	set := newSet("web")
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
@@ -107,7 +108,7 @@ func newVaultTerm(t *testing.T, known ...runtime.Object) (*term, *vault, *v1.Sta
 	}
 	templates, _ := identity.OverridesOf(set).Objects()
 	made, _ := templates[0].Make(0)
-	return term, served, set, plan.CreateObject{Template: "auth", Object: made, Generate: set.Spec.ObjectTemplates[0].Generate}
+	return term, served, set, action.CreateObject{Template: "auth", Object: made, Generate: set.Spec.ObjectTemplates[0].Generate}
 }
 
 // texts are what was drawn for a Secret that was sent, and what stands for it in the Secret.
@@ -147,7 +148,7 @@ func TestWhatIsDrawnIsNowhereButInTheHost(t *testing.T) {
 			})
 			term, host, set, create := newVaultTerm(t)
 			host.refuses = refuses
-			decided := plan.Plan{Aside: []plan.Chain{{create}}}
+			decided := plan.Plan{Aside: []action.Chain{{create}}}
 			ctx, span := term.startSpan(t.Context(), set)
 			done := term.execute(ctx, nil, set, decided)
 			endSpan(span, errors.Join(failuresOf(done)...))
@@ -220,7 +221,7 @@ func TestNothingIsDrawnForWhomTheHostSaysWasGivenIt(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host, set, create := newVaultTerm(t, test.known...)
-			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{create}}})
+			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{create}}})
 			if len(host.posts) != test.want || (done.stopped == nil) != (test.want == 1) {
 				t.Errorf("drawn %d times, stopped by %v, want %d", len(host.posts), done.stopped, test.want)
 			}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -32,8 +33,8 @@ func TestHistoryIsKeptShort(t *testing.T) {
 			old := newRevision(set, "web-1")
 			term, host := newTestTerm(t, set, old)
 			refuse(host, "create", "web-0", test.answer)
-			member := plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "web-2", 0)}
-			term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{member}}, Aside: []plan.Chain{{plan.DeleteRevision{Revision: targetOf(old)}}}})
+			member := action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "web-2", 0)}
+			term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{member}}, Aside: []action.Chain{{action.DeleteRevision{Revision: targetOf(old)}}}})
 			_, err := host.AppsV1().ControllerRevisions("shop").Get(t.Context(), old.Name, metav1.GetOptions{})
 			if kept := err == nil; kept != test.kept {
 				t.Errorf("the revision is kept: got %t (%v), want %t", kept, err, test.kept)

@@ -19,31 +19,32 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 )
 
 func TestAPodIsChangedInOneWrite(t *testing.T) {
 	set := newSet("web", "www")
 	pod := newPod(set, 0)
 	for sentence, test := range map[string]struct {
-		action plan.Action
+		action action.Action
 		want   string // with the UID and the version of the pod
 	}{
-		"images, labels and the note": {plan.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}, Sidecars: map[string]string{"proxy": "proxy:2"},
+		"images, labels and the note": {action.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}, Sidecars: map[string]string{"proxy": "proxy:2"},
 			Labels: map[string]*string{"a": new("b"), "old": nil}, Annotations: map[string]*string{v1.InPlaceAnnotation: new("{}")}},
 			`{"metadata":{"annotations":{"apps.statefulset.dev/in-place":"{}"},"labels":{"a":"b","old":null},"resourceVersion":%q,"uid":%q},"spec":{"containers":[{"image":"main:2","name":"main"}],"initContainers":[{"image":"proxy:2","name":"proxy"}]}}`},
-		"resources, which are another kind of request": {plan.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {Requests: corev1.ResourceList{corev1.ResourceCPU: quantity.MustParse("2")}}},
+		"resources, which are another kind of request": {action.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {Requests: corev1.ResourceList{corev1.ResourceCPU: quantity.MustParse("2")}}},
 			Sidecars: map[string]corev1.ResourceRequirements{"proxy": {Limits: corev1.ResourceList{corev1.ResourceMemory: quantity.MustParse("1Gi")}}}},
 			`{"metadata":{"resourceVersion":%q,"uid":%q},"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"2"}}}],"initContainers":[{"name":"proxy","resources":{"limits":{"memory":"1Gi"}}}]}}`},
-		"the end": {plan.EndInPlace{Pod: targetOf(pod)}, `{"metadata":{"annotations":{"apps.statefulset.dev/in-place":null},"resourceVersion":%q,"uid":%q}}`},
+		"the end": {action.EndInPlace{Pod: targetOf(pod)}, `{"metadata":{"annotations":{"apps.statefulset.dev/in-place":null},"resourceVersion":%q,"uid":%q}}`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, pod)
-			if done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{test.action}}}); len(done.failures) > 0 {
+			if done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{test.action}}}); len(done.failures) > 0 {
 				t.Fatalf("changing the pod: %v", done.failures)
 			}
 			patch, ok := writesTo(host)[0].(clienttesting.PatchAction)
 			subresource := ""
-			if _, resizes := test.action.(plan.ResizePod); resizes {
+			if _, resizes := test.action.(action.ResizePod); resizes {
 				subresource = "resize"
 			}
 			if want := fmt.Sprintf(test.want, pod.ResourceVersion, pod.UID); !ok || string(patch.GetPatch()) != want || patch.GetSubresource() != subresource {
@@ -56,13 +57,13 @@ func TestAPodIsChangedInOneWrite(t *testing.T) {
 func TestAPodThatMayNotBeChangedIsRemovedOnlyIfTheChangeIsInvalid(t *testing.T) {
 	set := newSet("web", "www")
 	pod := newPod(set, 0)
-	removal := &plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate}
+	removal := &action.DeletePod{Pod: targetOf(pod), Reason: action.DeleteForUpdate}
 	tooLarge := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name, errors.New("node didn't have enough allocatable resources"))
 	tooLarge.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: "NodeCapacity"}}
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, pod.Name, nil)
 	for sentence, test := range map[string]struct {
 		answer    error
-		otherwise *plan.DeletePod
+		otherwise *action.DeletePod
 		resizes   bool
 		want      []string
 		failures  int
@@ -84,11 +85,11 @@ func TestAPodThatMayNotBeChangedIsRemovedOnlyIfTheChangeIsInvalid(t *testing.T) 
 			if test.answer != nil {
 				host.PrependReactor("patch", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, test.answer })
 			}
-			var action plan.Action = plan.UpdateInPlace{Pod: targetOf(pod), Revision: "web-2", Otherwise: test.otherwise}
+			var act action.Action = action.UpdateInPlace{Pod: targetOf(pod), Revision: "web-2", Otherwise: test.otherwise}
 			if test.resizes {
-				action = plan.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {}}, Otherwise: test.otherwise}
+				act = action.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {}}, Otherwise: test.otherwise}
 			}
-			done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{action}}})
+			done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{act}}})
 			var verbs, events []string
 			for _, write := range writesTo(host) {
 				verbs = append(verbs, write.GetVerb())

@@ -18,25 +18,25 @@ import (
 
 	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/objects"
-	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
 // createObject creates an object, and never touches one that is there: whose that is, is for the
 // planner to judge.
-func (e *execution) createObject(ctx context.Context, action plan.CreateObject) error {
-	what, kind := objectSubject(action.Object), action.Object.GroupVersionKind().GroupKind()
-	place, err := e.placeOf(action.Object.GroupVersionKind())
+func (e *execution) createObject(ctx context.Context, act action.CreateObject) error {
+	what, kind := objectSubject(act.Object), act.Object.GroupVersionKind().GroupKind()
+	place, err := e.placeOf(act.Object.GroupVersionKind())
 	if err != nil {
 		return err
 	}
-	if err := e.confirmUngiven(ctx, action); err != nil {
+	if err := e.confirmUngiven(ctx, act); err != nil {
 		return err
 	}
 	err = e.do(ctx, create, what, func(ctx context.Context) error {
-		made, err := post(objects.Discreet(ctx, action.Object.GroupVersionKind()), place.Objects, action)
+		made, err := post(objects.Discreet(ctx, act.Object.GroupVersionKind()), place.Objects, act)
 		if apierrors.IsAlreadyExists(err) {
-			e.objectsMemory().NameTaken(kind, action.Object.GetName())
+			e.objectsMemory().NameTaken(kind, act.Object.GetName())
 		}
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
@@ -52,39 +52,39 @@ func (e *execution) createObject(ctx context.Context, action plan.CreateObject) 
 
 // post sends a new object. What is to be drawn for it is drawn now: if there is one already, or the
 // request has come through unseen, the texts are nobody's.
-func post(ctx context.Context, place dynamic.ResourceInterface, action plan.CreateObject) (*unstructured.Unstructured, error) {
-	if len(action.Generate) == 0 {
-		return place.Create(ctx, action.Object, metav1.CreateOptions{FieldManager: identity.ObjectManager}) //nolint:wrapcheck // do says what was tried
+func post(ctx context.Context, place dynamic.ResourceInterface, act action.CreateObject) (*unstructured.Unstructured, error) {
+	if len(act.Generate) == 0 {
+		return place.Create(ctx, act.Object, metav1.CreateOptions{FieldManager: identity.ObjectManager}) //nolint:wrapcheck // do says what was tried
 	}
-	texts := draw(action.Generate)
-	made, err := place.Create(ctx, texts.into(action.Object), metav1.CreateOptions{FieldManager: objects.GenerateManager})
+	texts := draw(act.Generate)
+	made, err := place.Create(ctx, texts.into(act.Object), metav1.CreateOptions{FieldManager: objects.GenerateManager})
 	return made, texts.hush(err)
 }
 
 // applyObject changes exactly the object that was decided on. With its UID an apply cannot create
 // one. What was written by creating it is taken over first, or fields that the template has no more
 // would stay.
-func (e *execution) applyObject(ctx context.Context, action plan.ApplyObject) error {
-	what, kind := objectSubject(action.Object), action.Object.GroupVersionKind().GroupKind()
-	place, err := e.placeOf(action.Object.GroupVersionKind())
+func (e *execution) applyObject(ctx context.Context, act action.ApplyObject) error {
+	what, kind := objectSubject(act.Object), act.Object.GroupVersionKind().GroupKind()
+	place, err := e.placeOf(act.Object.GroupVersionKind())
 	if err != nil {
 		return err
 	}
-	defer e.objectsMemory().TakenChanged(kind, action.At.Name)
-	version, err := e.takeOver(ctx, place.Metadata, action)
+	defer e.objectsMemory().TakenChanged(kind, act.At.Name)
+	version, err := e.takeOver(ctx, place.Metadata, act)
 	if err != nil {
 		return err
 	}
 	err = e.do(ctx, update, what, func(ctx context.Context) error {
-		body := action.Object.DeepCopy()
-		body.SetUID(action.At.UID)
+		body := act.Object.DeepCopy()
+		body.SetUID(act.At.UID)
 		body.SetResourceVersion(version)
 		options := metav1.ApplyOptions{FieldManager: identity.ObjectManager, Force: true}
-		applied, err := place.Objects.Apply(objects.Discreet(ctx, action.Object.GroupVersionKind()), action.At.Name, body, options)
+		applied, err := place.Objects.Apply(objects.Discreet(ctx, act.Object.GroupVersionKind()), act.At.Name, body, options)
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
 		}
-		e.objectsMemory().Applied(action, applied, version, e.hostNow())
+		e.objectsMemory().Applied(act, applied, version, e.hostNow())
 		return nil
 	})
 	if err == nil {
@@ -96,17 +96,17 @@ func (e *execution) applyObject(ctx context.Context, action plan.ApplyObject) er
 // takeOver makes the fields that an object was created with those of the manager that applies, and
 // returns its resource version then. Each request is begun like a write of its own: the set may have
 // changed, or the term be over, since the one before it.
-func (e *execution) takeOver(ctx context.Context, about metadata.ResourceInterface, action plan.ApplyObject) (version string, err error) {
-	what, kind, patch := objectSubject(action.Object), action.Object.GroupVersionKind(), []byte(nil)
+func (e *execution) takeOver(ctx context.Context, about metadata.ResourceInterface, act action.ApplyObject) (version string, err error) {
+	what, kind, patch := objectSubject(act.Object), act.Object.GroupVersionKind(), []byte(nil)
 	err = e.do(ctx, update, what, func(ctx context.Context) error {
 		live, err := hostread.Again(ctx, e.Clock, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
-			return about.Get(ctx, action.At.Name, metav1.GetOptions{})
+			return about.Get(ctx, act.At.Name, metav1.GetOptions{})
 		})
 		if err != nil {
 			return err // do says what was tried
 		}
-		if live.UID != action.At.UID || live.ResourceVersion != action.At.ResourceVersion {
-			return apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, action.At.Name, errors.New("it has changed"))
+		if live.UID != act.At.UID || live.ResourceVersion != act.At.ResourceVersion {
+			return apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, act.At.Name, errors.New("it has changed"))
 		}
 		if patch, err = objects.TakeOverPatch(live); err != nil {
 			return fmt.Errorf("taking its fields over: %w", err)
@@ -114,10 +114,10 @@ func (e *execution) takeOver(ctx context.Context, about metadata.ResourceInterfa
 		return nil
 	})
 	if err != nil || patch == nil {
-		return action.At.ResourceVersion, err
+		return act.At.ResourceVersion, err
 	}
 	err = e.do(ctx, update, what, func(ctx context.Context) error {
-		taken, err := about.Patch(ctx, action.At.Name, types.JSONPatchType, patch, metav1.PatchOptions{})
+		taken, err := about.Patch(ctx, act.At.Name, types.JSONPatchType, patch, metav1.PatchOptions{})
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
 		}

@@ -10,16 +10,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
 // createMember creates the pod when all claims that the member lacked exist.
-func (e *execution) createMember(ctx context.Context, action plan.CreateMember) error {
-	if err := e.createClaims(ctx, action.Claims); err != nil {
+func (e *execution) createMember(ctx context.Context, act action.CreateMember) error {
+	if err := e.createClaims(ctx, act.Claims); err != nil {
 		return err
 	}
-	return e.createPod(ctx, action.Pod)
+	return e.createPod(ctx, act.Pod)
 }
 
 func (e *execution) createPod(ctx context.Context, pod *corev1.Pod) error {
@@ -34,37 +34,37 @@ func (e *execution) createPod(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-func (e *execution) repairPod(ctx context.Context, action plan.RepairPod) error {
-	what := subject{part: "labels of ", kind: "pod", name: action.Pod.Name}
-	err := e.change(ctx, podsResource, what, action.Pod, change{labels: present(action.Labels)})
+func (e *execution) repairPod(ctx context.Context, act action.RepairPod) error {
+	what := subject{part: "labels of ", kind: "pod", name: act.Pod.Name}
+	err := e.change(ctx, podsResource, what, act.Pod, change{labels: present(act.Labels)})
 	if err == nil {
 		e.tellSuccess(update, what)
 	}
 	return err
 }
 
-func (e *execution) patchPod(ctx context.Context, action plan.PatchPod) error {
-	what := subject{kind: "pod", name: action.Pod.Name}
-	err := e.change(ctx, podsResource, what, action.Pod, change{labels: action.Labels, annotations: action.Annotations})
-	if err == nil && action.Event != "" {
-		e.note(corev1.EventTypeNormal, action.Event, action.What+" of ", what, "")
+func (e *execution) patchPod(ctx context.Context, act action.PatchPod) error {
+	what := subject{kind: "pod", name: act.Pod.Name}
+	err := e.change(ctx, podsResource, what, act.Pod, change{labels: act.Labels, annotations: act.Annotations})
+	if err == nil && act.Event != "" {
+		e.note(corev1.EventTypeNormal, act.Event, act.What+" of ", what, "")
 	}
 	return err
 }
 
 // setPodConditions tells no event: others change conditions all the time.
-func (e *execution) setPodConditions(ctx context.Context, action plan.SetPodConditions) error {
-	what := subject{part: "conditions of ", kind: "pod", name: action.Pod.Name}
-	return e.disrupt(ctx, action, action.Pod, what, change{conditions: action.Conditions})
+func (e *execution) setPodConditions(ctx context.Context, act action.SetPodConditions) error {
+	what := subject{part: "conditions of ", kind: "pod", name: act.Pod.Name}
+	return e.disrupt(ctx, act, act.Pod, what, change{conditions: act.Conditions})
 }
 
-func (e *execution) deletePod(ctx context.Context, action plan.DeletePod) error {
-	what := subject{kind: "pod", name: action.Pod.Name, why: " (" + action.Why() + ")"}
+func (e *execution) deletePod(ctx context.Context, act action.DeletePod) error {
+	what := subject{kind: "pod", name: act.Pod.Name, why: " (" + act.Why() + ")"}
 	var err error
-	if action.Evict {
-		err = e.evict(ctx, what, action.Pod)
+	if act.Evict {
+		err = e.evict(ctx, what, act.Pod)
 	} else {
-		err = e.remove(ctx, podsResource, what, action.Pod)
+		err = e.remove(ctx, podsResource, what, act.Pod)
 	}
 	if err == nil {
 		e.tellSuccess(deletion, what)
@@ -72,22 +72,22 @@ func (e *execution) deletePod(ctx context.Context, action plan.DeletePod) error 
 	return err
 }
 
-func (e *execution) adoptPod(ctx context.Context, action plan.AdoptPod) error {
-	return e.adopt(ctx, podsResource, subject{part: "owner of ", kind: "pod", name: action.Pod.Name}, action.Pod)
+func (e *execution) adoptPod(ctx context.Context, act action.AdoptPod) error {
+	return e.adopt(ctx, podsResource, subject{part: "owner of ", kind: "pod", name: act.Pod.Name}, act.Pod)
 }
 
-func (e *execution) releasePod(ctx context.Context, action plan.ReleasePod) error {
-	what := subject{part: "owner of ", kind: "pod", name: action.Pod.Name}
-	return e.change(ctx, podsResource, what, action.Pod, change{dropOwner: e.set.UID})
+func (e *execution) releasePod(ctx context.Context, act action.ReleasePod) error {
+	what := subject{part: "owner of ", kind: "pod", name: act.Pod.Name}
+	return e.change(ctx, podsResource, what, act.Pod, change{dropOwner: e.set.UID})
 }
 
 // adopt makes the set the controller of an object that has none.
-func (e *execution) adopt(ctx context.Context, kind resource, what subject, object plan.Target) error {
+func (e *execution) adopt(ctx context.Context, kind resource, what subject, object action.Target) error {
 	return e.adoptAs(ctx, kind, what, object, identity.Owner(e.set))
 }
 
 // adoptAs makes the set an owner of an object.
-func (e *execution) adoptAs(ctx context.Context, kind resource, what subject, object plan.Target, owner metav1.OwnerReference) error {
+func (e *execution) adoptAs(ctx context.Context, kind resource, what subject, object action.Target, owner metav1.OwnerReference) error {
 	if e.adopting != nil {
 		return e.adopting
 	}

@@ -14,23 +14,23 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/hostread"
-	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
 // markObject notes what concerns nobody but the set: there is no event for it.
-func (e *execution) markObject(ctx context.Context, action plan.MarkObject) error {
-	return e.changeObject(ctx, "annotations of ", action.Kind, action.At, change{annotations: map[string]*string{v1.RetiredAtAnnotation: action.Note()}})
+func (e *execution) markObject(ctx context.Context, act action.MarkObject) error {
+	return e.changeObject(ctx, "annotations of ", act.Kind, act.At, change{annotations: map[string]*string{v1.RetiredAtAnnotation: act.Note()}})
 }
 
 // setObjectOwners is as quiet.
-func (e *execution) setObjectOwners(ctx context.Context, action plan.SetObjectOwners) error {
-	return e.changeObject(ctx, "owners of ", action.Kind, action.At, change{owners: ownerList(action.Owners), annotations: map[string]*string{v1.ObjectInputsAnnotation: &action.Digest}})
+func (e *execution) setObjectOwners(ctx context.Context, act action.SetObjectOwners) error {
+	return e.changeObject(ctx, "owners of ", act.Kind, act.At, change{owners: ownerList(act.Owners), annotations: map[string]*string{v1.ObjectInputsAnnotation: &act.Digest}})
 }
 
 // changeObject changes part of the metadata of an object, by a plain merge patch: not all kinds know
 // another one. The answer is remembered, so that it is not taken for a change by somebody else.
-func (e *execution) changeObject(ctx context.Context, part string, kind schema.GroupVersionKind, at plan.Target, change change) error {
+func (e *execution) changeObject(ctx context.Context, part string, kind schema.GroupVersionKind, at action.Target, change change) error {
 	what := subject{part: part, kind: kind.Kind, name: at.Name}
 	place, err := e.placeOf(kind)
 	if err != nil {
@@ -54,25 +54,25 @@ func (e *execution) changeObject(ctx context.Context, part string, kind schema.G
 // deleteObject deletes an object of a removed member or template. As for claims, neither the caches nor
 // the preconditions suffice: the set has to want it still, and no pod to be there that may use it, as our
 // store and the host say now.
-func (e *execution) deleteObject(ctx context.Context, action plan.DeleteObject) error {
-	what := subject{kind: action.Kind.Kind, name: action.At.Name}
-	place, err := e.placeOf(action.Kind)
+func (e *execution) deleteObject(ctx context.Context, act action.DeleteObject) error {
+	what := subject{kind: act.Kind.Kind, name: act.At.Name}
+	place, err := e.placeOf(act.Kind)
 	if err != nil {
 		return err
 	}
-	if err := e.confirmUnused(ctx, action); err != nil {
+	if err := e.confirmUnused(ctx, act); err != nil {
 		return err
 	}
-	if err := e.confirmDue(action.Due); err != nil {
+	if err := e.confirmDue(act.Due); err != nil {
 		return err
 	}
 	err = e.do(ctx, deletion, what, func(ctx context.Context) error {
-		exactly := metav1.Preconditions{UID: &action.At.UID, ResourceVersion: &action.At.ResourceVersion}
-		err := place.Metadata.Delete(ctx, action.At.Name, metav1.DeleteOptions{Preconditions: &exactly, PropagationPolicy: new(metav1.DeletePropagationBackground)})
+		exactly := metav1.Preconditions{UID: &act.At.UID, ResourceVersion: &act.At.ResourceVersion}
+		err := place.Metadata.Delete(ctx, act.At.Name, metav1.DeleteOptions{Preconditions: &exactly, PropagationPolicy: new(metav1.DeletePropagationBackground)})
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
 		}
-		e.objectsMemory().Deleted(action.Kind.GroupKind(), action.At.UID)
+		e.objectsMemory().Deleted(act.Kind.GroupKind(), act.At.UID)
 		return nil
 	})
 	if err == nil {
@@ -82,21 +82,21 @@ func (e *execution) deleteObject(ctx context.Context, action plan.DeleteObject) 
 }
 
 // confirmUnused makes sure that the set has not changed, and that no pod may use an object.
-func (e *execution) confirmUnused(ctx context.Context, action plan.DeleteObject) error {
-	if action.Unused == "" {
-		return e.confirmRemoved(ctx, action.Ordinal)
+func (e *execution) confirmUnused(ctx context.Context, act action.DeleteObject) error {
+	if act.Unused == "" {
+		return e.confirmRemoved(ctx, act.Ordinal)
 	}
 	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
 	if err := e.confirmUnchanged(ctx); err != nil {
 		return err
 	}
-	pods, err := e.podsThatMayUse(ctx, action)
+	pods, err := e.podsThatMayUse(ctx, act)
 	if err != nil {
 		return fmt.Errorf("reading pods before deleting an object that they may use: %w", err)
 	}
 	for i := range pods {
-		if action.MayBeUsedBy(&pods[i]) {
+		if act.MayBeUsedBy(&pods[i]) {
 			return &staleRead{fmt.Errorf("pod %s exists", pods[i].Name)}
 		}
 	}
@@ -104,9 +104,9 @@ func (e *execution) confirmUnused(ctx context.Context, action plan.DeleteObject)
 }
 
 // podsThatMayUse are, of an object of the set, all that it selects, and otherwise the one of the member.
-func (e *execution) podsThatMayUse(ctx context.Context, action plan.DeleteObject) ([]corev1.Pod, error) {
-	if action.Ordinal >= 0 {
-		pod, err := e.podOf(ctx, action.Ordinal)
+func (e *execution) podsThatMayUse(ctx context.Context, act action.DeleteObject) ([]corev1.Pod, error) {
+	if act.Ordinal >= 0 {
+		pod, err := e.podOf(ctx, act.Ordinal)
 		if pod == nil || err != nil {
 			return nil, err
 		}

@@ -21,6 +21,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	setsfake "statefulset.dev/client/clientset/versioned/fake"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -59,7 +60,7 @@ func withConf(t *testing.T, ordinal int) (*term, *configMaps, *v1.StatefulSet, *
 	term.eventually(t, "the kind is known", isKnown)
 	templates, _ := identity.OverridesOf(set).Objects()
 	made, _ := templates[0].Make(ordinal)
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{plan.CreateObject{Template: "conf", Object: made}}}}); done.stopped != nil || len(done.failures) > 0 {
+	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{action.CreateObject{Template: "conf", Object: made}}}}); done.stopped != nil || len(done.failures) > 0 {
 		t.Fatalf("creating: stopped by %v, failures %v", done.stopped, done.failures)
 	}
 	world := term.eventually(t, "what was created is seen", func(w plan.World) bool { return w.Objects[confOf(ordinal)] != nil && isKnown(w) })
@@ -70,8 +71,8 @@ func TestObjectsAreDatedAndDeletedExactlyAsDecided(t *testing.T) {
 	const ordinal = 3
 	term, host, set, seen := withConf(t, ordinal)
 	kind, since := configMapKind.WithVersion("v1"), time.Unix(1000, 0)
-	mark := plan.MarkObject{Ordinal: ordinal, Template: "conf", Kind: kind, At: targetOf(seen), As: plan.ObjectRetired, Retired: since}
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{mark}}}); done.stopped != nil || len(done.failures) > 0 || len(done.events) > 0 {
+	mark := action.MarkObject{Ordinal: ordinal, Template: "conf", Kind: kind, At: targetOf(seen), As: action.ObjectRetired, Retired: since}
+	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{mark}}}); done.stopped != nil || len(done.failures) > 0 || len(done.events) > 0 {
 		t.Fatalf("marking: stopped by %v, failures %v, events %v", done.stopped, done.failures, done.events)
 	}
 	world := term.eventually(t, "the date is seen", func(w plan.World) bool {
@@ -81,11 +82,11 @@ func TestObjectsAreDatedAndDeletedExactlyAsDecided(t *testing.T) {
 	if seen.Drifted {
 		t.Errorf("the date is taken for a change by %q", seen.DriftedBy)
 	}
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{mark}}}); done.stopped == nil {
+	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{mark}}}); done.stopped == nil {
 		t.Errorf("marking it as it was before: stopped by nothing, failures %v, want it to be looked at again", done.failures)
 	}
-	remove := plan.DeleteObject{Ordinal: ordinal, Template: "conf", Kind: kind, At: targetOf(seen), Retired: since, Due: since}
-	done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{remove}}})
+	remove := action.DeleteObject{Ordinal: ordinal, Template: "conf", Kind: kind, At: targetOf(seen), Retired: since, Due: since}
+	done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{remove}}})
 	if done.stopped != nil || len(done.failures) > 0 || len(done.events) != 1 || done.events[0].reason != "SuccessfulDelete" {
 		t.Errorf("deleting: stopped by %v, failures %v, events %v", done.stopped, done.failures, done.events)
 	}
@@ -148,7 +149,7 @@ func TestAnObjectIsDeletedOnlyAfterALiveLook(t *testing.T) {
 			made := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web-3-conf", "uid": "u", "resourceVersion": "9"}}}
 			host.do(func() { host.objects["web-3-conf"] = made })
 			due := livingAt(term, test.ahead, test.timeless).Add(test.due)
-			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{plan.DeleteObject{Ordinal: ordinal, Template: "conf", Kind: configMapKind.WithVersion("v1"), At: targetOf(made), Due: due}}}})
+			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{action.DeleteObject{Ordinal: ordinal, Template: "conf", Kind: configMapKind.WithVersion("v1"), At: targetOf(made), Due: due}}}})
 			host.do(func() {
 				if got := len(host.asked); got != test.want {
 					t.Errorf("got %d writes, want %d: %v", got, test.want, host.asked)

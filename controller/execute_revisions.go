@@ -8,7 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
-	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -17,21 +17,21 @@ func (e *execution) createRevision(ctx context.Context, revision *appsv1.Control
 	return e.add(ctx, revisionsResource, subject{kind: "revision", name: revision.Name}, revision)
 }
 
-func (e *execution) raiseRevision(ctx context.Context, action plan.RaiseRevision) error {
-	what := subject{kind: "revision", name: action.Revision.Name}
-	return e.change(ctx, revisionsResource, what, action.Revision, change{revision: &action.To})
+func (e *execution) raiseRevision(ctx context.Context, act action.RaiseRevision) error {
+	what := subject{kind: "revision", name: act.Revision.Name}
+	return e.change(ctx, revisionsResource, what, act.Revision, change{revision: &act.To})
 }
 
-func (e *execution) adoptRevision(ctx context.Context, action plan.AdoptRevision) error {
-	return e.adopt(ctx, revisionsResource, subject{part: "owner of ", kind: "revision", name: action.Revision.Name}, action.Revision)
+func (e *execution) adoptRevision(ctx context.Context, act action.AdoptRevision) error {
+	return e.adopt(ctx, revisionsResource, subject{part: "owner of ", kind: "revision", name: act.Revision.Name}, act.Revision)
 }
 
 // ownAnchor is as careful as adopting: what is given back to a set that is being deleted without what
 // belongs to it would be deleted.
-func (e *execution) ownAnchor(ctx context.Context, action plan.OwnAnchor) error {
-	return e.adoptAs(ctx, revisionsResource, subject{part: "owners of ", kind: "revision", name: action.Anchor.Name}, action.Anchor, identity.AnchorOwner(e.set))
+func (e *execution) ownAnchor(ctx context.Context, act action.OwnAnchor) error {
+	return e.adoptAs(ctx, revisionsResource, subject{part: "owners of ", kind: "revision", name: act.Anchor.Name}, act.Anchor, identity.AnchorOwner(e.set))
 }
 
-func (e *execution) deleteRevision(ctx context.Context, action plan.DeleteRevision) error {
-	return e.remove(ctx, revisionsResource, subject{kind: "revision", name: action.Revision.Name}, action.Revision)
+func (e *execution) deleteRevision(ctx context.Context, act action.DeleteRevision) error {
+	return e.remove(ctx, revisionsResource, subject{kind: "revision", name: act.Revision.Name}, act.Revision)
 }

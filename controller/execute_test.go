@@ -21,6 +21,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	setsfake "statefulset.dev/client/clientset/versioned/fake"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -32,38 +33,38 @@ func TestEveryWriteNamesTheObjectThatWasDecidedOn(t *testing.T) {
 	claim.UID, claim.ResourceVersion = "claim-uid", "70"
 	orphan := newPod(set, 1)
 	orphan.OwnerReferences = nil
-	for sentence, action := range map[string]plan.Action{
-		"deleting a pod":              plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate},
-		"evicting a pod":              plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate, Evict: true},
-		"repairing a pod":             plan.RepairPod{Pod: targetOf(pod), Labels: map[string]string{"a": "b"}},
-		"patching a pod":              plan.PatchPod{Pod: targetOf(pod), Annotations: map[string]*string{"a": nil}},
-		"setting a pod's condition":   plan.SetPodConditions{Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: "example.com/a", Status: corev1.ConditionFalse}}},
-		"adopting a pod":              plan.AdoptPod{Pod: targetOf(orphan)},
-		"releasing a pod":             plan.ReleasePod{Pod: targetOf(pod)},
-		"giving a claim an owner":     plan.SetClaimOwners{Claim: targetOf(claim), Owners: []metav1.OwnerReference{identity.Owner(set)}},
-		"taking a claim's last owner": plan.SetClaimOwners{Claim: targetOf(claim)},
-		"growing a claim":             plan.UpdateClaim{Claim: targetOf(claim), Size: new(quantity.MustParse("2Gi"))},
-		"marking a claim":             plan.MarkClaim{Claim: targetOf(claim), Annotations: map[string]*string{"a": new("b"), "c": nil}},
-		"deleting a claim":            plan.DeleteClaim{Ordinal: 5, Claim: targetOf(claim)},
-		"updating a pod in place":     plan.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}},
-		"resizing a pod":              plan.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {}}},
-		"ending that":                 plan.EndInPlace{Pod: targetOf(pod)},
-		"raising a revision":          plan.RaiseRevision{Revision: targetOf(revision), To: 4},
-		"adopting a revision":         plan.AdoptRevision{Revision: targetOf(revision)},
-		"deleting a revision":         plan.DeleteRevision{Revision: targetOf(revision)},
+	for sentence, act := range map[string]action.Action{
+		"deleting a pod":              action.DeletePod{Pod: targetOf(pod), Reason: action.DeleteForUpdate},
+		"evicting a pod":              action.DeletePod{Pod: targetOf(pod), Reason: action.DeleteForUpdate, Evict: true},
+		"repairing a pod":             action.RepairPod{Pod: targetOf(pod), Labels: map[string]string{"a": "b"}},
+		"patching a pod":              action.PatchPod{Pod: targetOf(pod), Annotations: map[string]*string{"a": nil}},
+		"setting a pod's condition":   action.SetPodConditions{Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: "example.com/a", Status: corev1.ConditionFalse}}},
+		"adopting a pod":              action.AdoptPod{Pod: targetOf(orphan)},
+		"releasing a pod":             action.ReleasePod{Pod: targetOf(pod)},
+		"giving a claim an owner":     action.SetClaimOwners{Claim: targetOf(claim), Owners: []metav1.OwnerReference{identity.Owner(set)}},
+		"taking a claim's last owner": action.SetClaimOwners{Claim: targetOf(claim)},
+		"growing a claim":             action.UpdateClaim{Claim: targetOf(claim), Size: new(quantity.MustParse("2Gi"))},
+		"marking a claim":             action.MarkClaim{Claim: targetOf(claim), Annotations: map[string]*string{"a": new("b"), "c": nil}},
+		"deleting a claim":            action.DeleteClaim{Ordinal: 5, Claim: targetOf(claim)},
+		"updating a pod in place":     action.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}},
+		"resizing a pod":              action.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {}}},
+		"ending that":                 action.EndInPlace{Pod: targetOf(pod)},
+		"raising a revision":          action.RaiseRevision{Revision: targetOf(revision), To: 4},
+		"adopting a revision":         action.AdoptRevision{Revision: targetOf(revision)},
+		"deleting a revision":         action.DeleteRevision{Revision: targetOf(revision)},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, pod, orphan, claim, revision)
-			done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{action}}})
+			done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{act}}})
 			if done.stopped != nil || len(done.failures) > 0 {
-				t.Fatalf("carrying out %s: stopped by %v, failures %v", action, done.stopped, done.failures)
+				t.Fatalf("carrying out %s: stopped by %v, failures %v", act, done.stopped, done.failures)
 			}
 			writes := writesTo(host)
 			if len(writes) != 1 {
 				t.Fatalf("got %d writes, want 1: %v", len(writes), writes)
 			}
 			uid, version := preconditionsOf(t, writes[0])
-			want := wantedTarget(action)
+			want := wantedTarget(act)
 			if uid != want.UID || version != want.ResourceVersion {
 				t.Errorf("got preconditions %q and %q, want %q and %q", uid, version, want.UID, want.ResourceVersion)
 			}
@@ -77,20 +78,20 @@ func TestAClaimIsToldOnlyWhatItLacks(t *testing.T) {
 	claim := identity.Claims(set, 0)[0]
 	claim.UID, claim.ResourceVersion = "claim-uid", "70"
 	for sentence, test := range map[string]struct {
-		action plan.UpdateClaim
+		action action.UpdateClaim
 		want   string
 	}{
-		"a size": {plan.UpdateClaim{Size: new(quantity.MustParse("2Gi"))},
+		"a size": {action.UpdateClaim{Size: new(quantity.MustParse("2Gi"))},
 			`{"metadata":{"resourceVersion":"70","uid":"claim-uid"},"spec":{"resources":{"requests":{"storage":"2Gi"}}}}`},
-		"attributes": {plan.UpdateClaim{AttributesClass: "gold"},
+		"attributes": {action.UpdateClaim{AttributesClass: "gold"},
 			`{"metadata":{"resourceVersion":"70","uid":"claim-uid"},"spec":{"volumeAttributesClassName":"gold"}}`},
-		"labels and annotations": {plan.UpdateClaim{Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"}},
+		"labels and annotations": {action.UpdateClaim{Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"}},
 			`{"metadata":{"annotations":{"c":"d"},"labels":{"a":"b"},"resourceVersion":"70","uid":"claim-uid"}}`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, claim)
 			test.action.Claim = targetOf(claim)
-			if done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{test.action}}}); len(done.failures) > 0 {
+			if done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{test.action}}}); len(done.failures) > 0 {
 				t.Fatalf("changing the claim: %v", done.failures)
 			}
 			patch, ok := writesTo(host)[0].(clienttesting.PatchAction)
@@ -105,18 +106,18 @@ func TestAPodIsToldOnlyWhatIsToChange(t *testing.T) {
 	set := newSet("web")
 	pod := newPod(set, 0)
 	for sentence, test := range map[string]struct {
-		action      plan.Action
+		action      action.Action
 		want        string
 		subresource string
 	}{
-		"labels and annotations": {plan.PatchPod{Pod: targetOf(pod), Labels: map[string]*string{"a": new("b")}, Annotations: map[string]*string{"c": new("d"), "e": nil}},
+		"labels and annotations": {action.PatchPod{Pod: targetOf(pod), Labels: map[string]*string{"a": new("b")}, Annotations: map[string]*string{"c": new("d"), "e": nil}},
 			`{"metadata":{"annotations":{"c":"d","e":null},"labels":{"a":"b"},"resourceVersion":"100","uid":"web-0-uid"}}`, ""},
-		"a condition": {plan.SetPodConditions{Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: "example.com/a", Status: corev1.ConditionFalse, Reason: "Requested"}}},
+		"a condition": {action.SetPodConditions{Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: "example.com/a", Status: corev1.ConditionFalse, Reason: "Requested"}}},
 			`{"metadata":{"resourceVersion":"100","uid":"web-0-uid"},"status":{"conditions":[{"type":"example.com/a","status":"False","lastProbeTime":null,"lastTransitionTime":null,"reason":"Requested"}]}}`, "status"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, pod)
-			if done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{test.action}}}); len(done.failures) > 0 {
+			if done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{test.action}}}); len(done.failures) > 0 {
 				t.Fatalf("changing the pod: %v", done.failures)
 			}
 			patch, ok := writesTo(host)[0].(clienttesting.PatchAction)
@@ -134,7 +135,7 @@ func TestOwnersAreChangedOneByOneOnPodsAndAsAWholeOnClaims(t *testing.T) {
 	claim := identity.Claims(set, 0)[0]
 	claim.UID, claim.OwnerReferences = "claim-uid", []metav1.OwnerReference{identity.Owner(set)}
 	term, host := newTestTerm(t, set, pod, claim)
-	done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.ReleasePod{Pod: targetOf(pod)}, plan.SetClaimOwners{Claim: targetOf(claim)}}}})
+	done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{action.ReleasePod{Pod: targetOf(pod)}, action.SetClaimOwners{Claim: targetOf(claim)}}}})
 	if done.stopped != nil || len(done.failures) > 0 {
 		t.Fatalf("carrying out plan: stopped by %v, failures %v", done.stopped, done.failures)
 	}
@@ -150,12 +151,12 @@ func TestOwnersAreChangedOneByOneOnPodsAndAsAWholeOnClaims(t *testing.T) {
 
 func TestAPodIsCreatedOnlyWhenAllItsClaimsAre(t *testing.T) {
 	set := newSet("web", "www", "logs")
-	member := plan.CreateMember{Claims: identity.Claims(set, 0), Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}
+	member := action.CreateMember{Claims: identity.Claims(set, 0), Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}
 	quota := apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, "logs-web-0", errors.New("exceeded quota"))
 	term, host := newTestTerm(t, set)
 	refuse(host, "create", "logs-web-0", quota)
 
-	done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{member}}})
+	done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{member}}})
 	if got, want := created(host), []string{"logs-web-0", "www-web-0"}; !slices.Equal(got, want) {
 		t.Errorf("got creates of %v, want %v and no pod", got, want)
 	}
@@ -171,26 +172,26 @@ func TestAPodIsCreatedOnlyWhenAllItsClaimsAre(t *testing.T) {
 func TestAnAnswerThatTheWorldHasChangedIsNoFailure(t *testing.T) {
 	set := newSet("web")
 	pods := schema.GroupResource{Resource: "pods"}
-	member := plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}
+	member := action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}
 	pod := newPod(set, 0)
 	uidChanged := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "web-0", nil)
 	uidChanged.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueInvalid, Field: "metadata.uid"}}
 	cases := map[string]struct {
 		verb   string
 		answer error
-		action plan.Action
+		action action.Action
 	}{
 		"the pod exists already":           {"create", apierrors.NewAlreadyExists(pods, "web-0"), member},
-		"the pod to delete has changed":    {"delete", apierrors.NewConflict(pods, "web-0", errors.New("version")), plan.DeletePod{Pod: targetOf(pod)}},
-		"the pod to delete is gone":        {"delete", apierrors.NewNotFound(pods, "web-0"), plan.DeletePod{Pod: targetOf(pod)}},
-		"the pod to repair has changed":    {"patch", apierrors.NewConflict(pods, "web-0", errors.New("version")), plan.RepairPod{Pod: targetOf(pod)}},
-		"the pod to repair is another one": {"patch", uidChanged, plan.RepairPod{Pod: targetOf(pod)}},
+		"the pod to delete has changed":    {"delete", apierrors.NewConflict(pods, "web-0", errors.New("version")), action.DeletePod{Pod: targetOf(pod)}},
+		"the pod to delete is gone":        {"delete", apierrors.NewNotFound(pods, "web-0"), action.DeletePod{Pod: targetOf(pod)}},
+		"the pod to repair has changed":    {"patch", apierrors.NewConflict(pods, "web-0", errors.New("version")), action.RepairPod{Pod: targetOf(pod)}},
+		"the pod to repair is another one": {"patch", uidChanged, action.RepairPod{Pod: targetOf(pod)}},
 	}
 	for sentence, test := range cases {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, pod)
 			refuse(host, test.verb, "web-0", test.answer)
-			done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{test.action}}})
+			done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{test.action}}})
 			if len(done.failures) > 0 || len(done.events) > 0 || !saysLookAgain(done.stopped) {
 				t.Errorf("got failures %v, events %v, error %v; want no failure, no event, and to look again", done.failures, done.events, done.stopped)
 			}
@@ -204,7 +205,7 @@ func TestNothingIsToldOfANamespaceThatIsGoingAway(t *testing.T) {
 	answer.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	term, host := newTestTerm(t, set)
 	refuse(host, "create", "web-0", answer)
-	done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
+	done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
 	if len(done.failures) != 1 || len(done.events) != 0 || done.retryAfter < longestBackoff/2 {
 		t.Errorf("got failures %v, events %v and a retry after %s; want one failure, no event, and a long time", done.failures, done.events, done.retryAfter)
 	}
@@ -212,7 +213,7 @@ func TestNothingIsToldOfANamespaceThatIsGoingAway(t *testing.T) {
 
 func TestNoWriteBeginsThatShouldNot(t *testing.T) {
 	set := newSet("web")
-	delete := plan.Plan{Chains: []plan.Chain{{plan.DeletePod{Pod: targetOf(newPod(set, 0))}}}}
+	delete := plan.Plan{Chains: []action.Chain{{action.DeletePod{Pod: targetOf(newPod(set, 0))}}}}
 	cases := map[string]struct {
 		arrange func(*term) context.Context
 		want    error
@@ -260,7 +261,7 @@ func TestNoWriteBeginsThatShouldNot(t *testing.T) {
 func TestASetIsConfirmedOnceBeforeItAdopts(t *testing.T) {
 	set := newSet("web")
 	orphans := []*corev1.Pod{newPod(set, 0), newPod(set, 1)}
-	adopt := plan.Plan{Chains: []plan.Chain{{plan.AdoptPod{Pod: targetOf(orphans[0])}}, {plan.AdoptPod{Pod: targetOf(orphans[1])}}}}
+	adopt := plan.Plan{Chains: []action.Chain{{action.AdoptPod{Pod: targetOf(orphans[0])}}, {action.AdoptPod{Pod: targetOf(orphans[1])}}}}
 	dying, another := set.DeepCopy(), set.DeepCopy()
 	dying.DeletionTimestamp, another.UID = &metav1.Time{}, "another"
 	for sentence, test := range map[string]struct {

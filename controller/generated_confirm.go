@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 
 	"statefulset.dev/controller/hostread"
-	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -24,22 +24,22 @@ const givenPage = 500
 // confirmUngiven makes sure, past the caches, that nobody was given a Secret that is about to be drawn.
 // What is drawn over data that knows another text makes it useless, and the cache of Secrets may be ahead
 // of that of claims. Of the set's own, all claims and pods of members are read; of a member's, its own.
-func (e *execution) confirmUngiven(ctx context.Context, action plan.CreateObject) error {
-	if len(action.Generate) == 0 {
+func (e *execution) confirmUngiven(ctx context.Context, act action.CreateObject) error {
+	if len(act.Generate) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
-	for _, options := range e.claimsOf(action.Ordinal) {
-		if err := e.confirmNoneGiven(ctx, "claim", action, options, e.claimPage); err != nil {
+	for _, options := range e.claimsOf(act.Ordinal) {
+		if err := e.confirmNoneGiven(ctx, "claim", act, options, e.claimPage); err != nil {
 			return err
 		}
 	}
 	pods := metav1.ListOptions{LabelSelector: appsv1.StatefulSetPodNameLabel}
-	if action.Ordinal >= 0 {
-		pods = named(identity.PodName(e.set.Name, action.Ordinal))
+	if act.Ordinal >= 0 {
+		pods = named(identity.PodName(e.set.Name, act.Ordinal))
 	}
-	return e.confirmNoneGiven(ctx, "pod", action, pods, e.podPage)
+	return e.confirmNoneGiven(ctx, "pod", act, pods, e.podPage)
 }
 
 // claimsOf select the claims of a member, those of claim templates that the set has no more among them, or
@@ -66,7 +66,7 @@ func named(name string) metav1.ListOptions {
 
 type givenPager func(context.Context, metav1.ListOptions) (page []metav1.Object, next string, err error)
 
-func (e *execution) confirmNoneGiven(ctx context.Context, noun string, action plan.CreateObject, options metav1.ListOptions, read givenPager) error {
+func (e *execution) confirmNoneGiven(ctx context.Context, noun string, act action.CreateObject, options metav1.ListOptions, read givenPager) error {
 	options.Limit = givenPage
 	for {
 		var next string
@@ -75,11 +75,11 @@ func (e *execution) confirmNoneGiven(ctx context.Context, noun string, action pl
 			return page, err
 		})
 		if err != nil {
-			return fmt.Errorf("reading %ss before drawing Secret %s: %w", noun, action.Object.GetName(), err)
+			return fmt.Errorf("reading %ss before drawing Secret %s: %w", noun, act.Object.GetName(), err)
 		}
 		for _, holder := range page {
-			if slices.Contains(identity.GeneratedOf(holder), action.Object.GetName()) {
-				return &staleRead{errors.New(noun + " " + holder.GetName() + " was given Secret " + action.Object.GetName())}
+			if slices.Contains(identity.GeneratedOf(holder), act.Object.GetName()) {
+				return &staleRead{errors.New(noun + " " + holder.GetName() + " was given Secret " + act.Object.GetName())}
 			}
 		}
 		if options.Continue = next; next == "" {

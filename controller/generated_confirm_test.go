@@ -14,6 +14,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 )
 
 func TestClaimsAreReadAgainBeforeASecretIsDrawn(t *testing.T) {
@@ -39,7 +40,7 @@ func TestClaimsAreReadAgainBeforeASecretIsDrawn(t *testing.T) {
 				}
 				return true, nil, test.failure
 			})
-			term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{create}}})
+			term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{create}}})
 			if reads != test.reads || len(host.posts) != test.drawn {
 				t.Errorf("claims were read %d times, and %d Secrets drawn, want %d and %d", reads, len(host.posts), test.reads, test.drawn)
 			}

@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 )
 
 // endpoint is how the host is asked for the objects of one kind, past all caches, and
@@ -138,7 +138,7 @@ func (k *kind) add(ctx context.Context, object metav1.Object) (string, error) {
 
 // change patches exactly the object that was decided on, and returns its new resource
 // version.
-func (k *kind) change(ctx context.Context, namespace string, object plan.Target, change change) (string, error) {
+func (k *kind) change(ctx context.Context, namespace string, object action.Target, change change) (string, error) {
 	patchType, patch, err := change.patch(object)
 	if err != nil {
 		return "", err
@@ -147,7 +147,7 @@ func (k *kind) change(ctx context.Context, namespace string, object plan.Target,
 }
 
 // delete removes exactly the object that was decided on.
-func (k *kind) delete(ctx context.Context, namespace string, object plan.Target) error {
+func (k *kind) delete(ctx context.Context, namespace string, object action.Target) error {
 	if k.remove == nil {
 		panic(fmt.Sprintf("the controller removes no %s", k.resource))
 	}
@@ -155,25 +155,25 @@ func (k *kind) delete(ctx context.Context, namespace string, object plan.Target)
 }
 
 // expel evicts exactly the pod that was decided on.
-func (k *kind) expel(ctx context.Context, namespace string, object plan.Target) error {
+func (k *kind) expel(ctx context.Context, namespace string, object action.Target) error {
 	return k.evict(ctx, evictionOf(namespace, object))
 }
 
 // tryExpelling asks whether exactly the pod that was decided on would be evicted.
-func (k *kind) tryExpelling(ctx context.Context, namespace string, object plan.Target) error {
+func (k *kind) tryExpelling(ctx context.Context, namespace string, object action.Target) error {
 	trial := evictionOf(namespace, object)
 	trial.DeleteOptions.DryRun = []string{metav1.DryRunAll}
 	return k.tryEviction(ctx, trial)
 }
 
-func evictionOf(namespace string, object plan.Target) *policyv1.Eviction {
+func evictionOf(namespace string, object action.Target) *policyv1.Eviction {
 	options := exactly(object)
 	return &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: object.Name, Namespace: namespace}, DeleteOptions: &options}
 }
 
 // exactly are the options with which an object is removed if it is the one that was decided on.
 // How long it has to end is its own business: nothing is removed before it has ended.
-func exactly(object plan.Target) metav1.DeleteOptions {
+func exactly(object action.Target) metav1.DeleteOptions {
 	return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}}
 }
 
@@ -233,7 +233,7 @@ func present(values map[string]string) map[string]*string {
 // patch is the change as the host understands it, bound to one object at one
 // resource version. A strategic merge patch merges owner references by UID and conditions
 // by type, a plain merge patch replaces them.
-func (c change) patch(object plan.Target) (types.PatchType, []byte, error) {
+func (c change) patch(object action.Target) (types.PatchType, []byte, error) {
 	patchType := types.StrategicMergePatchType
 	metadata := map[string]any{"uid": object.UID, "resourceVersion": object.ResourceVersion}
 	if c.labels != nil {

@@ -15,6 +15,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -52,8 +53,8 @@ func membersOf(b *testing.B, set *v1.StatefulSet) []metav1.Object {
 	sets := filled(b, set)
 	var objects []metav1.Object
 	revision := ""
-	for _, action := range plan.Compute(plan.World{Set: set}).All() {
-		if create, ok := action.(plan.CreateRevision); ok {
+	for _, act := range plan.Compute(plan.World{Set: set}).All() {
+		if create, ok := act.(action.CreateRevision); ok {
 			created := create.Revision.DeepCopy()
 			created.UID, created.ResourceVersion = "revision-uid", "50"
 			objects, revision = append(objects, trimRevision(sets, created).(*appsv1.ControllerRevision)), created.Name

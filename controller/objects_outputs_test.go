@@ -17,6 +17,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/objects"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -68,8 +69,8 @@ func look(t *testing.T, term *term, host *configMaps) (p plan.Plan, read []strin
 
 // given are the pods that a plan creates, with what they are given.
 func given(p plan.Plan) (all []string) {
-	for _, action := range p.All() {
-		if a, creates := action.(plan.CreateMember); creates {
+	for _, act := range p.All() {
+		if a, creates := act.(action.CreateMember); creates {
 			all = append(all, a.Pod.Name+"="+a.Pod.Annotations[v1.OutputAnnotationPrefix+"ADDRESS"])
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -30,7 +31,7 @@ func TestANameThatIsTakenIsLookedAt(t *testing.T) {
 	host.do(func() { host.put(stranger) })
 	templates, _ := identity.OverridesOf(set).Objects()
 	made, _ := templates[0].Make(1)
-	done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{plan.CreateObject{Ordinal: 1, Template: "conf", Object: made}}}})
+	done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{action.CreateObject{Ordinal: 1, Template: "conf", Object: made}}}})
 	if done.stopped == nil || len(done.failures) > 0 {
 		t.Errorf("creating what there is: stopped by %v, failures %v, want it to be looked at again", done.stopped, done.failures)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 )
 
 // shortageBackoff is the first delay after a refusal that holds for every member: a
@@ -38,12 +39,12 @@ func (p *pace) succeeded(began time.Time) {
 
 // failed closes the window. Failures of what was begun before the last one do not add
 // to the delay.
-func (p *pace) failed(action plan.Action, generation int64, err error, began, now time.Time) {
+func (p *pace) failed(act action.Action, generation int64, err error, began, now time.Time) {
 	p.window = 1
 	if p.err != nil && !began.After(p.at) {
 		return
 	}
-	p.action, p.generation = action, generation
+	p.action, p.generation = act, generation
 	p.attempt = p.again(err, began, now)
 	if isAboutRequest(err) {
 		p.delay = min(p.delay, longestBetweenRefusals)
@@ -53,11 +54,11 @@ func (p *pace) failed(action plan.Action, generation int64, err error, began, no
 
 // kindOf names the kind of an action. That the host does not say whether it would evict a pod says
 // nothing of actions before which it is not asked.
-func kindOf(action plan.Action) string {
-	if plan.AsksBudgets(action) {
-		return fmt.Sprintf("%T as budgets allow", action)
+func kindOf(act action.Action) string {
+	if action.AsksBudgets(act) {
+		return fmt.Sprintf("%T as budgets allow", act)
 	}
-	return fmt.Sprintf("%T", action)
+	return fmt.Sprintf("%T", act)
 }
 
 // paceOf is the pace of a kind of actions, at first as the last sync left it.
@@ -75,9 +76,9 @@ func (e *execution) paceOf(kind string) *pace {
 }
 
 // retryLater sees to it that the set is synced again when an action may be tried.
-func (e *execution) retryLater(action plan.Action) {
-	until := e.failed[plan.RequestOf(action)].until
-	if p := e.paceOf(kindOf(action)); p.until.After(until) {
+func (e *execution) retryLater(act action.Action) {
+	until := e.failed[plan.RequestOf(act)].until
+	if p := e.paceOf(kindOf(act)); p.until.After(until) {
 		until = p.until
 	}
 	if wait := max(until.Sub(e.Clock.Now()), shortestBackoff); e.done.retryAfter == 0 || wait < e.done.retryAfter {

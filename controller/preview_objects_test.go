@@ -15,6 +15,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/controller/plan/forecast"
 	"statefulset.dev/identity"
 )
@@ -75,8 +76,8 @@ func TestPlansTakeTheObjectsOfTheStatusToBeThere(t *testing.T) {
 			world := filled(t, stored, newPod(stored, 0)).world(set, time.Unix(0, 0))
 			assumed(t, &world, []v1.StatefulSet{*stored})
 			var got []string
-			for _, action := range plan.Compute(world).All() {
-				if text := action.String(); !strings.Contains(text, "revision") && !strings.HasPrefix(text, "repair") {
+			for _, act := range plan.Compute(world).All() {
+				if text := act.String(); !strings.Contains(text, "revision") && !strings.HasPrefix(text, "repair") {
 					got = append(got, text)
 				}
 			}
@@ -105,9 +106,9 @@ func TestPlansShowWhenObjectsAreDeleted(t *testing.T) {
 	var got []v1.PlanAction
 	for _, round := range shown.Rounds {
 		for _, step := range round.Steps {
-			for _, action := range step.Actions {
-				if action.Type == v1.PlanDeleteObject {
-					got = append(got, action)
+			for _, act := range step.Actions {
+				if act.Type == v1.PlanDeleteObject {
+					got = append(got, act)
 				}
 			}
 		}
@@ -147,7 +148,7 @@ func TestPlansShowThatAListOfMembersChanges(t *testing.T) {
 		set.Spec.Replicas = &replicas
 		world := filled(t, stored, newPod(stored, 0)).world(set, time.Unix(0, 0))
 		assumed(t, &world, []v1.StatefulSet{*stored})
-		got := slices.ContainsFunc(plan.Compute(world).All(), func(a plan.Action) bool { return a.String() == "change ConfigMap web-list" })
+		got := slices.ContainsFunc(plan.Compute(world).All(), func(a action.Action) bool { return a.String() == "change ConfigMap web-list" })
 		if got != want {
 			t.Errorf("with %d replicas instead of one: the plan is %v, want that it changes the list: %t", replicas, plan.Compute(world).All(), want)
 		}

@@ -18,7 +18,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	setsfake "statefulset.dev/client/clientset/versioned/fake"
-	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 )
 
 // newTestTerm is a term whose caches and host hold the set and the objects, and
@@ -56,32 +56,32 @@ func holding(t *testing.T, term *term, set *v1.StatefulSet) context.Context {
 
 // refuse makes the host answer a request for the named object with an error.
 func refuse(host *fake.Clientset, verb, name string, answer error) {
-	host.PrependReactor(verb, "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		return nameOf(action) == name, nil, answer
+	host.PrependReactor(verb, "*", func(act clienttesting.Action) (bool, runtime.Object, error) {
+		return nameOf(act) == name, nil, answer
 	})
 }
 
-func nameOf(action clienttesting.Action) string {
-	switch action := action.(type) {
+func nameOf(act clienttesting.Action) string {
+	switch act := act.(type) {
 	case clienttesting.CreateAction:
-		return action.GetObject().(metav1.Object).GetName()
+		return act.GetObject().(metav1.Object).GetName()
 	case interface{ GetName() string }:
-		return action.GetName()
+		return act.GetName()
 	default:
 		return ""
 	}
 }
 
 func writesTo(host *fake.Clientset) []clienttesting.Action {
-	return slices.DeleteFunc(host.Actions(), func(action clienttesting.Action) bool {
-		return slices.Contains([]string{"get", "list", "watch"}, action.GetVerb())
+	return slices.DeleteFunc(host.Actions(), func(act clienttesting.Action) bool {
+		return slices.Contains([]string{"get", "list", "watch"}, act.GetVerb())
 	})
 }
 
 func created(host *fake.Clientset) []string {
 	var names []string
-	for _, action := range writesTo(host) {
-		names = append(names, nameOf(action))
+	for _, act := range writesTo(host) {
+		names = append(names, nameOf(act))
 	}
 	slices.Sort(names)
 	return names
@@ -96,15 +96,15 @@ func reasonsOf(events []event) []string {
 	return reasons
 }
 
-func preconditionsOf(t *testing.T, action clienttesting.Action) (types.UID, string) {
+func preconditionsOf(t *testing.T, act clienttesting.Action) (types.UID, string) {
 	t.Helper()
-	switch action := action.(type) {
+	switch act := act.(type) {
 	case clienttesting.DeleteActionImpl:
-		if p := action.DeleteOptions.Preconditions; p != nil && p.UID != nil && p.ResourceVersion != nil {
+		if p := act.DeleteOptions.Preconditions; p != nil && p.UID != nil && p.ResourceVersion != nil {
 			return *p.UID, *p.ResourceVersion
 		}
 	case clienttesting.CreateActionImpl:
-		if eviction, ok := action.Object.(*policyv1.Eviction); ok && eviction.DeleteOptions.Preconditions != nil {
+		if eviction, ok := act.Object.(*policyv1.Eviction); ok && eviction.DeleteOptions.Preconditions != nil {
 			return *eviction.DeleteOptions.Preconditions.UID, *eviction.DeleteOptions.Preconditions.ResourceVersion
 		}
 	case clienttesting.PatchAction:
@@ -114,54 +114,54 @@ func preconditionsOf(t *testing.T, action clienttesting.Action) (types.UID, stri
 				ResourceVersion string
 			}
 		}
-		if err := json.Unmarshal(action.GetPatch(), &patch); err != nil {
-			t.Fatalf("reading patch %s: %v", action.GetPatch(), err)
+		if err := json.Unmarshal(act.GetPatch(), &patch); err != nil {
+			t.Fatalf("reading patch %s: %v", act.GetPatch(), err)
 		}
 		return patch.Metadata.UID, patch.Metadata.ResourceVersion
 	}
-	t.Fatalf("%s without preconditions: %v", action.GetVerb(), action)
+	t.Fatalf("%s without preconditions: %v", act.GetVerb(), act)
 	return "", ""
 }
 
-func targetOf(object metav1.Object) plan.Target {
-	return plan.Target{Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion()}
+func targetOf(object metav1.Object) action.Target {
+	return action.Target{Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion()}
 }
 
-func wantedTarget(action plan.Action) plan.Target {
-	switch action := action.(type) {
-	case plan.DeletePod:
-		return action.Pod
-	case plan.RepairPod:
-		return action.Pod
-	case plan.UpdateInPlace:
-		return action.Pod
-	case plan.EndInPlace:
-		return action.Pod
-	case plan.ResizePod:
-		return action.Pod
-	case plan.PatchPod:
-		return action.Pod
-	case plan.SetPodConditions:
-		return action.Pod
-	case plan.AdoptPod:
-		return action.Pod
-	case plan.ReleasePod:
-		return action.Pod
-	case plan.SetClaimOwners:
-		return action.Claim
-	case plan.UpdateClaim:
-		return action.Claim
-	case plan.MarkClaim:
-		return action.Claim
-	case plan.DeleteClaim:
-		return action.Claim
-	case plan.RaiseRevision:
-		return action.Revision
-	case plan.AdoptRevision:
-		return action.Revision
-	case plan.DeleteRevision:
-		return action.Revision
+func wantedTarget(act action.Action) action.Target {
+	switch act := act.(type) {
+	case action.DeletePod:
+		return act.Pod
+	case action.RepairPod:
+		return act.Pod
+	case action.UpdateInPlace:
+		return act.Pod
+	case action.EndInPlace:
+		return act.Pod
+	case action.ResizePod:
+		return act.Pod
+	case action.PatchPod:
+		return act.Pod
+	case action.SetPodConditions:
+		return act.Pod
+	case action.AdoptPod:
+		return act.Pod
+	case action.ReleasePod:
+		return act.Pod
+	case action.SetClaimOwners:
+		return act.Claim
+	case action.UpdateClaim:
+		return act.Claim
+	case action.MarkClaim:
+		return act.Claim
+	case action.DeleteClaim:
+		return act.Claim
+	case action.RaiseRevision:
+		return act.Revision
+	case action.AdoptRevision:
+		return act.Revision
+	case action.DeleteRevision:
+		return act.Revision
 	default:
-		return plan.Target{}
+		return action.Target{}
 	}
 }

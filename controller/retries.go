@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 )
 
 // The delay before a request that failed is sent again grows by a factor of two, from the shortest to
@@ -51,7 +52,7 @@ type failures struct {
 
 // attempt is the last try of an action that failed.
 type attempt struct {
-	action plan.Action
+	action action.Action
 	err    error
 	// generation is that of the set, version that of the object that was to change.
 	generation int64
@@ -155,19 +156,19 @@ func (e *execution) renewed(a attempt, version string) attempt {
 }
 
 // lastFailure is what came of a request when it was last sent, if it has failed then.
-func (e *execution) lastFailure(action plan.Action) attempt {
+func (e *execution) lastFailure(act action.Action) attempt {
 	if len(e.earlier.attempts) == 0 {
 		return attempt{}
 	}
-	return e.renewed(e.earlier.attempts[plan.RequestOf(action)], plan.TargetOf(action).ResourceVersion)
+	return e.renewed(e.earlier.attempts[plan.RequestOf(act)], plan.TargetOf(act).ResourceVersion)
 }
 
 // noteFailure remembers that a request has failed, for a reason that is not a shortage.
-func (e *execution) noteFailure(action plan.Action, err error, began time.Time) attempt {
-	last := e.lastFailure(action)
-	last.action, last.generation, last.version = action, e.set.Generation, plan.TargetOf(action).ResourceVersion
+func (e *execution) noteFailure(act action.Action, err error, began time.Time) attempt {
+	last := e.lastFailure(act)
+	last.action, last.generation, last.version = act, e.set.Generation, plan.TargetOf(act).ResourceVersion
 	last = last.again(err, began, e.Clock.Now())
-	e.failed[plan.RequestOf(action)] = last
+	e.failed[plan.RequestOf(act)] = last
 	return last
 }
 

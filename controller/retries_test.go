@@ -19,6 +19,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -31,12 +32,12 @@ func TestAPodThatMayNotBeEvictedIsTriedAgainWithinAMinute(t *testing.T) {
 	refuse(host, "create", "web-0", notAllowed())
 	watchDeciding(t, term, notAllowed())
 	clock.Step(time.Second)
-	remove := func(pod *corev1.Pod, evict bool) plan.Chain {
-		return plan.Chain{plan.DeletePod{Pod: targetOf(pod), Reason: plan.DeleteForUpdate, Evict: evict}}
+	remove := func(pod *corev1.Pod, evict bool) action.Chain {
+		return action.Chain{action.DeletePod{Pod: targetOf(pod), Reason: action.DeleteForUpdate, Evict: evict}}
 	}
 	for try, delay := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, time.Minute, time.Minute} {
 		host.ClearActions()
-		done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{remove(first, true)}})
+		done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{remove(first, true)}})
 		if done.retryAfter != delay || len(writesTo(host)) != 1 {
 			t.Fatalf("try %d: got retry after %s and writes %v, want one and %s", try, done.retryAfter, writesTo(host), delay)
 		}
@@ -54,7 +55,7 @@ func TestAPodThatMayNotBeEvictedIsTriedAgainWithinAMinute(t *testing.T) {
 		clock.Step(delay)
 	}
 	host.ClearActions()
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{remove(first, true), remove(second, false)}}); len(writesTo(host)) != 2 {
+	if done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{remove(first, true), remove(second, false)}}); len(writesTo(host)) != 2 {
 		t.Errorf("beside an eviction that is not allowed: got writes %v and failures %v, want the other pod deleted", writesTo(host), done.failures)
 	}
 }
@@ -66,16 +67,16 @@ func TestNoPodIsRemovedBeforeItHasEnded(t *testing.T) {
 	for sentence, evict := range map[string]bool{"deleted": false, "evicted": true} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, pod)
-			term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.DeletePod{Pod: targetOf(pod), Evict: evict}}}})
-			for _, action := range writesTo(host) {
+			term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{action.DeletePod{Pod: targetOf(pod), Evict: evict}}}})
+			for _, act := range writesTo(host) {
 				var options metav1.DeleteOptions
-				switch action := action.(type) {
+				switch act := act.(type) {
 				case clienttesting.DeleteActionImpl:
-					options = action.DeleteOptions
+					options = act.DeleteOptions
 				case clienttesting.CreateActionImpl:
-					options = *action.Object.(*policyv1.Eviction).DeleteOptions
+					options = *act.Object.(*policyv1.Eviction).DeleteOptions
 				default:
-					t.Fatalf("got %v, want a removal", action)
+					t.Fatalf("got %v, want a removal", act)
 				}
 				if options.GracePeriodSeconds != nil {
 					t.Errorf("the pod is %s with a grace period of %d seconds, want its own", sentence, *options.GracePeriodSeconds)
@@ -112,7 +113,7 @@ func TestWhatWasRefusedIsTriedAgainLaterAndNotAtTheNextEvent(t *testing.T) {
 	refuse(host, "create", "web-0", refusal)
 	watchDeciding(t, term, refusal)
 	clock.Step(time.Second)
-	steps := plan.Plan{Chains: []plan.Chain{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}}
+	steps := plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}}
 	delay := shortestBackoff
 	for try := range 20 {
 		host.ClearActions()

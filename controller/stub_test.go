@@ -22,6 +22,7 @@ import (
 
 	setsfake "statefulset.dev/client/clientset/versioned/fake"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/test/harness"
 )
 
@@ -99,7 +100,7 @@ func TestForeignObjectsTakeLittleMemory(t *testing.T) {
 func TestANameThatAForeignRevisionHasIsKnownToBeTaken(t *testing.T) {
 	set := newSet("web")
 	first := plan.Compute(plan.World{Set: set})
-	wanted := first.First[0].(plan.CreateRevision).Revision
+	wanted := first.First[0].(action.CreateRevision).Revision
 	foreign := aForeignRevision(1)
 	foreign.Namespace, foreign.Name = set.Namespace, wanted.Name
 	term, _ := newTestTerm(t, set)
@@ -110,14 +111,14 @@ func TestANameThatAForeignRevisionHasIsKnownToBeTaken(t *testing.T) {
 	if err != nil || len(world.Revisions) != 1 {
 		t.Fatalf("got revisions %v and error %v, want the one that is in the way", world.Revisions, err)
 	}
-	for _, action := range plan.Compute(world).All() {
-		switch action := action.(type) {
-		case plan.CreateRevision:
-			if action.Revision.Name == foreign.Name {
-				t.Errorf("got a create of %s, which is taken, want another name", action.Revision.Name)
+	for _, act := range plan.Compute(world).All() {
+		switch act := act.(type) {
+		case action.CreateRevision:
+			if act.Revision.Name == foreign.Name {
+				t.Errorf("got a create of %s, which is taken, want another name", act.Revision.Name)
 			}
-		case plan.AdoptRevision:
-			t.Errorf("got the adoption of %v, which has a controller", action.Revision)
+		case action.AdoptRevision:
+			t.Errorf("got the adoption of %v, which has a controller", act.Revision)
 		}
 	}
 }

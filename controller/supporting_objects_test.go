@@ -25,6 +25,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/objects"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -225,18 +226,18 @@ func TestObjectsAreCreatedAndChangedExactlyAsDecided(t *testing.T) {
 	term.eventually(t, "the kind is known", isKnown)
 	templates, _ := identity.OverridesOf(set).Objects()
 	made, _ := templates[0].Make(0)
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{plan.CreateObject{Template: "conf", Object: made}}}}); done.stopped != nil || len(done.failures) > 0 {
+	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{action.CreateObject{Template: "conf", Object: made}}}}); done.stopped != nil || len(done.failures) > 0 {
 		t.Fatalf("creating: stopped by %v, failures %v", done.stopped, done.failures)
 	}
 	world := term.eventually(t, "what was created is seen", func(w plan.World) bool { return w.Objects[confOf(0)] != nil && isKnown(w) })
 	if found := world.Objects[confOf(0)]; found.Drifted || found.Annotations[v1.OwnerAnnotation] != "web/web-uid" || found.Labels[v1.ObjectOrdinalLabel] != "0" {
 		t.Errorf("what was created is seen as %+v, want the set's, as it was written", found)
 	}
-	change := plan.ApplyObject{Template: "conf", At: targetOf(world.Objects[confOf(0)]), Object: made}
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{change}}}); done.stopped != nil || len(done.failures) > 0 {
+	change := action.ApplyObject{Template: "conf", At: targetOf(world.Objects[confOf(0)]), Object: made}
+	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{change}}}); done.stopped != nil || len(done.failures) > 0 {
 		t.Fatalf("changing: stopped by %v, failures %v", done.stopped, done.failures)
 	}
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{change}}}); done.stopped == nil {
+	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{change}}}); done.stopped == nil {
 		t.Errorf("changing it as it was before: stopped by nothing, failures %v, want it to be looked at again", done.failures)
 	}
 	want := []string{

@@ -16,6 +16,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 )
 
 // scaledIn is an ordered set of one member that had two, and the pod of the second, which has lost the
@@ -31,7 +32,7 @@ func scaledIn() (*v1.StatefulSet, *corev1.Pod) {
 // TestASurplusPodWithoutLabelIsFound: a surplus member keeps nobody's name, so that no create comes upon
 // its pod.
 func TestASurplusPodWithoutLabelIsFound(t *testing.T) {
-	due := plan.DeleteClaim{Ordinal: 1, Claim: plan.Target{Name: "data-web-1", UID: "claim"}}
+	due := action.DeleteClaim{Ordinal: 1, Claim: action.Target{Name: "data-web-1", UID: "claim"}}
 	cases := map[string]struct {
 		counted int32
 		happens func(*testing.T, *term, *v1.StatefulSet, *corev1.Pod)
@@ -43,7 +44,7 @@ func TestASurplusPodWithoutLabelIsFound(t *testing.T) {
 			term.handlerOf(term.kinds.of(podsResource)).OnDelete(before)
 		}},
 		"when its claim is due": {1, func(t *testing.T, term *term, set *v1.StatefulSet, _ *corev1.Pod) {
-			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []plan.Chain{{due}}})
+			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{due}}})
 			if !saysLookAgain(done.stopped) {
 				t.Errorf("got %v, want the claim to be kept and the set to be looked at again", done.stopped)
 			}
@@ -89,8 +90,8 @@ func TestNoPodIsSearchedForWithoutCause(t *testing.T) {
 }
 
 func podRequests(host *fake.Clientset) (requests int) {
-	for _, action := range host.Actions() {
-		if action.GetResource().Resource == "pods" {
+	for _, act := range host.Actions() {
+		if act.GetResource().Resource == "pods" {
 			requests++
 		}
 	}
@@ -102,7 +103,7 @@ func TestAClaimThatAPodKeepsIsReported(t *testing.T) {
 	set, _ := scaledIn()
 	term, _ := newTestTerm(t, set)
 	key := cache.MetaObjectToName(set)
-	due := plan.DeleteClaim{Ordinal: 1, Claim: plan.Target{Name: "data-web-1"}}
+	due := action.DeleteClaim{Ordinal: 1, Claim: action.Target{Name: "data-web-1"}}
 	done := report{stopped: &staleRead{fmt.Errorf("pod web-1 of the removed member %w", errPodExists)}, stoppedAt: due}
 	for look := range looksInVain {
 		if failures := term.inVain(key, done); len(failures) > 0 {
@@ -110,7 +111,7 @@ func TestAClaimThatAPodKeepsIsReported(t *testing.T) {
 		}
 		term.queue.AddRateLimited(key)
 	}
-	if failures := term.inVain(key, done); len(failures) != 1 || failures[0].Action != plan.Action(due) {
+	if failures := term.inVain(key, done); len(failures) != 1 || failures[0].Action != action.Action(due) {
 		t.Errorf("got %v, want the claim that cannot be deleted", failures)
 	}
 }

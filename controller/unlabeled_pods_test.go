@@ -16,6 +16,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -31,7 +32,7 @@ func TestAPodThatCannotBeWatchedIsReadFromTheHost(t *testing.T) {
 	term.Clock = clock
 	key := cache.MetaObjectToName(set)
 
-	term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
+	term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
 	world, err := term.observe(t.Context(), set)
 	if err != nil || len(world.Pods) != 1 || world.Pods[0].Name != "web-0" {
 		t.Fatalf("got pods %v and error %v, want the pod that was in the way", world.Pods, err)
@@ -60,7 +61,7 @@ func TestAPodThatTheCacheWillShowIsWaitedFor(t *testing.T) {
 	if err := host.Tracker().Add(pod); err != nil {
 		t.Fatal(err)
 	}
-	term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
+	term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
 	_, err := term.observe(t.Context(), set)
 	known := term.memory.of(cache.MetaObjectToName(set))
 	if !saysLookAgain(err) || len(known.unlabeledPods()) != 0 {
@@ -80,8 +81,8 @@ func readsOf(t *testing.T, host *fake.Clientset, look func() (int, error)) (read
 	if err != nil {
 		t.Fatalf("looking at the set: %v", err)
 	}
-	for _, action := range host.Actions() {
-		if action.Matches("get", "pods") {
+	for _, act := range host.Actions() {
+		if act.Matches("get", "pods") {
 			reads++
 		}
 	}
@@ -145,7 +146,7 @@ func TestAnUnlabeledPodThatHasChangedIsLookedAtAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	refuse(host, "patch", "web-0", apierrors.NewConflict(corev1.Resource("pods"), "web-0", fmt.Errorf("changed")))
-	term.execute(t.Context(), nil, set, plan.Plan{Chains: []plan.Chain{{plan.RepairPod{Pod: targetOf(metav1.Object(unlabelled))}}}})
+	term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{action.RepairPod{Pod: targetOf(metav1.Object(unlabelled))}}}})
 	if due := term.memory.of(key).unlabeledPodsDue(term.Clock.Now()); len(due) != 1 {
 		t.Errorf("got %v to be looked at after a conflict, want the pod", due)
 	}

@@ -17,6 +17,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 )
 
 // writeTimeout is how long a write may take. It is not cut short by the end of the term.
@@ -33,7 +34,7 @@ func (e *execution) add(ctx context.Context, kind resource, what subject, object
 	})
 }
 
-func (e *execution) change(ctx context.Context, kind resource, what subject, object plan.Target, change change) error {
+func (e *execution) change(ctx context.Context, kind resource, what subject, object action.Target, change change) error {
 	return e.do(ctx, update, what, func(ctx context.Context) error {
 		version, err := e.kinds.of(kind).change(ctx, e.set.Namespace, object, change)
 		if err != nil {
@@ -44,12 +45,12 @@ func (e *execution) change(ctx context.Context, kind resource, what subject, obj
 	})
 }
 
-func (e *execution) remove(ctx context.Context, kind resource, what subject, object plan.Target) error {
+func (e *execution) remove(ctx context.Context, kind resource, what subject, object action.Target) error {
 	return e.takeAway(ctx, kind, what, object, e.kinds.of(kind).delete)
 }
 
 // takeAway removes an object in one way or another.
-func (e *execution) takeAway(ctx context.Context, kind resource, what subject, object plan.Target, by func(ctx context.Context, namespace string, object plan.Target) error) error {
+func (e *execution) takeAway(ctx context.Context, kind resource, what subject, object action.Target, by func(ctx context.Context, namespace string, object action.Target) error) error {
 	return e.do(ctx, deletion, what, func(ctx context.Context) error {
 		if err := by(ctx, e.set.Namespace, object); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -37,7 +38,7 @@ func (c *noting) waitDurable(_ context.Context, version string) error {
 }
 
 func createPod(set *v1.StatefulSet, ordinal int) plan.Plan {
-	return plan.Plan{Chains: []plan.Chain{{plan.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", ordinal)}}}}
+	return plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", ordinal)}}}}
 }
 
 func TestNothingIsWrittenForAGenerationThatMayGetLost(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"statefulset.dev/controller/hostread"
-	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 )
 
 // footprint is what is to be seen of a set's own writes. It is remembered until the
@@ -53,7 +53,7 @@ func (m *memo) wrote(kind resource, version string) {
 }
 
 // removed notes that the host has accepted a delete.
-func (m *memo) removed(kind resource, object plan.Target) {
+func (m *memo) removed(kind resource, object action.Target) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := &m.footprint

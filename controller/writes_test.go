@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 )
 
 // seen is what a view shows in these tests: how far it has come with each kind, and the
@@ -37,7 +37,7 @@ func (s seen) view(t *testing.T) view {
 }
 
 func TestASetWaitsForTheViewThatShowsItsOwnWrites(t *testing.T) {
-	pod0 := plan.Target{Name: "web-0", UID: "old"}
+	pod0 := action.Target{Name: "web-0", UID: "old"}
 	cases := map[string]struct {
 		wrote func(*memo)
 		seen  seen
@@ -95,7 +95,7 @@ func TestASetWaitsForTheViewThatShowsItsOwnWrites(t *testing.T) {
 func TestAWriteThatWasSeenIsNotWaitedForAgain(t *testing.T) {
 	writes := &memo{key: cache.NewObjectName("shop", "web")}
 	writes.wrote(podsResource, "120")
-	writes.removed(podsResource, plan.Target{Name: "web-1", UID: "old"})
+	writes.removed(podsResource, action.Target{Name: "web-1", UID: "old"})
 	writes.unseen(seen{versions: map[resource]string{podsResource: "130"}}.view(t))
 	// A cache that begins anew may be behind for a while; what it has shown stays shown.
 	if got := writes.unseen(seen{live: map[string]types.UID{"web-1": "old"}}.view(t)); len(got) > 0 {

@@ -16,6 +16,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -125,20 +126,20 @@ func (m *Memory) Patched(kind schema.GroupKind, answer metav1.Object) {
 
 // Applied notes what an apply to an object of a resource version was answered with. One that has changed nothing
 // settles the matter, whatever the object is like.
-func (m *Memory) Applied(action plan.ApplyObject, answer metav1.Object, version string, now time.Time) {
+func (m *Memory) Applied(act action.ApplyObject, answer metav1.Object, version string, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	was, next := m.written[action.At.UID], written{}
+	was, next := m.written[act.At.UID], written{}
 	if answer.GetResourceVersion() == version {
-		next.settled, next.inputs = version, action.Object.GetAnnotations()[v1.ObjectInputsAnnotation]
+		next.settled, next.inputs = version, act.Object.GetAnnotations()[v1.ObjectInputsAnnotation]
 	}
-	if action.Corrects {
+	if act.Corrects {
 		next.corrections, next.correctedAt = 1, now
 		if now.Sub(was.correctedAt) < 2*longestCorrection {
 			next.corrections = was.corrections + 1
 		}
 	}
-	m.wrote(action.Object.GroupVersionKind().GroupKind(), answer, next)
+	m.wrote(act.Object.GroupVersionKind().GroupKind(), answer, next)
 }
 
 func (m *Memory) wrote(kind schema.GroupKind, answer metav1.Object, now written) {

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -57,9 +58,9 @@ func keepAnchor(f *facts, d *draft) verdict {
 	switch o := f.supporting; {
 	case !o.anchored || o.anchorOwners != nil:
 	case o.anchor == nil:
-		d.aside = append(d.aside, Chain{CreateAnchor{Anchor: identity.Anchor(f.Set)}})
+		d.aside = append(d.aside, action.Chain{action.CreateAnchor{Anchor: identity.Anchor(f.Set)}})
 	case o.anchor.DeletionTimestamp == nil:
-		d.aside = append(d.aside, Chain{OwnAnchor{Anchor: exact(o.anchor)}})
+		d.aside = append(d.aside, action.Chain{action.OwnAnchor{Anchor: action.Exact(o.anchor)}})
 	}
 	return proceed
 }
@@ -67,22 +68,22 @@ func keepAnchor(f *facts, d *draft) verdict {
 // releaseObjects has objects of members that are not wanted belong to the anchor or not, as their
 // templates say now: nothing else is written to them that could tell.
 func releaseObjects(f *facts, d *draft) verdict {
-	var due []SetObjectOwners
+	var due []action.SetObjectOwners
 	for key, object := range f.Objects {
-		if action, differs := f.supporting.disowned(key, object); differs {
-			due = append(due, action)
+		if act, differs := f.supporting.disowned(key, object); differs {
+			due = append(due, act)
 		}
 	}
-	slices.SortFunc(due, SetObjectOwners.compare)
-	for _, action := range due {
-		d.forObject(action)
+	slices.SortFunc(due, action.SetObjectOwners.Compare)
+	for _, act := range due {
+		d.forObject(act)
 	}
 	return proceed
 }
 
 // disowned is what gives an object the owners that it is to have, and false if it has them, or is not one
 // of the set's own, made from a template that it has, of which no more is to be seen to.
-func (o *supportingObjects) disowned(key identity.ObjectKey, object *Object) (a SetObjectOwners, differs bool) {
+func (o *supportingObjects) disowned(key identity.ObjectKey, object *Object) (a action.SetObjectOwners, differs bool) {
 	ordinal := ordinalOf(object)
 	if _, seen := o.places[objectPlace{object.Labels[v1.ObjectTemplateLabel], ordinal}]; seen || !o.isJudged(key, object) || !o.isOwn(object) {
 		return a, false
@@ -96,7 +97,7 @@ func (o *supportingObjects) disowned(key identity.ObjectKey, object *Object) (a 
 	if !known || sameOwners(owners, object.OwnerReferences) || o.isDealtWith(object) {
 		return a, false
 	}
-	return SetObjectOwners{Ordinal: ordinal, Template: of.Template().Name, Kind: of.Kind(), At: exact(object), Owners: owners,
+	return action.SetObjectOwners{Ordinal: ordinal, Template: of.Template().Name, Kind: of.Kind(), At: action.Exact(object), Owners: owners,
 		Digest: of.WithOwner(object.Annotations[v1.ObjectInputsAnnotation])}, true
 }
 

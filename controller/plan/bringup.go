@@ -7,8 +7,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/controller/plan/words"
-
 	"statefulset.dev/identity"
 )
 
@@ -44,7 +44,7 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 			return false
 		}
 		if !isTerminating(m.pod) && !d.waitForOwners(f, m) {
-			d.each(DeletePod{Ordinal: m.ordinal, Pod: exact(m.pod), Reason: DeleteFinished})
+			d.each(action.DeletePod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Reason: action.DeleteFinished})
 		}
 		d.wait("pod %s has ended (%s); it is recreated after its deletion", m.pod.Name, m.pod.Status.Phase)
 		return false
@@ -60,14 +60,14 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 func complete(f *facts, d *draft, m member) {
 	if m.pod.Status.Phase == corev1.PodPending && !isTerminating(m.pod) {
 		if claims, usable := lackingClaims(f, d, m); usable && len(claims) > 0 {
-			d.each(CreateClaims{Ordinal: m.ordinal, Claims: claimsGiven(claims, f.supporting.secretsOf(m, false))})
+			d.each(action.CreateClaims{Ordinal: m.ordinal, Claims: claimsGiven(claims, f.supporting.secretsOf(m, false))})
 		}
 	}
 	if isTerminating(m.pod) {
 		return
 	}
 	if m.pod.Labels[appsv1.StatefulSetPodNameLabel] != m.pod.Name {
-		d.each(RepairPod{Ordinal: m.ordinal, Pod: exact(m.pod), Labels: identity.Labels(f.Set.Name, m.ordinal)})
+		d.each(action.RepairPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Labels: identity.Labels(f.Set.Name, m.ordinal)})
 		d.repairing = true
 	}
 	if !identity.MountsClaims(f.Set, m.ordinal, m.pod) && !f.hasOtherClaims(m) {

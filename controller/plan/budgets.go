@@ -67,28 +67,3 @@ func isUnseenByBudgets(pod *corev1.Pod) bool {
 	note := noteOf(pod)
 	return len(note.awaited(pod)) > 0 || note.ResizeRestarts && note.isBeingResized(pod)
 }
-
-// ifBudgetsAllow is what the text of an action says of budgets.
-func ifBudgetsAllow(asks bool) string {
-	if asks {
-		return " as budgets allow"
-	}
-	return ""
-}
-
-// AsksBudgets reports whether the host is asked whether it would evict a pod before an action.
-func AsksBudgets(action Action) bool {
-	switch a := action.(type) {
-	case UpdateInPlace:
-		return a.AsBudgetsAllow
-	case ResizePod:
-		return a.AsBudgetsAllow
-	case SetPodConditions:
-		return a.AsBudgetsAllow
-	case CreateMember, CreateClaims, SetClaimOwners, UpdateClaim, MarkClaim, DeleteClaim:
-	case CreateObject, ApplyObject, MarkObject, DeleteObject, SetObjectOwners, CreateAnchor, OwnAnchor:
-	case RepairPod, PatchPod, DeletePod, EndInPlace, AdoptPod, ReleasePod:
-	case CreateRevision, RaiseRevision, AdoptRevision, DeleteRevision:
-	}
-	return false
-}

@@ -11,19 +11,21 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"statefulset.dev/controller/plan/action"
 )
 
 // isEviction reports whether budgets have a say in an action.
-func isEviction(action Action) bool {
-	removal, removes := action.(DeletePod)
-	return removes && removal.Evict || AsksBudgets(action)
+func isEviction(act action.Action) bool {
+	removal, removes := act.(action.DeletePod)
+	return removes && removal.Evict || action.AsksBudgets(act)
 }
 
 // tryEviction is what the host answers when it is asked whether it would evict the pod of an action
 // in which budgets have a say. What makes it refuse to evict a pod makes it refuse that, too.
-func (h *host) tryEviction(action Action) error {
-	pod := h.pods[podOf(action).Name]
-	if !isEviction(action) || pod == nil || exact(pod) != podOf(action) {
+func (h *host) tryEviction(act action.Action) error {
+	pod := h.pods[podOf(act).Name]
+	if !isEviction(act) || pod == nil || action.Exact(pod) != podOf(act) {
 		return nil
 	}
 	for text, err := range h.refuse {

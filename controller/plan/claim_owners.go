@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 )
 
@@ -47,7 +47,7 @@ func (f *facts) findOwnerChanges() {
 		}
 		if f.Rivals[template] == "" {
 			if f.ownerChanges == nil {
-				f.ownerChanges = map[int][]SetClaimOwners{}
+				f.ownerChanges = map[int][]action.SetClaimOwners{}
 			}
 			f.ownerChanges[ordinal] = append(f.ownerChanges[ordinal], *change)
 		}
@@ -55,7 +55,7 @@ func (f *facts) findOwnerChanges() {
 			f.exposed = append(f.exposed, *change)
 		}
 	}
-	byName := func(a, b SetClaimOwners) int { return strings.Compare(a.Claim.Name, b.Claim.Name) }
+	byName := func(a, b action.SetClaimOwners) int { return strings.Compare(a.Claim.Name, b.Claim.Name) }
 	for _, changes := range f.ownerChanges { // claims come in any order, and the status names the first
 		slices.SortFunc(changes, byName)
 	}
@@ -65,7 +65,7 @@ func (f *facts) findOwnerChanges() {
 // ownerChange is what has to change about the owners of a claim, nil if nothing has to. A claim
 // that refers to an earlier set or pod of the same name is left alone: the garbage collector is
 // about to delete it, or whoever left it so has yet to decide about it.
-func (f *facts) ownerChange(claim *corev1.PersistentVolumeClaim, m member, template string) *SetClaimOwners {
+func (f *facts) ownerChange(claim *corev1.PersistentVolumeClaim, m member, template string) *action.SetClaimOwners {
 	var ours, others []metav1.OwnerReference
 	for _, ref := range claim.OwnerReferences {
 		switch {
@@ -89,7 +89,7 @@ func (f *facts) ownerChange(claim *corev1.PersistentVolumeClaim, m member, templ
 	if slices.EqualFunc(ours, want, func(a, b metav1.OwnerReference) bool { return a.UID == b.UID && isController(a) == isController(b) }) {
 		return nil
 	}
-	change := &SetClaimOwners{Ordinal: m.ordinal, Claim: exact(claim), Owners: append(others, want...)}
+	change := &action.SetClaimOwners{Ordinal: m.ordinal, Claim: action.Exact(claim), Owners: append(others, want...)}
 	if exposing := slices.IndexFunc(ours, func(ref metav1.OwnerReference) bool { return f.exposes(ref, policy) }); exposing >= 0 {
 		change.Exposed = words.Foreign(ours[exposing].Kind) + "/" + words.Foreign(ours[exposing].Name)
 	}
@@ -131,7 +131,7 @@ func refersTo(owners []metav1.OwnerReference, owner metav1.OwnerReference) bool 
 // Retain may delete the set right after that. Each change is a chain of its own, so a refused one
 // holds up nothing but the removal of its own member's pod, which waits in ownersAllow.
 func keepClaimOwners(f *facts, d *draft) verdict {
-	var changes []SetClaimOwners
+	var changes []action.SetClaimOwners
 	for _, all := range f.ownerChanges {
 		changes = append(changes, all...)
 	}
@@ -147,8 +147,8 @@ func keepClaimOwners(f *facts, d *draft) verdict {
 
 // byUrgency puts first the claims that could be deleted although they stay, and then those of
 // surplus members, whose removal waits for that.
-func (f *facts) byUrgency(a, b SetClaimOwners) int {
-	urgency := func(c SetClaimOwners) int {
+func (f *facts) byUrgency(a, b action.SetClaimOwners) int {
+	urgency := func(c action.SetClaimOwners) int {
 		switch {
 		case c.Exposed != "":
 			return 0
@@ -174,7 +174,7 @@ func (f *facts) markClaims(d *draft, m member) {
 			continue
 		}
 		d.owned++
-		d.each(MarkClaim{Ordinal: m.ordinal, Claim: exact(claim), As: ClaimOwned,
+		d.each(action.MarkClaim{Ordinal: m.ordinal, Claim: action.Exact(claim), As: action.ClaimOwned,
 			Annotations: map[string]*string{v1.OwnerAnnotation: new(identity.OwnerMark(f.Set))}})
 	}
 }
@@ -190,7 +190,7 @@ func (f *facts) isUnmarked(m member, template int) bool {
 // planned for the claim: that would be decided on another version of it.
 func (f *facts) changesOwners(claim *corev1.PersistentVolumeClaim) bool {
 	_, ordinal, _ := identity.SplitClaimName(claim.Name, f.Set.Name)
-	return slices.ContainsFunc(f.ownerChanges[ordinal], func(change SetClaimOwners) bool { return change.Claim.Name == claim.Name })
+	return slices.ContainsFunc(f.ownerChanges[ordinal], func(change action.SetClaimOwners) bool { return change.Claim.Name == claim.Name })
 }
 
 // ownersAllow reports whether the pod of a member may be removed as far as its claims go. No claim

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -30,8 +31,8 @@ func TestAPlanChangesABoundedNumberOfClaims(t *testing.T) {
 	set.Spec.VolumeClaimTemplates[0].Labels = map[string]string{"tier": "gold"}
 	p := Compute(world)
 	changes := 0
-	for _, action := range p.All() {
-		if _, ok := action.(UpdateClaim); ok {
+	for _, act := range p.All() {
+		if _, ok := act.(action.UpdateClaim); ok {
 			changes++
 		}
 	}
@@ -65,7 +66,7 @@ func TestAPlanMarksAndDeletesABoundedNumberOfClaims(t *testing.T) {
 					world.Pods = append(world.Pods, identity.Pod(h.set, &h.set.Spec.Template, "web-a", ordinal))
 				}
 				if test.retired != "" && ordinal%2 == 0 {
-					claim.Annotations = merged(claim.Annotations, map[string]string{v1.RetiredAtAnnotation: test.retired})
+					claim.Annotations = action.Merged(claim.Annotations, map[string]string{v1.RetiredAtAnnotation: test.retired})
 					claim.ManagedFields = retiredFields(h.now.AddDate(-1, 0, 0))
 				}
 				if ordinal%2 == 1 && test.told > 0 {
@@ -74,11 +75,11 @@ func TestAPlanMarksAndDeletesABoundedNumberOfClaims(t *testing.T) {
 				world.Claims = append(world.Claims, claim)
 			}
 			p, marks, deletes := Compute(world), 0, 0
-			for _, action := range p.All() {
-				switch action.(type) {
-				case MarkClaim:
+			for _, act := range p.All() {
+				switch act.(type) {
+				case action.MarkClaim:
 					marks++
-				case DeleteClaim:
+				case action.DeleteClaim:
 					deletes++
 				default:
 				}

@@ -10,12 +10,12 @@ import (
 	"maps"
 	"slices"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 )
 
@@ -197,8 +197,8 @@ func (s claimState) lacking() string {
 
 // due is what is to be written to the claim, and false if nothing is. Labels and annotations
 // cost nothing; the rest may wait.
-func (s claimState) due(work bool) (UpdateClaim, bool) {
-	change := UpdateClaim{Claim: exact(s.claim), Labels: s.labels, Annotations: s.annotations}
+func (s claimState) due(work bool) (action.UpdateClaim, bool) {
+	change := action.UpdateClaim{Claim: action.Exact(s.claim), Labels: s.labels, Annotations: s.annotations}
 	if work {
 		change.From, change.Size, change.AttributesClass = s.claim.Spec.Resources.Requests[corev1.ResourceStorage], s.size, s.class
 	}

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 )
 
 // mostChanged is how many claims one plan changes: the size of a plan does not depend on how
@@ -73,12 +73,12 @@ func (f *facts) spendsOnClaims(m member) bool {
 
 // change plans the change of a claim. Nothing else is planned for that claim then: it
 // would be decided on another version of it.
-func (d *draft) change(action UpdateClaim) {
+func (d *draft) change(act action.UpdateClaim) {
 	if d.changed == nil {
 		d.changed = map[string]bool{}
 	}
-	d.changed[action.Claim.Name] = true
-	d.each(action)
+	d.changed[act.Claim.Name] = true
+	d.each(act)
 }
 
 // tellInfeasible reports that a claim cannot become as its template describes, the members that it

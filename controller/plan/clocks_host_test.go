@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/controller/plan/action"
 )
 
 // setSkew sets by how much the controller's clock differs from the host's, as in "skew -720h".
@@ -35,11 +37,11 @@ var skews = []string{"0s", "-720h", "0s", "720h", "0s", "-1h", "0s", "90s", "0s"
 
 // isEarly reports whether an action deletes what is not due by the host's clock, which a controller plans
 // whose own is ahead, and the executor refuses.
-func (h *host) isEarly(action Action) bool {
-	switch a := action.(type) {
-	case DeleteClaim:
+func (h *host) isEarly(act action.Action) bool {
+	switch a := act.(type) {
+	case action.DeleteClaim:
 		return h.now.Before(a.Due)
-	case DeleteObject:
+	case action.DeleteObject:
 		return h.now.Before(a.Due)
 	default:
 		return false

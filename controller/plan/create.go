@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"statefulset.dev/controller/plan/words"
-
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 )
 
@@ -54,7 +54,7 @@ func create(f *facts, d *draft, m member) {
 		return
 	}
 	pod, claims = identity.PodGiven(identity.WithOutputs(pod, outputs), secrets), claimsGiven(claims, secrets)
-	d.inOrder(append(objects, CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: f.withServiceGate(pod), Override: f.dueOverride(m)})...)
+	d.inOrder(append(objects, action.CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: f.withServiceGate(pod), Override: f.dueOverride(m)})...)
 	d.wait("pod %s is being created", name)
 }
 

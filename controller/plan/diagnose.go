@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"slices"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/words"
 )
 
 // diagnose says why the pod of a member is not ready, and since when. Of a pod without a node it names

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -21,9 +22,9 @@ type draft struct {
 	// pods builds the pods of members.
 	pods *identity.PodMaker
 	// first, chains and aside are those of the plan.
-	first  Chain
-	chains []Chain
-	aside  []Chain
+	first  action.Chain
+	chains []action.Chain
+	aside  []action.Chain
 
 	// repairing is true if pods are relabelled. Nothing else can be decided on them
 	// before that has been seen.
@@ -99,17 +100,17 @@ type reason struct {
 }
 
 // before plans an action that everything else rests on.
-func (d *draft) before(action Action) { d.first = append(d.first, action) }
+func (d *draft) before(act action.Action) { d.first = append(d.first, act) }
 
 // each plans actions that are independent of each other and of all others.
-func (d *draft) each(actions ...Action) {
-	for _, action := range actions {
-		d.inOrder(action)
+func (d *draft) each(actions ...action.Action) {
+	for _, act := range actions {
+		d.inOrder(act)
 	}
 }
 
 // inOrder plans actions each of which is left out if the one before is refused.
-func (d *draft) inOrder(actions ...Action) {
+func (d *draft) inOrder(actions ...action.Action) {
 	if len(actions) > 0 {
 		d.chains = append(d.chains, actions)
 	}

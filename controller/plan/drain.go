@@ -8,13 +8,13 @@ import (
 	"slices"
 	"time"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 )
 
@@ -139,7 +139,7 @@ func (f *facts) drainEnds() iter.Seq[time.Time] {
 // with what is to be done first. What was said of the pod in conditions that the update waits for
 // was said of another revision, so it is forgotten; and where containers are to be restarted, the
 // pod is out of service for as long as the set says. Both is one write.
-func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (first []Action, ready bool) {
+func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (first []action.Action, ready bool) {
 	conditions, drains := f.verdictsUntil(m, f.Now.Add(-freshVerdict)), f.needsDrain(m, change) && isDrainable(m.pod)
 	since, out := outSince(m.pod)
 	asks := f.asksBudgets(m, change)
@@ -169,7 +169,7 @@ func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (fir
 		d.again(left)
 		return nil, false
 	}
-	return []Action{SetPodConditions{Ordinal: m.ordinal, Pod: exact(m.pod), Conditions: conditions, AsBudgetsAllow: asks}}, false
+	return []action.Action{action.SetPodConditions{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Conditions: conditions, AsBudgetsAllow: asks}}, false
 }
 
 // condition is one of a pod that is set now.
@@ -187,8 +187,8 @@ func (d *draft) keepOut(m member) {
 }
 
 // serve puts the pod of a member into service.
-func (f *facts) serve(m member) Action {
-	return SetPodConditions{Ordinal: m.ordinal, Pod: exact(m.pod), Conditions: []corev1.PodCondition{f.inService()}}
+func (f *facts) serve(m member) action.Action {
+	return action.SetPodConditions{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Conditions: []corev1.PodCondition{f.inService()}}
 }
 
 func (f *facts) inService() corev1.PodCondition {

@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"strings"
 
-	"statefulset.dev/controller/plan/words"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 )
 

@@ -11,18 +11,18 @@ import (
 	"strings"
 	"time"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 )
 
 // Failure is an action that the host cluster did not carry out.
 type Failure struct {
-	Action Action
+	Action action.Action
 	Err    error
 	// Tried is when it failed, Next when it is tried again if nothing changes before that; zero if that
 	// is not known.
@@ -64,10 +64,10 @@ func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now t
 		}
 	}
 	message := fmt.Sprintf("could not %s: %s", worst.Action, Cause(worst.Err)) + worst.times()
-	if _, changes := worst.Action.(ApplyObject); changes && apierrors.IsInvalid(worst.Err) {
+	if _, changes := worst.Action.(action.ApplyObject); changes && apierrors.IsInvalid(worst.Err) {
 		message += "; delete it to have it made anew"
 	}
-	if owners, sets := worst.Action.(SetClaimOwners); sets && owners.Exposed != "" {
+	if owners, sets := worst.Action.(action.SetClaimOwners); sets && owners.Exposed != "" {
 		message += fmt.Sprintf("; until then claim %s, which stays, is deleted with %s", owners.Claim.Name, owners.Exposed)
 	}
 	if len(failures) > 1 {
@@ -112,9 +112,9 @@ func refusalWord(failure Failure) (word, advice string) {
 
 // isMinor reports whether nothing rests on what the host did not carry out.
 func isMinor(failure Failure) bool {
-	patch, ok := failure.Action.(PatchPod)
-	_, deletes := failure.Action.(DeleteObject)
-	_, reclaims := failure.Action.(DeleteClaim)
+	patch, ok := failure.Action.(action.PatchPod)
+	_, deletes := failure.Action.(action.DeleteObject)
+	_, reclaims := failure.Action.(action.DeleteClaim)
 	return ok && patch.Minor || deletes || reclaims
 }
 

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // hostile acts on a terminal, ends lines, turns the text around it, and is long.
@@ -112,7 +113,7 @@ func TestAnswersOfTheHostArePlain(t *testing.T) {
 			h := newHost(t, Compute)
 			h.configure([]string{"replicas=1"})
 			p := Compute(h.world())
-			p.Status = WithFailures(h.set.Status, p.Status, []Failure{{Action: DeletePod{Pod: Target{Name: "web-0"}}, Err: answer}}, h.now)
+			p.Status = WithFailures(h.set.Status, p.Status, []Failure{{Action: action.DeletePod{Pod: action.Target{Name: "web-0"}}, Err: answer}}, h.now)
 			expectPlain(t, append(texts(p), Cause(answer)))
 		})
 	}
@@ -141,8 +142,8 @@ func expectPlain(t *testing.T, all []string) {
 // texts are all words and sentences of a plan that people may get to read.
 func texts(p Plan) []string {
 	all := []string{p.Waiting}
-	for _, action := range p.All() {
-		all = append(all, action.String())
+	for _, act := range p.All() {
+		all = append(all, act.String())
 	}
 	for _, warning := range p.Warnings {
 		all = append(all, warning.Reason, warning.Message)

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 )
 
 // request is what the gates are asked about a pod. It is an annotation of the pod, and an
@@ -152,7 +152,7 @@ func (f *facts) agreed(m member) bool {
 // askGates asks the gates of a member, and reports whether all agree that its pod is removed;
 // if not, with what is to be done first. What is asked is written down first, and only a look
 // that reads it sets the conditions.
-func askGates(f *facts, d *draft, m member) (first []Action, agree bool) {
+func askGates(f *facts, d *draft, m member) (first []action.Action, agree bool) {
 	wanted, gates := f.gated(m)
 	if len(gates) == 0 {
 		return nil, true
@@ -162,13 +162,13 @@ func askGates(f *facts, d *draft, m member) (first []Action, agree bool) {
 		next := wanted
 		next.ID, next.Since, next.Broken = f.nextID(m.pod), metav1.NewTime(f.Now.Truncate(time.Second)), isBroken(m.pod)
 		f.tellAsked(d, m, next, typesOf(gates), time.Time{})
-		return []Action{ask(m, next)}, false
+		return []action.Action{ask(m, next)}, false
 	}
 	s := f.standoffOf(m.pod, gates, asked)
 	switch {
 	case len(s.unasked) > 0:
 		f.tellAsked(d, m, asked, append(s.unasked, s.awaited...), time.Time{})
-		return []Action{f.setGates(m, s.unasked, corev1.ConditionFalse, v1.ReasonGateRequested)}, false
+		return []action.Action{f.setGates(m, s.unasked, corev1.ConditionFalse, v1.ReasonGateRequested)}, false
 	case len(s.awaited) > 0:
 		f.tellAsked(d, m, asked, s.awaited, s.until)
 		return nil, false
@@ -188,12 +188,12 @@ func (f *facts) nextID(pod *corev1.Pod) int64 {
 }
 
 // ask writes a request down.
-func ask(m member, next request) Action {
+func ask(m member, next request) action.Action {
 	text, err := json.Marshal(next)
 	if err != nil {
 		panic(fmt.Sprintf("encoding a request: %v", err)) // it has numbers, words and a time
 	}
-	return PatchPod{Ordinal: m.ordinal, Pod: exact(m.pod), What: fmt.Sprintf("request the %s (%s)", nounOf(next.Operation), next.answer()), Event: v1.ReasonDisruptionRequested,
+	return action.PatchPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), What: fmt.Sprintf("request the %s (%s)", nounOf(next.Operation), next.answer()), Event: v1.ReasonDisruptionRequested,
 		Annotations: map[string]*string{v1.DisruptionAnnotation: new(string(text)), v1.DisruptionCountAnnotation: new(strconv.FormatInt(next.ID, 10))}}
 }
 
@@ -234,10 +234,10 @@ func typesOf(gates []*v1.DisruptionGate) (types []string) {
 }
 
 // setGates sets conditions of a pod.
-func (f *facts) setGates(m member, types []string, status corev1.ConditionStatus, reason string) Action {
+func (f *facts) setGates(m member, types []string, status corev1.ConditionStatus, reason string) action.Action {
 	var conditions []corev1.PodCondition
 	for _, kind := range types {
 		conditions = append(conditions, corev1.PodCondition{Type: corev1.PodConditionType(kind), Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(f.Now.Truncate(time.Second))})
 	}
-	return SetPodConditions{Ordinal: m.ordinal, Pod: exact(m.pod), Conditions: conditions}
+	return action.SetPodConditions{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Conditions: conditions}
 }

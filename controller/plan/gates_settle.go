@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // settleGates withdraws what the gates are asked and that is not to happen any more, and tells
@@ -39,7 +40,7 @@ func (f *facts) isMootFor(m member) bool {
 
 // withdraw is what is next of the withdrawal of a request: the conditions first, so that the
 // annotation says as long as it is not complete that there is something to withdraw.
-func (f *facts) withdraw(m member) Action {
+func (f *facts) withdraw(m member) action.Action {
 	var closed []string
 	for _, c := range m.pod.Status.Conditions {
 		if c.Status == corev1.ConditionFalse && (c.Reason == v1.ReasonGateRequested || f.isGate(c.Type)) {
@@ -49,7 +50,7 @@ func (f *facts) withdraw(m member) Action {
 	if len(closed) > 0 {
 		return f.setGates(m, closed, corev1.ConditionTrue, v1.ReasonGateNotRequested)
 	}
-	return PatchPod{Ordinal: m.ordinal, Pod: exact(m.pod), What: "withdraw the request", Annotations: map[string]*string{v1.DisruptionAnnotation: nil}}
+	return action.PatchPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), What: "withdraw the request", Annotations: map[string]*string{v1.DisruptionAnnotation: nil}}
 }
 
 // untold are the gates on which the readiness of a pod depends and of which it says nothing.

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
 )
@@ -98,31 +98,18 @@ func (o *supportingObjects) isLost(s *supportingObject) bool {
 
 // lost says what is to be done about a Secret that is gone.
 func (s supportingObject) lost() (word, message string) {
-	todo := fmt.Sprintf("restore it, or create it by hand with %s", keysText(s.of.Template().Generate))
+	todo := fmt.Sprintf("restore it, or create it by hand with %s", action.KeysText(s.of.Template().Generate))
 	if s.of.Template().ExistingPolicy == v1.RefuseExistingObject {
 		todo = "restore it with its labels and annotations"
 	}
 	return v1.ReasonGeneratedSecretMissing, s.key.String() + " is gone: " + todo
 }
 
-func keysText(keys []v1.GeneratedKey) string {
-	names := keyNames(keys)
-	return words.Plural("key", len(names)) + " " + strings.Join(names, ", ")
-}
-
-func keyNames(keys []v1.GeneratedKey) []string {
-	names := make([]string, 0, len(keys))
-	for _, key := range keys {
-		names = append(names, key.Key)
-	}
-	return names
-}
-
 // withKeys is a new object, which says which texts it is created with.
 func (s supportingObject) withKeys(made *unstructured.Unstructured) *unstructured.Unstructured {
 	if s.of.Generates() {
 		annotations := made.GetAnnotations()
-		annotations[v1.GeneratedAnnotation] = strings.Join(keyNames(s.of.Template().Generate), ",")
+		annotations[v1.GeneratedAnnotation] = strings.Join(action.KeyNames(s.of.Template().Generate), ",")
 		made.SetAnnotations(annotations)
 	}
 	return made
@@ -188,7 +175,7 @@ func (o *supportingObjects) secretsOf(m member, all bool) (names []string) {
 
 // giveSecrets plans that the claims of a member that exist say which Secrets it was given, before a pod
 // can write data with them.
-func giveSecrets(f *facts, m member, names []string) (marks []Action) {
+func giveSecrets(f *facts, m member, names []string) (marks []action.Action) {
 	for i := range f.Set.Spec.VolumeClaimTemplates {
 		claim := f.claimOf(m, i)
 		if claim == nil {
@@ -197,7 +184,7 @@ func giveSecrets(f *facts, m member, names []string) (marks []Action) {
 		known := identity.GeneratedOf(claim)
 		if slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(known, name) }) {
 			text := identity.GeneratedText(claim, names)
-			marks = append(marks, MarkClaim{Ordinal: m.ordinal, Claim: exact(claim), As: ClaimGiven, Annotations: map[string]*string{v1.GeneratedAnnotation: &text}})
+			marks = append(marks, action.MarkClaim{Ordinal: m.ordinal, Claim: action.Exact(claim), As: action.ClaimGiven, Annotations: map[string]*string{v1.GeneratedAnnotation: &text}})
 		}
 	}
 	return marks
@@ -226,7 +213,7 @@ func tellClaims(f *facts, d *draft) verdict {
 				return proceed // the next look goes on
 			}
 			told++
-			d.aside = append(d.aside, Chain{mark})
+			d.aside = append(d.aside, action.Chain{mark})
 		}
 	}
 	return proceed
@@ -234,26 +221,26 @@ func tellClaims(f *facts, d *draft) verdict {
 
 // onTheirOwn are the marks of claims that this plan does not change otherwise: after that they are other
 // ones, and their turn comes.
-func (d *draft) onTheirOwn(marks []Action) []Action {
-	return slices.DeleteFunc(marks, func(mark Action) bool {
-		return slices.ContainsFunc(d.chains, func(chain Chain) bool {
-			return slices.ContainsFunc(chain, func(other Action) bool { return changesClaim(other) == changesClaim(mark) })
+func (d *draft) onTheirOwn(marks []action.Action) []action.Action {
+	return slices.DeleteFunc(marks, func(mark action.Action) bool {
+		return slices.ContainsFunc(d.chains, func(chain action.Chain) bool {
+			return slices.ContainsFunc(chain, func(other action.Action) bool { return changesClaim(other) == changesClaim(mark) })
 		})
 	})
 }
 
 // changesClaim names the claim that an action changes, empty if it changes none.
-func changesClaim(action Action) string {
-	switch a := action.(type) {
-	case SetClaimOwners:
+func changesClaim(act action.Action) string {
+	switch a := act.(type) {
+	case action.SetClaimOwners:
 		return a.Claim.Name
-	case UpdateClaim:
+	case action.UpdateClaim:
 		return a.Claim.Name
-	case MarkClaim:
+	case action.MarkClaim:
 		return a.Claim.Name
-	case CreateMember, CreateClaims, DeleteClaim, CreateObject, ApplyObject, MarkObject, DeleteObject, SetObjectOwners, CreateAnchor, OwnAnchor:
-	case RepairPod, PatchPod, SetPodConditions, DeletePod, UpdateInPlace, ResizePod, EndInPlace, AdoptPod, ReleasePod:
-	case CreateRevision, RaiseRevision, AdoptRevision, DeleteRevision:
+	case action.CreateMember, action.CreateClaims, action.DeleteClaim, action.CreateObject, action.ApplyObject, action.MarkObject, action.DeleteObject, action.SetObjectOwners, action.CreateAnchor, action.OwnAnchor:
+	case action.RepairPod, action.PatchPod, action.SetPodConditions, action.DeletePod, action.UpdateInPlace, action.ResizePod, action.EndInPlace, action.AdoptPod, action.ReleasePod:
+	case action.CreateRevision, action.RaiseRevision, action.AdoptRevision, action.DeleteRevision:
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestWritesOfASetWithGeneratedSecrets(t *testing.T) {
 	h := newHost(t, Compute)
 	h.configure([]string{"replicas=3", "policy=Parallel", "claims=www", "objects=auth,sst"})
-	var done []Action
+	var done []action.Action
 	for range 10 {
 		_, now, _ := h.look()
 		done = append(done, now...)
@@ -30,9 +31,9 @@ func TestWritesOfASetWithGeneratedSecrets(t *testing.T) {
 		}
 	}
 	writes := 0
-	for _, action := range done {
+	for _, act := range done {
 		writes++
-		if create, is := action.(CreateMember); is {
+		if create, is := act.(action.CreateMember); is {
 			writes += len(create.Claims)
 		}
 	}

@@ -6,11 +6,10 @@ package plan
 import (
 	"fmt"
 
-	"statefulset.dev/controller/plan/words"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/words"
 )
 
 // leaveAlone stops where nothing is to be done: the set is about to go, or held.

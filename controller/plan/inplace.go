@@ -10,12 +10,12 @@ import (
 	"slices"
 	"time"
 
-	"statefulset.dev/controller/plan/words"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 )
 
@@ -60,13 +60,13 @@ func (f *facts) finishInPlace(d *draft, m member, note inPlaceNote) {
 	conditions, settles := f.atEnd(m, note), f.settlingFor(m.pod, note)
 	switch {
 	case len(conditions) > 0:
-		d.each(SetPodConditions{Ordinal: m.ordinal, Pod: exact(m.pod), Conditions: conditions})
+		d.each(action.SetPodConditions{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Conditions: conditions})
 		d.wait("pod %s has been updated in place", m.pod.Name)
 	case settles > 0:
 		d.again(settles)
 		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, words.Clock(f.Now.Add(settles)), f.Set.Spec.MinReadySeconds)
 	default:
-		d.each(EndInPlace{Ordinal: m.ordinal, Pod: exact(m.pod), Revision: revisionOf(m.pod)})
+		d.each(action.EndInPlace{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Revision: revisionOf(m.pod)})
 		d.wait("pod %s has been updated in place", m.pod.Name)
 	}
 }
@@ -109,7 +109,7 @@ func (f *facts) isOutdated(m member) bool {
 
 // bringOn is what brings a member to the revision that it is to have whose containers are being restarted
 // for another one.
-func (f *facts) bringOn(d *draft, m member) []Action {
+func (f *facts) bringOn(d *draft, m member) []action.Action {
 	if _, how := f.target(m); how == mend {
 		return removeUnready(f, d, m)
 	}
@@ -129,7 +129,7 @@ func (f *facts) inPlacePolicy() v1.InPlaceUpdatePolicyType {
 // a change of the pod, if the set asks for that and it is possible, or else the removal,
 // unless the set forbids that. It is nothing then, and said why. Gates are asked before, if
 // either takes the member from service.
-func inPlaceOr(f *facts, d *draft, m member, removal DeletePod) []Action {
+func inPlaceOr(f *facts, d *draft, m member, removal action.DeletePod) []action.Action {
 	if f.inPlacePolicy() == "" && !isRestarting(m.pod) {
 		return remove(f, d, m, removal)
 	}
@@ -148,7 +148,7 @@ func inPlaceOr(f *facts, d *draft, m member, removal DeletePod) []Action {
 		if first, ready := f.prepare(d, m, change); !ready {
 			return first
 		}
-		return []Action{f.updateInPlace(m, change, removal)}
+		return []action.Action{f.updateInPlace(m, change, removal)}
 	}
 }
 
@@ -172,15 +172,15 @@ func (f *facts) isForbidden(d *draft, m member) bool {
 
 // updateInPlace is the change of the pod of a member. If the host finds it invalid, the pod
 // is removed instead, unless the set forbids that, or gates have not been asked about it.
-func (f *facts) updateInPlace(m member, change *identity.InPlaceChange, removal DeletePod) UpdateInPlace {
+func (f *facts) updateInPlace(m member, change *identity.InPlaceChange, removal action.DeletePod) action.UpdateInPlace {
 	goal := f.goal(m).name
 	removal = f.addressed(m, removal)
-	update := UpdateInPlace{Ordinal: m.ordinal, Pod: removal.Pod, Images: change.Images, Sidecars: change.Sidecars, Turn: removal.Turn, AsBudgetsAllow: f.asksBudgets(m, change),
+	update := action.UpdateInPlace{Ordinal: m.ordinal, Pod: removal.Pod, Images: change.Images, Sidecars: change.Sidecars, Turn: removal.Turn, AsBudgetsAllow: f.asksBudgets(m, change),
 		Resized: slices.Sorted(maps.Keys(change.Resources)), Revision: goal, Labels: with(change.Labels, identity.RevisionLabel, goal), Annotations: change.Annotations}
 	if change.Disturbs() || isRestarting(m.pod) {
 		update.Annotations = with(change.Annotations, v1.InPlaceAnnotation, nextNote(m.pod, goal, change, f.Now).text())
 	}
-	asked := removal.Reason == DeleteUnready || f.agreed(m)
+	asked := removal.Reason == action.DeleteUnready || f.agreed(m)
 	if f.inPlacePolicy() != v1.OnlyInPlaceUpdatePolicyType && asked && f.ownersAllow(m) {
 		update.Otherwise = &removal
 	}

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"time"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 )
 
@@ -23,7 +23,7 @@ import (
 // host finds it invalid, the pod is removed instead, where that is allowed, and so many others
 // being down lets it. It reports whether that may be.
 func (f *facts) resizeNext(d *draft, m member, others int) (goes bool) {
-	note, resize := noteOf(m.pod), ResizePod{Ordinal: m.ordinal, Pod: exact(m.pod)}
+	note, resize := noteOf(m.pod), action.ResizePod{Ordinal: m.ordinal, Pod: action.Exact(m.pod)}
 	resize.AsBudgetsAllow = note.ResizeRestarts && f.mindsBudgets(m.pod)
 	if resize.AsBudgetsAllow && f.isAheadOfBudgets(d, m) {
 		return false
@@ -36,7 +36,7 @@ func (f *facts) resizeNext(d *draft, m member, others int) (goes bool) {
 		}
 	}
 	if f.affords(m, others) && f.mayRecreate(d, m) && f.ownersAllow(m) {
-		removal := f.addressed(m, DeletePod{Reason: DeleteUnresized})
+		removal := f.addressed(m, action.DeletePod{Reason: action.DeleteUnresized})
 		resize.Otherwise = &removal
 	}
 	d.each(resize)

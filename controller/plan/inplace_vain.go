@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // defaultGrace is what a pod that does not say so has to end in.
@@ -114,9 +115,9 @@ func (f *facts) nextOverdue() (next time.Duration) {
 // does.
 func (f *facts) giveUpRestart(d *draft, m member, others int) bool {
 	note := noteOf(m.pod)
-	what, why := note.tellVain(m.pod), DeleteUnrestarted
+	what, why := note.tellVain(m.pod), action.DeleteUnrestarted
 	if note.isBeingResized(m.pod) {
-		what, why = note.tellUnresized(m.pod), DeleteUnresized
+		what, why = note.tellUnresized(m.pod), action.DeleteUnresized
 	}
 	switch {
 	case f.rests():
@@ -129,7 +130,7 @@ func (f *facts) giveUpRestart(d *draft, m member, others int) bool {
 	default:
 		d.warn(v1.ReasonInPlaceFallback, "pod %s is recreated at revision %s: %s", m.pod.Name, f.goal(m).name, what)
 		d.wait("pod %s is being recreated: %s", m.pod.Name, what)
-		d.each(remove(f, d, m, DeletePod{Reason: why})...)
+		d.each(remove(f, d, m, action.DeletePod{Reason: why})...)
 		return true
 	}
 	return false

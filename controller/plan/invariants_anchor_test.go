@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -92,44 +93,44 @@ func (f evidence) appliedAs(object *Object, template string) bool {
 // not made before there is that; what objects of removed members belong to follows their templates.
 func (j *judged) anchored() {
 	wanted := slices.ContainsFunc(j.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return j.mayEnd(t.Name) })
-	made := planned[CreateAnchor](j)
-	for _, action := range made {
-		a := action.Anchor
+	made := planned[action.CreateAnchor](j)
+	for _, act := range made {
+		a := act.Anchor
 		if !wanted || j.revisions[a.Name] != nil || len(a.OwnerReferences) != 1 || a.OwnerReferences[0].UID != j.Set.UID || a.OwnerReferences[0].Controller != nil || a.Labels["app"] != "" {
-			j.broke("anchor", "%s with owners %v and labels %v; it is wanted: %t, and there is %v", action, a.OwnerReferences, a.Labels, wanted, j.revisions[a.Name])
+			j.broke("anchor", "%s with owners %v and labels %v; it is wanted: %t, and there is %v", act, a.OwnerReferences, a.Labels, wanted, j.revisions[a.Name])
 		}
 	}
-	own := planned[OwnAnchor](j)
+	own := planned[action.OwnAnchor](j)
 	if lacks := wanted && j.owner() == nil; lacks != (len(made)+len(own) == 1) && j.undisturbed() && j.Set.Annotations == nil {
 		j.broke("anchor", "something goes with the set: %t, is wanted: %t, and the plan has %v %v", j.owner() != nil, wanted, made, own)
 	}
-	for _, action := range planned[CreateObject](j) {
-		j.ownedAs(action, action.Template, action.Object.GetOwnerReferences())
+	for _, act := range planned[action.CreateObject](j) {
+		j.ownedAs(act, act.Template, act.Object.GetOwnerReferences())
 	}
-	for _, action := range planned[ApplyObject](j) {
-		j.ownedAs(action, action.Template, action.Object.GetOwnerReferences())
+	for _, act := range planned[action.ApplyObject](j) {
+		j.ownedAs(act, act.Template, act.Object.GetOwnerReferences())
 	}
 	j.released()
 }
 
 // ownedAs checks what an object is written to belong to.
-func (j *judged) ownedAs(action Action, template string, owners []metav1.OwnerReference) {
+func (j *judged) ownedAs(act action.Action, template string, owners []metav1.OwnerReference) {
 	owner := j.owner()
 	switch ends := j.ends(template); {
 	case ends && owner == nil:
-		j.broke("object owners", "%s, and there is nothing that goes with the set", action)
+		j.broke("object owners", "%s, and there is nothing that goes with the set", act)
 	case ends && (len(owners) != 1 || owners[0].UID != owner.UID || !isAnchorRef(owners[0]) || owners[0].Controller != nil):
-		j.broke("object owners", "%s belongs to %v, want revision %s", action, owners, owner.Name)
+		j.broke("object owners", "%s belongs to %v, want revision %s", act, owners, owner.Name)
 	case !ends && len(owners) > 0:
-		j.broke("object owners", "%s belongs to %v, and is to stay when the set is deleted", action, owners)
+		j.broke("object owners", "%s belongs to %v, and is to stay when the set is deleted", act, owners)
 	}
 }
 
 // released checks what becomes of the owners of objects that nothing else is written to.
 func (j *judged) released() {
 	got := map[string][]metav1.OwnerReference{}
-	for _, action := range planned[SetObjectOwners](j) {
-		got[action.Kind.Kind+"/"+action.At.Name] = action.Owners
+	for _, act := range planned[action.SetObjectOwners](j) {
+		got[act.Kind.Kind+"/"+act.At.Name] = act.Owners
 	}
 	for key, object := range j.Objects {
 		name := textOf(key)

@@ -11,35 +11,36 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // createdClaims: a pod is created only with all its claims, none of which is going
 // away, and claims that exist are not created again. Claims of pods that exist are
 // created only for pods that wait for them.
 func (j *judged) createdClaims() {
-	for _, action := range planned[CreateMember](j) {
-		created := j.newClaims(action.Claims)
+	for _, act := range planned[action.CreateMember](j) {
+		created := j.newClaims(act.Claims)
 		for _, template := range j.Set.Spec.VolumeClaimTemplates {
-			name := j.claimName(template.Name, action.Ordinal)
+			name := j.claimName(template.Name, act.Ordinal)
 			switch claim := j.claims[name]; {
 			case claim == nil && !created[name]:
-				j.broke("claims first", "pod %s is created without claim %s", action.Pod.Name, name)
+				j.broke("claims first", "pod %s is created without claim %s", act.Pod.Name, name)
 			case claim != nil && claim.DeletionTimestamp != nil:
-				j.broke("terminating claim", "pod %s is created with claim %s, which is terminating", action.Pod.Name, name)
+				j.broke("terminating claim", "pod %s is created with claim %s, which is terminating", act.Pod.Name, name)
 			case claim != nil && slices.ContainsFunc(claim.OwnerReferences, j.former):
-				j.broke("doomed claim", "pod %s is created with claim %s, which goes with its owners %+v", action.Pod.Name, name, claim.OwnerReferences)
+				j.broke("doomed claim", "pod %s is created with claim %s, which goes with its owners %+v", act.Pod.Name, name, claim.OwnerReferences)
 			}
-			if !slices.ContainsFunc(action.Pod.Spec.Volumes, func(volume corev1.Volume) bool {
+			if !slices.ContainsFunc(act.Pod.Spec.Volumes, func(volume corev1.Volume) bool {
 				return volume.Name == template.Name && volume.PersistentVolumeClaim != nil && volume.PersistentVolumeClaim.ClaimName == name
 			}) {
-				j.broke("mounts", "pod %s does not mount claim %s", action.Pod.Name, name)
+				j.broke("mounts", "pod %s does not mount claim %s", act.Pod.Name, name)
 			}
 		}
 	}
-	for _, action := range planned[CreateClaims](j) {
-		j.newClaims(action.Claims)
-		if pod := j.member(action.Ordinal); pod == nil || pod.Status.Phase != corev1.PodPending || pod.DeletionTimestamp != nil {
-			j.broke("claims of pods", "%s for a pod that does not wait for it", action)
+	for _, act := range planned[action.CreateClaims](j) {
+		j.newClaims(act.Claims)
+		if pod := j.member(act.Ordinal); pod == nil || pod.Status.Phase != corev1.PodPending || pod.DeletionTimestamp != nil {
+			j.broke("claims of pods", "%s for a pod that does not wait for it", act)
 		}
 	}
 }
@@ -62,14 +63,14 @@ func (j *judged) newClaims(claims []*corev1.PersistentVolumeClaim) map[string]bo
 // claimOwners: references to the set or a pod are given and taken as the retention
 // policy says, those of others stay, and a claim that has them already is left alone.
 func (j *judged) claimOwners() {
-	for _, action := range planned[SetClaimOwners](j) {
-		claim := j.claims[action.Claim.Name]
+	for _, act := range planned[action.SetClaimOwners](j) {
+		claim := j.claims[act.Claim.Name]
 		if claim == nil {
 			continue
 		}
 		after := claim.DeepCopy()
-		after.OwnerReferences = action.Owners
-		got, want := ownersOf(j.evidence, after), j.wantedOwners(claim, j.condemned(action.Ordinal))
+		after.OwnerReferences = act.Owners
+		got, want := ownersOf(j.evidence, after), j.wantedOwners(claim, j.condemned(act.Ordinal))
 		if !slices.Equal(got, want) {
 			j.broke("owners", "claim %s gets the owners %v, want %v", claim.Name, got, want)
 		}

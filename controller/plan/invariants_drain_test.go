@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 const inServiceType = "apps.statefulset.dev/in-service"
@@ -61,7 +62,7 @@ func (f evidence) drainEnd(pod *corev1.Pod) (time.Time, bool) {
 }
 
 // takesOut reports whether a pod is taken out of service.
-func takesOut(a SetPodConditions) bool {
+func takesOut(a action.SetPodConditions) bool {
 	return slices.ContainsFunc(a.Conditions, func(c corev1.PodCondition) bool {
 		return string(c.Type) == inServiceType && c.Status != corev1.ConditionTrue
 	})
@@ -69,7 +70,7 @@ func takesOut(a SetPodConditions) bool {
 
 // restartsAny reports whether a container is restarted: for an image, or for memory if it says that it
 // has to be.
-func (j *judged) restartsAny(a UpdateInPlace, pod *corev1.Pod) bool {
+func (j *judged) restartsAny(a action.UpdateInPlace, pod *corev1.Pod) bool {
 	from, to := j.templateOf(pod.Labels[revisionLabel]), j.templateOf(a.Revision)
 	if len(a.Images)+len(a.Sidecars) > 0 || len(a.Resized) == 0 || from == nil || to == nil {
 		return len(a.Images)+len(a.Sidecars) > 0
@@ -85,24 +86,24 @@ func (j *judged) restartsAny(a UpdateInPlace, pod *corev1.Pod) bool {
 // and it is in service again when that is over.
 func (j *judged) drains() {
 	drain, asks := j.drain()
-	for _, action := range planned[CreateMember](j) {
-		if want := asks && j.SetsConditions; hasServiceGate(action.Pod) != want {
-			j.broke("service gate", "%s has the readiness gates %v, want that of drains: %t", action, action.Pod.Spec.ReadinessGates, want)
+	for _, act := range planned[action.CreateMember](j) {
+		if want := asks && j.SetsConditions; hasServiceGate(act.Pod) != want {
+			j.broke("service gate", "%s has the readiness gates %v, want that of drains: %t", act, act.Pod.Spec.ReadinessGates, want)
 		}
 	}
-	for _, action := range planned[SetPodConditions](j) {
-		pod := j.pods[action.Pod.Name]
-		if pod == nil || !takesOut(action) {
+	for _, act := range planned[action.SetPodConditions](j) {
+		pod := j.pods[act.Pod.Name]
+		if pod == nil || !takesOut(act) {
 			continue
 		}
 		_, broken := unreadySince(pod)
-		if may := j.mayTake(pod, action.Ordinal) || j.mayUnblock(pod, action.Ordinal); !asks || broken || !may || j.rests() || !j.mine(pod) || !hasServiceGate(pod) {
-			j.broke("drained for nothing", "%s, which is at %s with the conditions %v", action, revisionAt(pod), pod.Status.Conditions)
+		if may := j.mayTake(pod, act.Ordinal) || j.mayUnblock(pod, act.Ordinal); !asks || broken || !may || j.rests() || !j.mine(pod) || !hasServiceGate(pod) {
+			j.broke("drained for nothing", "%s, which is at %s with the conditions %v", act, revisionAt(pod), pod.Status.Conditions)
 		}
 	}
-	for _, action := range planned[UpdateInPlace](j) {
-		pod := j.pods[action.Pod.Name]
-		if pod == nil || !asks || !j.restartsAny(action, pod) {
+	for _, act := range planned[action.UpdateInPlace](j) {
+		pod := j.pods[act.Pod.Name]
+		if pod == nil || !asks || !j.restartsAny(act, pod) {
 			continue
 		}
 		since, out := outSince(pod)
@@ -111,15 +112,15 @@ func (j *judged) drains() {
 		case broken:
 		case !hasServiceGate(pod):
 			if j.inPlacePolicy() != v1.OnlyInPlaceUpdatePolicyType || !j.SetsConditions {
-				j.broke("drain", "%s, which cannot be drained", action)
+				j.broke("drain", "%s, which cannot be drained", act)
 			}
 		case !out || j.Now.Sub(since) < drain:
-			j.broke("drain", "%s, which has the conditions %v and is to be out of service for %s", action, pod.Status.Conditions, drain)
+			j.broke("drain", "%s, which has the conditions %v and is to be out of service for %s", act, pod.Status.Conditions, drain)
 		}
 	}
-	for _, action := range planned[EndInPlace](j) {
-		if pod := j.pods[action.Pod.Name]; pod != nil && hasServiceGate(pod) && said(pod, inServiceType) != corev1.ConditionTrue {
-			j.broke("end of a drain", "%s, which has the conditions %v", action, pod.Status.Conditions)
+	for _, act := range planned[action.EndInPlace](j) {
+		if pod := j.pods[act.Pod.Name]; pod != nil && hasServiceGate(pod) && said(pod, inServiceType) != corev1.ConditionTrue {
+			j.broke("end of a drain", "%s, which has the conditions %v", act, pod.Status.Conditions)
 		}
 	}
 }
@@ -128,12 +129,12 @@ func (j *judged) drains() {
 // running, or the plan does something with the pod.
 func (j *judged) leavesNobodyDrained() {
 	drain, asks := j.drain()
-	if len(j.plan.First)+len(planned[AdoptRevision](j))+len(planned[AdoptPod](j))+len(planned[ReleasePod](j)) > 0 {
+	if len(j.plan.First)+len(planned[action.AdoptRevision](j))+len(planned[action.AdoptPod](j))+len(planned[action.ReleasePod](j)) > 0 {
 		return // whose pods and revisions they are is clear in the next look
 	}
 	changed := map[string]bool{}
-	for _, action := range j.actions() {
-		if kind, at := targetOf(action); kind == "pod" {
+	for _, act := range j.actions() {
+		if kind, at := targetOf(act); kind == "pod" {
 			changed[at.Name] = true
 		}
 	}
@@ -158,37 +159,37 @@ func (j *judged) leavesNobodyDrained() {
 // is Unknown before a pod is changed, unless it has only just been set, and anew when containers
 // have been restarted, unless it was set after that.
 func (j *judged) verdicts() {
-	for _, action := range planned[UpdateInPlace](j) {
-		if pod := j.pods[action.Pod.Name]; pod != nil && action.Revision == j.plan.Status.UpdateRevision {
-			j.noneUntil(pod, j.Now.Add(-time.Minute), action)
+	for _, act := range planned[action.UpdateInPlace](j) {
+		if pod := j.pods[act.Pod.Name]; pod != nil && act.Revision == j.plan.Status.UpdateRevision {
+			j.noneUntil(pod, j.Now.Add(-time.Minute), act)
 		}
 	}
-	for _, action := range planned[EndInPlace](j) {
-		pod := j.pods[action.Pod.Name]
-		if pod == nil || revisionAt(pod) != j.plan.Status.UpdateRevision || !j.wanted(action.Ordinal) || !j.isAbovePartition(action.Ordinal) || j.goesBack() {
+	for _, act := range planned[action.EndInPlace](j) {
+		pod := j.pods[act.Pod.Name]
+		if pod == nil || revisionAt(pod) != j.plan.Status.UpdateRevision || !j.wanted(act.Ordinal) || !j.isAbovePartition(act.Ordinal) || j.goesBack() {
 			continue
 		}
 		var note struct {
 			Since time.Time `json:"since"`
 		}
 		if json.Unmarshal([]byte(pod.Annotations[v1.InPlaceAnnotation]), &note) == nil {
-			j.noneUntil(pod, note.Since, action)
+			j.noneUntil(pod, note.Since, act)
 		}
 	}
-	for _, action := range planned[SetPodConditions](j) {
-		for _, c := range action.Conditions {
+	for _, act := range planned[action.SetPodConditions](j) {
+		for _, c := range act.Conditions {
 			if forgets := c.Reason == "RevisionChanged"; forgets != (c.Status == corev1.ConditionUnknown) || forgets && !slices.Contains(j.conditionsAhead(), string(c.Type)) {
-				j.broke("old conditions", "%s, of the conditions %v", action, j.conditionsAhead())
+				j.broke("old conditions", "%s, of the conditions %v", act, j.conditionsAhead())
 			}
 		}
 	}
 }
 
 // noneUntil: nothing that the update waits for was said of a pod until a time.
-func (j *judged) noneUntil(pod *corev1.Pod, until time.Time, action Action) {
+func (j *judged) noneUntil(pod *corev1.Pod, until time.Time, act action.Action) {
 	for _, c := range pod.Status.Conditions {
 		if c.Status != corev1.ConditionUnknown && !c.LastTransitionTime.After(until) && slices.Contains(j.conditionsAhead(), string(c.Type)) {
-			j.broke("old conditions", "%s, which keeps %v", action, c)
+			j.broke("old conditions", "%s, which keeps %v", act, c)
 		}
 	}
 }

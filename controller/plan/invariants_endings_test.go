@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"statefulset.dev/controller/plan/action"
 )
 
 // ended is the last pod of a member that has, as the invariants remember it.
@@ -66,13 +68,13 @@ func (e *endings) see(j *judged) {
 // backOff: a pod that has ended as others of its member did before is replaced only after
 // its pause, unless an update replaces it.
 func (j *judged) backOff() {
-	for _, action := range planned[DeletePod](j) {
-		last := j.ended[action.Ordinal]
-		if action.Reason != DeleteFinished || last.pod != action.Pod.UID || j.outdated(j.pods[action.Pod.Name]) || j.isMisshapen(action.Ordinal) {
+	for _, act := range planned[action.DeletePod](j) {
+		last := j.ended[act.Ordinal]
+		if act.Reason != action.DeleteFinished || last.pod != act.Pod.UID || j.outdated(j.pods[act.Pod.Name]) || j.isMisshapen(act.Ordinal) {
 			continue
 		}
 		if since, pause := j.Now.Sub(last.at), last.pause(); since >= 0 && since < pause {
-			j.broke("back-off", "pod %s, which has ended as %d in a row did, is replaced %s after that, want %s at least", action.Pod.Name, last.inARow, since, pause)
+			j.broke("back-off", "pod %s, which has ended as %d in a row did, is replaced %s after that, want %s at least", act.Pod.Name, last.inARow, since, pause)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // excused reports whether a pod that runs and is not ready is not so because of a gate that was
@@ -129,23 +130,23 @@ func (j *judged) disagrees(pod *corev1.Pod) (gate string) {
 // gated: no pod is removed that a gate is to be asked about and that serves, or does not because
 // it was asked, before all have agreed to the present question, or their time is up.
 func (j *judged) gated() {
-	for _, action := range planned[DeletePod](j) {
-		pod := j.pods[action.Pod.Name]
-		if pod == nil || action.Reason == DeleteFinished || action.Reason == DeleteUnready || isGivenUp(action) {
+	for _, act := range planned[action.DeletePod](j) {
+		pod := j.pods[act.Pod.Name]
+		if pod == nil || act.Reason == action.DeleteFinished || act.Reason == action.DeleteUnready || isGivenUp(act) {
 			continue
 		}
 		if gate := j.disagrees(pod); gate != "" {
-			j.broke("gate", "%s although %s does not agree, with the annotations %v and conditions %v", action, gate, pod.Annotations, pod.Status.Conditions)
+			j.broke("gate", "%s although %s does not agree, with the annotations %v and conditions %v", act, gate, pod.Annotations, pod.Status.Conditions)
 		}
 	}
-	for _, action := range planned[UpdateInPlace](j) {
-		pod := j.pods[action.Pod.Name]
-		mayEnd := disturbs(action) || action.Otherwise != nil
-		if pod == nil || !mayEnd || action.Otherwise != nil && action.Otherwise.Reason == DeleteUnready {
+	for _, act := range planned[action.UpdateInPlace](j) {
+		pod := j.pods[act.Pod.Name]
+		mayEnd := disturbs(act) || act.Otherwise != nil
+		if pod == nil || !mayEnd || act.Otherwise != nil && act.Otherwise.Reason == action.DeleteUnready {
 			continue
 		}
 		if gate := j.disagrees(pod); gate != "" {
-			j.broke("gate", "%s although %s does not agree, with the annotations %v and conditions %v", action, gate, pod.Annotations, pod.Status.Conditions)
+			j.broke("gate", "%s although %s does not agree, with the annotations %v and conditions %v", act, gate, pod.Annotations, pod.Status.Conditions)
 		}
 	}
 }
@@ -154,17 +155,17 @@ func (j *judged) gated() {
 // the set is to be otherwise; nothing else is.
 func (j *judged) evictions() {
 	asks := j.Set.Spec.Disruption != nil && j.Set.Spec.Disruption.Method == "Evict"
-	for _, action := range planned[DeletePod](j) {
-		pod := j.pods[action.Pod.Name]
+	for _, act := range planned[action.DeletePod](j) {
+		pod := j.pods[act.Pod.Name]
 		if pod == nil {
 			continue
 		}
 		_, is := ready(pod)
-		if want := asks && is && action.Reason != DeleteUnready && action.Reason != DeleteFinished; action.Evict != want {
-			j.broke("eviction", "%s is an eviction: got %t, want %t", action, action.Evict, want)
+		if want := asks && is && act.Reason != action.DeleteUnready && act.Reason != action.DeleteFinished; act.Evict != want {
+			j.broke("eviction", "%s is an eviction: got %t, want %t", act, act.Evict, want)
 		}
-		if action.Evict {
-			j.oneUnseen(action, pod)
+		if act.Evict {
+			j.oneUnseen(act, pod)
 		}
 	}
 }
@@ -172,40 +173,40 @@ func (j *judged) evictions() {
 // questions: what is asked was written down before, under a number of its own, for what is to
 // be done; and is withdrawn only if that is not so any more.
 func (j *judged) questions() {
-	for _, action := range planned[PatchPod](j) {
-		pod, text := j.pods[action.Pod.Name], action.Annotations["apps.statefulset.dev/disruption"]
+	for _, act := range planned[action.PatchPod](j) {
+		pod, text := j.pods[act.Pod.Name], act.Annotations["apps.statefulset.dev/disruption"]
 		asked, open := askedOf(pod)
 		if text == nil {
-			if isTold(action) {
+			if isTold(act) {
 				continue
 			}
-			if !open || len(action.Annotations) != 1 {
-				j.broke("question", "%s, which nobody asks", action)
+			if !open || len(act.Annotations) != 1 {
+				j.broke("question", "%s, which nobody asks", act)
 			}
 			continue
 		}
 		next, _ := askedOf(&corev1.Pod{ObjectMeta: *withAnnotation(*text)})
-		count := action.Annotations["apps.statefulset.dev/disruption-count"]
+		count := act.Annotations["apps.statefulset.dev/disruption-count"]
 		if count == nil || *count != fmt.Sprint(next.ID) || next.ID <= asked.ID || fmt.Sprint(next.ID) == pod.Annotations["apps.statefulset.dev/disruption-count"] {
-			j.broke("question", "%s with the number %d after %d", action, next.ID, asked.ID)
+			j.broke("question", "%s with the number %d after %d", act, next.ID, asked.ID)
 		}
 		if operation := j.operationOn(pod); next.Operation != operation || operation == "" {
-			j.broke("question", "%s for %q, and the pod is to be removed for %q", action, next.Operation, operation)
+			j.broke("question", "%s for %q, and the pod is to be removed for %q", act, next.Operation, operation)
 		}
 		if open && asked.Operation == next.Operation && asked.Revision == next.Revision {
-			j.broke("question", "%s again: %+v", action, asked)
+			j.broke("question", "%s again: %+v", act, asked)
 		}
 	}
-	for _, action := range planned[SetPodConditions](j) {
-		pod := j.pods[action.Pod.Name]
+	for _, act := range planned[action.SetPodConditions](j) {
+		pod := j.pods[act.Pod.Name]
 		asked, open := askedOf(pod)
-		for _, c := range action.Conditions {
+		for _, c := range act.Conditions {
 			if c.Reason == "RevisionChanged" || string(c.Type) == inServiceType {
 				continue // they have invariants of their own
 			}
 			closes := c.Status == corev1.ConditionFalse
 			if closes && (!open || asked.Operation != j.operationOn(pod) || c.Reason != "Requested") || !closes && c.Reason != "NotRequested" {
-				j.broke("write-ahead", "%s of a pod with the annotations %v that is to be removed for %q", action, pod.Annotations, j.operationOn(pod))
+				j.broke("write-ahead", "%s of a pod with the annotations %v that is to be removed for %q", act, pod.Annotations, j.operationOn(pod))
 			}
 		}
 	}
@@ -216,13 +217,13 @@ func withAnnotation(text string) *metav1.ObjectMeta {
 }
 
 // askedOrDrained is the pod with whose end an action begins, nil if with none.
-func (j *judged) askedOrDrained(action Action) *corev1.Pod {
-	switch a := action.(type) {
-	case PatchPod:
+func (j *judged) askedOrDrained(act action.Action) *corev1.Pod {
+	switch a := act.(type) {
+	case action.PatchPod:
 		if !isTold(a) {
 			return j.pods[a.Pod.Name]
 		}
-	case SetPodConditions:
+	case action.SetPodConditions:
 		if takesOut(a) {
 			return j.pods[a.Pod.Name]
 		}

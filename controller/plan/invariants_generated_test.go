@@ -9,6 +9,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"statefulset.dev/controller/plan/action"
 )
 
 func givenTo(object metav1.Object) []string {
@@ -66,68 +68,68 @@ func (f evidence) dueSecrets(ordinal int) (names []string) {
 // generated: what is drawn is drawn for what nobody was given, is in no plan, and is told to claims and
 // pods before these can know it.
 func (j *judged) generated() {
-	for _, action := range planned[CreateObject](j) {
-		generates := action.Object.GetKind() == "Secret"
+	for _, act := range planned[action.CreateObject](j) {
+		generates := act.Object.GetKind() == "Secret"
 		switch {
-		case generates && j.wasGiven(action.Object.GetName()):
-			j.broke("drawn over data", "%s, and somebody was given it before", action)
-		case generates != (len(action.Generate) == 1 && action.Generate[0].Key == "password" && action.Generate[0].Bytes == 24 && slices.Equal(givenTo(action.Object), []string{"password"})):
-			j.broke("draws", "%s draws %v", action, action.Generate)
+		case generates && j.wasGiven(act.Object.GetName()):
+			j.broke("drawn over data", "%s, and somebody was given it before", act)
+		case generates != (len(act.Generate) == 1 && act.Generate[0].Key == "password" && act.Generate[0].Bytes == 24 && slices.Equal(givenTo(act.Object), []string{"password"})):
+			j.broke("draws", "%s draws %v", act, act.Generate)
 		}
-		j.holdsNothing(action, action.Object)
+		j.holdsNothing(act, act.Object)
 	}
-	for _, action := range planned[ApplyObject](j) {
-		j.holdsNothing(action, action.Object)
+	for _, act := range planned[action.ApplyObject](j) {
+		j.holdsNothing(act, act.Object)
 	}
-	for _, action := range planned[CreateMember](j) {
-		j.givenBefore(action)
+	for _, act := range planned[action.CreateMember](j) {
+		j.givenBefore(act)
 	}
-	for _, action := range planned[MarkClaim](j) {
-		j.forgetsNothing(action)
+	for _, act := range planned[action.MarkClaim](j) {
+		j.forgetsNothing(act)
 	}
 	j.secretsFirst()
-	if lacks := j.untoldClaims(); len(lacks) > 0 && j.undisturbed() && len(planned[MarkClaim](j)) == 0 && !j.changesClaims() {
+	if lacks := j.untoldClaims(); len(lacks) > 0 && j.undisturbed() && len(planned[action.MarkClaim](j)) == 0 && !j.changesClaims() {
 		j.broke("tells claims", "%v", lacks)
 	}
 }
 
-func (j *judged) holdsNothing(action Action, object *unstructured.Unstructured) {
+func (j *judged) holdsNothing(act action.Action, object *unstructured.Unstructured) {
 	for _, field := range []string{"data", "stringData"} {
 		if _, has := object.Object[field]; has && object.GetKind() == "Secret" {
-			j.broke("values in plans", "%s has %s", action, field)
+			j.broke("values in plans", "%s has %s", act, field)
 		}
 	}
 }
 
 // givenBefore: a pod is created when its claims name the Secrets that it is given, and does itself.
-func (j *judged) givenBefore(action CreateMember) {
-	holders := []metav1.Object{action.Pod}
-	for _, claim := range action.Claims {
+func (j *judged) givenBefore(act action.CreateMember) {
+	holders := []metav1.Object{act.Pod}
+	for _, claim := range act.Claims {
 		holders = append(holders, claim)
 	}
 	for _, template := range j.Set.Spec.VolumeClaimTemplates {
-		if claim := j.claims[template.Name+"-"+action.Pod.Name]; claim != nil {
+		if claim := j.claims[template.Name+"-"+act.Pod.Name]; claim != nil {
 			holders = append(holders, claim)
 		}
 	}
 	for _, holder := range holders {
-		for _, secret := range j.dueSecrets(action.Ordinal) {
+		for _, secret := range j.dueSecrets(act.Ordinal) {
 			if !slices.Contains(givenTo(holder), secret) {
-				j.broke("given", "%s, and %s says that it was given %v, without %s", action, holder.GetName(), givenTo(holder), secret)
+				j.broke("given", "%s, and %s says that it was given %v, without %s", act, holder.GetName(), givenTo(holder), secret)
 			}
 		}
 	}
 }
 
 // forgetsNothing: a claim goes on naming what it was given before.
-func (j *judged) forgetsNothing(action MarkClaim) {
-	now, marks := action.Annotations[generatedNote]
+func (j *judged) forgetsNothing(act action.MarkClaim) {
+	now, marks := act.Annotations[generatedNote]
 	if !marks {
 		return
 	}
-	for _, secret := range givenTo(j.claims[action.Claim.Name]) {
+	for _, secret := range givenTo(j.claims[act.Claim.Name]) {
 		if now == nil || !slices.Contains(strings.Split(*now, ","), secret) {
-			j.broke("forgets", "%s, which was given %v", action, givenTo(j.claims[action.Claim.Name]))
+			j.broke("forgets", "%s, which was given %v", act, givenTo(j.claims[act.Claim.Name]))
 		}
 	}
 }
@@ -136,8 +138,8 @@ func (j *judged) forgetsNothing(action MarkClaim) {
 func (j *judged) secretsFirst() {
 	for _, chain := range j.plan.Chains {
 		others := false
-		for _, action := range chain {
-			create, makes := action.(CreateObject)
+		for _, act := range chain {
+			create, makes := act.(action.CreateObject)
 			if makes && create.Object.GetKind() == "Secret" && others {
 				j.broke("secrets first", "%v", chain)
 			}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // followsTemplates reports whether the set asks for its members to follow changed claim
@@ -112,9 +113,9 @@ func (f evidence) eachClaim(visit func(ordinal int, template, claim *corev1.Pers
 // templates; none is made smaller; and no more members than may be unavailable have claims
 // that are being grown because of us, where a volume that the driver does not grow does not count.
 func (j *judged) growth() {
-	changes := map[string]UpdateClaim{}
-	for _, action := range planned[UpdateClaim](j) {
-		changes[action.Claim.Name] = action
+	changes := map[string]action.UpdateClaim{}
+	for _, act := range planned[action.UpdateClaim](j) {
+		changes[act.Claim.Name] = act
 	}
 	if len(changes) > 0 && !j.growsInPlace() {
 		j.broke("growth not asked for", "%v", changes)
@@ -123,7 +124,7 @@ func (j *judged) growth() {
 	under, begun := map[int]bool{}, map[int]bool{}
 	j.eachClaim(func(ordinal int, template, claim *corev1.PersistentVolumeClaim) {
 		untold, works := lag(template, claim)
-		action, changed := changes[claim.Name]
+		act, changed := changes[claim.Name]
 		delete(changes, claim.Name)
 		if works && j.free(claim) && claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage] != corev1.PersistentVolumeClaimControllerResizeInfeasible {
 			under[ordinal] = true
@@ -133,22 +134,22 @@ func (j *judged) growth() {
 		}
 		switch {
 		case !j.free(claim):
-			j.broke("claim of others", "%s, which is %s, owned by %v, deleted at %v", action, claim.Status.Phase, claim.OwnerReferences, claim.DeletionTimestamp)
+			j.broke("claim of others", "%s, which is %s, owned by %v, deleted at %v", act, claim.Status.Phase, claim.OwnerReferences, claim.DeletionTimestamp)
 		case len(untold) == 0:
-			j.broke("idle growth", "%s, which is as its template", action)
+			j.broke("idle growth", "%s, which is as its template", act)
 		}
-		for key := range action.Annotations {
+		for key := range act.Annotations {
 			if isRecord(key) {
-				j.broke("record of a template", "%s gets %s", action, key)
+				j.broke("record of a template", "%s gets %s", act, key)
 			}
 		}
-		if action.Size != nil {
+		if act.Size != nil {
 			begun[ordinal] = true
-			if asked := claim.Spec.Resources.Requests.Storage(); action.Size.Cmp(*asked) <= 0 || action.Size.Cmp(*template.Spec.Resources.Requests.Storage()) != 0 {
-				j.broke("request falls", "%s, which asks for %s", action, asked)
+			if asked := claim.Spec.Resources.Requests.Storage(); act.Size.Cmp(*asked) <= 0 || act.Size.Cmp(*template.Spec.Resources.Requests.Storage()) != 0 {
+				j.broke("request falls", "%s, which asks for %s", act, asked)
 			}
 		}
-		if action.AttributesClass != "" {
+		if act.AttributesClass != "" {
 			begun[ordinal] = true
 		}
 	})
@@ -167,30 +168,30 @@ func (j *judged) growth() {
 // for all that it mounts, and is taken away for its shape only if that is another one; and
 // nobody who serves is updated whose claims have yet to be told to change.
 func (j *judged) shape() {
-	for _, action := range planned[CreateMember](j) {
+	for _, act := range planned[action.CreateMember](j) {
 		names := []string{}
 		for _, template := range j.Set.Spec.VolumeClaimTemplates {
 			names = append(names, template.Name)
 		}
 		slices.Sort(names)
-		if noted, want := action.Pod.Annotations[v1.ClaimTemplatesAnnotation], strings.Join(names, ","); j.followsTemplates() && noted != want || !j.followsTemplates() && noted != "" {
-			j.broke("noted templates", "pod %s is created with the note %q, want %q", action.Pod.Name, noted, want)
+		if noted, want := act.Pod.Annotations[v1.ClaimTemplatesAnnotation], strings.Join(names, ","); j.followsTemplates() && noted != want || !j.followsTemplates() && noted != "" {
+			j.broke("noted templates", "pod %s is created with the note %q, want %q", act.Pod.Name, noted, want)
 		}
-		for _, mount := range action.Pod.Spec.Containers[0].VolumeMounts {
-			if j.followsTemplates() && !slices.ContainsFunc(action.Pod.Spec.Volumes, func(volume corev1.Volume) bool { return volume.Name == mount.Name }) {
-				j.broke("volume", "pod %s is created and mounts %s, which it does not have", action.Pod.Name, mount.Name)
+		for _, mount := range act.Pod.Spec.Containers[0].VolumeMounts {
+			if j.followsTemplates() && !slices.ContainsFunc(act.Pod.Spec.Volumes, func(volume corev1.Volume) bool { return volume.Name == mount.Name }) {
+				j.broke("volume", "pod %s is created and mounts %s, which it does not have", act.Pod.Name, mount.Name)
 			}
 		}
 	}
-	for _, action := range planned[DeletePod](j) {
-		if !forUpdate(action) || !j.growsInPlace() || j.strategy() == v1.RecreateStatefulSetStrategyType {
+	for _, act := range planned[action.DeletePod](j) {
+		if !forUpdate(act) || !j.growsInPlace() || j.strategy() == v1.RecreateStatefulSetStrategyType {
 			continue
 		}
-		if _, broken := unreadySince(j.pods[action.Pod.Name]); broken {
+		if _, broken := unreadySince(j.pods[act.Pod.Name]); broken {
 			continue
 		}
-		if late := j.untold(action.Ordinal); late != "" {
-			j.broke("update before growth", "%s, although %s", action, late)
+		if late := j.untold(act.Ordinal); late != "" {
+			j.broke("update before growth", "%s, although %s", act, late)
 		}
 	}
 }

@@ -6,6 +6,8 @@ package plan
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/controller/plan/action"
 )
 
 // checkHistory fails the test if more revisions that nobody needs are left after a look
@@ -16,12 +18,12 @@ func (h *host) checkHistory(view World, p Plan, failed []Failure) {
 	h.t.Helper()
 	f := gather(view)
 	j := &judged{evidence: f, plan: p}
-	adopts := len(planned[AdoptRevision](j)) + len(planned[AdoptPod](j))
+	adopts := len(planned[action.AdoptRevision](j)) + len(planned[action.AdoptPod](j))
 	if h.writesLeft >= 0 || f.Set.DeletionTimestamp != nil || adopts > 0 || j.undecided() || f.builtinAlive() {
 		return
 	}
 	for _, failure := range failed {
-		if _, ok := failure.Action.(DeleteRevision); ok {
+		if _, ok := failure.Action.(action.DeleteRevision); ok {
 			return
 		}
 	}

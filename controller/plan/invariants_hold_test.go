@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -36,7 +37,7 @@ func (j *judged) waitsForRevisions() {
 	if !j.awaits() {
 		return
 	}
-	if n := len(planned[DeletePod](j)) + len(planned[CreateMember](j)) + len(planned[CreateRevision](j)); n > 0 {
+	if n := len(planned[action.DeletePod](j)) + len(planned[action.CreateMember](j)) + len(planned[action.CreateRevision](j)); n > 0 {
 		j.broke("revisions first", "a revision that members have is not the set's, and the plan is %v", j.plan.All())
 	}
 	j.revisionsStay("revisions first")

@@ -14,6 +14,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -31,9 +32,9 @@ func identityJSON(of *v1.MemberIdentity) string {
 
 // recordedWith is what a revision records, and false if there is no such revision.
 func (j *judged) recordedWith(name string) (template *corev1.PodTemplateSpec, with *v1.MemberIdentity, ok bool) {
-	for _, action := range planned[CreateRevision](j) {
-		if action.Revision.Name == name {
-			return readRecord(action.Revision)
+	for _, act := range planned[action.CreateRevision](j) {
+		if act.Revision.Name == name {
+			return readRecord(act.Revision)
 		}
 	}
 	return readRecord(j.revisions[name])
@@ -150,38 +151,38 @@ func (f evidence) isUnrenderableAt(revision string, ordinal int) bool {
 // parameters: a pod is created with the parameters of its revision, and where that has none, it is
 // what it was without them, to the letter.
 func (j *judged) parameters() {
-	for _, action := range planned[CreateMember](j) {
-		revision := action.Pod.Labels[revisionLabel]
+	for _, act := range planned[action.CreateMember](j) {
+		revision := act.Pod.Labels[revisionLabel]
 		template, with, ok := j.recordedWith(revision)
 		if !ok {
 			continue
 		}
-		if due := j.dueIdentity(with, template, action.Ordinal); identityText(action.Pod) != due {
-			j.broke("parameters", "pod %s is created with %s, want %s", action.Pod.Name, identityText(action.Pod), due)
+		if due := j.dueIdentity(with, template, act.Ordinal); identityText(act.Pod) != due {
+			j.broke("parameters", "pod %s is created with %s, want %s", act.Pod.Name, identityText(act.Pod), due)
 		}
-		told, names := action.Pod.Annotations[v1.ReplicasAnnotation]
-		if reads := strings.Contains(identityText(action.Pod), "REPLICAS"); names != reads || names && told != fmt.Sprint(len(j.ordinals)) {
-			j.broke("told replicas", "pod %s is created with %q for REPLICAS, which it reads: %t; the set wants %d", action.Pod.Name, told, reads, len(j.ordinals))
+		told, names := act.Pod.Annotations[v1.ReplicasAnnotation]
+		if reads := strings.Contains(identityText(act.Pod), "REPLICAS"); names != reads || names && told != fmt.Sprint(len(j.ordinals)) {
+			j.broke("told replicas", "pod %s is created with %q for REPLICAS, which it reads: %t; the set wants %d", act.Pod.Name, told, reads, len(j.ordinals))
 		}
-		plain := identity.Pod(j.Set, template, revision, action.Ordinal)
-		if _, drained := j.drain(); drained && hasServiceGate(action.Pod) {
+		plain := identity.Pod(j.Set, template, revision, act.Ordinal)
+		if _, drained := j.drain(); drained && hasServiceGate(act.Pod) {
 			plain.Spec.ReadinessGates = append(plain.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: inServiceType})
 		}
-		if text, given := action.Pod.Annotations[generatedNote]; given { // which it is is seen elsewhere
-			plain.Annotations = merged(plain.Annotations, map[string]string{generatedNote: text})
+		if text, given := act.Pod.Annotations[generatedNote]; given { // which it is is seen elsewhere
+			plain.Annotations = action.Merged(plain.Annotations, map[string]string{generatedNote: text})
 		}
-		if with == nil && !apiequality.Semantic.DeepEqual(plain, action.Pod) {
-			j.broke("nothing rendered", "pod %s is created as\n%v, want\n%v", action.Pod.Name, action.Pod, plain)
+		if with == nil && !apiequality.Semantic.DeepEqual(plain, act.Pod) {
+			j.broke("nothing rendered", "pod %s is created as\n%v, want\n%v", act.Pod.Name, act.Pod, plain)
 		}
 	}
 }
 
 // parametersInPlace: what an update in place changes is what the template is for that member.
 func (j *judged) parametersInPlace() {
-	for _, action := range planned[UpdateInPlace](j) {
-		id, changes := action.Annotations["id"]
-		if want := fmt.Sprintf("%s-%d/%d", j.Set.Name, action.Ordinal, 2*action.Ordinal); changes && id != nil && *id != want {
-			j.broke("parameters in place", "%s gets the annotation %s, want %s", action, *id, want)
+	for _, act := range planned[action.UpdateInPlace](j) {
+		id, changes := act.Annotations["id"]
+		if want := fmt.Sprintf("%s-%d/%d", j.Set.Name, act.Ordinal, 2*act.Ordinal); changes && id != nil && *id != want {
+			j.broke("parameters in place", "%s gets the annotation %s, want %s", act, *id, want)
 		}
 	}
 }
@@ -189,42 +190,42 @@ func (j *judged) parametersInPlace() {
 // recordsIdentity: a revision records what members are rendered with, and has the bytes of apps/v1
 // if they are not.
 func (j *judged) recordsIdentity() {
-	for _, action := range planned[CreateRevision](j) {
-		_, with, _ := j.recordedWith(action.Revision.Name)
+	for _, act := range planned[action.CreateRevision](j) {
+		_, with, _ := j.recordedWith(act.Revision.Name)
 		if identityJSON(with) != identityJSON(j.Set.Spec.Identity) {
-			j.broke("recorded identity", "%s records %s, want %s", action, identityJSON(with), identityJSON(j.Set.Spec.Identity))
+			j.broke("recorded identity", "%s records %s, want %s", act, identityJSON(with), identityJSON(j.Set.Spec.Identity))
 		}
-		if prefix := `{"spec":{"template":{`; j.Set.Spec.Identity == nil && !strings.HasPrefix(string(action.Revision.Data.Raw), prefix) {
-			j.broke("recorded identity", "%s records %s, want what begins with %s", action, action.Revision.Data.Raw, prefix)
+		if prefix := `{"spec":{"template":{`; j.Set.Spec.Identity == nil && !strings.HasPrefix(string(act.Revision.Data.Raw), prefix) {
+			j.broke("recorded identity", "%s records %s, want what begins with %s", act, act.Revision.Data.Raw, prefix)
 		}
 	}
 }
 
 // isTold reports whether a pod is told a number for REPLICAS.
-func isTold(a PatchPod) bool { return a.Annotations[v1.ReplicasAnnotation] != nil }
+func isTold(a action.PatchPod) bool { return a.Annotations[v1.ReplicasAnnotation] != nil }
 
 // tellsReplicas: only pods that are rendered, name REPLICAS and have another number are told, after
 // all that anything rests on.
 func (j *judged) tellsReplicas() {
-	for _, action := range planned[PatchPod](j) {
-		value, tells := action.Annotations[v1.ReplicasAnnotation]
+	for _, act := range planned[action.PatchPod](j) {
+		value, tells := act.Annotations[v1.ReplicasAnnotation]
 		if !tells {
 			continue
 		}
-		pod := j.pods[action.Pod.Name]
-		if value == nil || *value != fmt.Sprint(len(j.ordinals)) || len(action.Annotations)+len(action.Labels) != 1 {
-			j.broke("told replicas", "%s: the set wants %d", action, len(j.ordinals))
+		pod := j.pods[act.Pod.Name]
+		if value == nil || *value != fmt.Sprint(len(j.ordinals)) || len(act.Annotations)+len(act.Labels) != 1 {
+			j.broke("told replicas", "%s: the set wants %d", act, len(j.ordinals))
 		}
-		if pod != nil && (!j.isMistold(pod) || pod.DeletionTimestamp != nil || !j.wanted(action.Ordinal)) {
-			j.broke("told who reads", "%s, which has %v", action, pod.Annotations)
+		if pod != nil && (!j.isMistold(pod) || pod.DeletionTimestamp != nil || !j.wanted(act.Ordinal)) {
+			j.broke("told who reads", "%s, which has %v", act, pod.Annotations)
 		}
 		if pod != nil {
 			if _, with, ok := j.recordedWith(pod.Labels[revisionLabel]); ok && with == nil {
-				j.broke("told who reads", "%s, which is not rendered", action)
+				j.broke("told who reads", "%s, which is not rendered", act)
 			}
 		}
-		if !slices.ContainsFunc(j.plan.Aside, func(chain Chain) bool { return len(chain) == 1 && fmt.Sprint(chain[0]) == fmt.Sprint(action) }) {
-			j.broke("told last", "%s, and other things may rest on it", action)
+		if !slices.ContainsFunc(j.plan.Aside, func(chain action.Chain) bool { return len(chain) == 1 && fmt.Sprint(chain[0]) == fmt.Sprint(act) }) {
+			j.broke("told last", "%s, and other things may rest on it", act)
 		}
 	}
 }
@@ -232,14 +233,14 @@ func (j *judged) tellsReplicas() {
 // renderable: of a member for which the template cannot be rendered no pod is created, and its pod
 // is not removed to be created again. One that is not wanted goes for good.
 func (j *judged) renderable() {
-	for _, action := range planned[CreateMember](j) {
-		if _, with, ok := j.recordedWith(action.Pod.Labels[revisionLabel]); ok && isBad(with) && action.Ordinal > 2 {
-			j.broke("renderable", "%s", action)
+	for _, act := range planned[action.CreateMember](j) {
+		if _, with, ok := j.recordedWith(act.Pod.Labels[revisionLabel]); ok && isBad(with) && act.Ordinal > 2 {
+			j.broke("renderable", "%s", act)
 		}
 	}
-	for _, action := range planned[DeletePod](j) {
-		if action.Reason == DeleteForUpdate && action.Ordinal > 2 && j.wanted(action.Ordinal) && isBad(j.Set.Spec.Identity) {
-			j.broke("renderable", "%s, and it cannot be rendered", action)
+	for _, act := range planned[action.DeletePod](j) {
+		if act.Reason == action.DeleteForUpdate && act.Ordinal > 2 && j.wanted(act.Ordinal) && isBad(j.Set.Spec.Identity) {
+			j.broke("renderable", "%s, and it cannot be rendered", act)
 		}
 	}
 }

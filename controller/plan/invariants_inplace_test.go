@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 const revisionLabel = "controller-revision-hash"
@@ -49,14 +50,14 @@ func ids(pod *corev1.Pod) map[string]string {
 
 // updatesBegun are the removals for an update, and the changes that restart containers as if
 // they were removals, of pods that serve, as far as their containers are not being restarted.
-func (j *judged) updatesBegun() (all []DeletePod) {
-	for _, action := range j.actions() {
-		var begun DeletePod
-		switch a := action.(type) {
-		case DeletePod:
+func (j *judged) updatesBegun() (all []action.DeletePod) {
+	for _, act := range j.actions() {
+		var begun action.DeletePod
+		switch a := act.(type) {
+		case action.DeletePod:
 			begun = a
-		case UpdateInPlace:
-			begun = DeletePod{Ordinal: a.Ordinal, Pod: a.Pod, Reason: DeleteForUpdate, Turn: a.Turn}
+		case action.UpdateInPlace:
+			begun = action.DeletePod{Ordinal: a.Ordinal, Pod: a.Pod, Reason: action.DeleteForUpdate, Turn: a.Turn}
 			if pod := j.pods[a.Pod.Name]; !disturbs(a) || pod != nil && j.mayUnblock(pod, a.Ordinal) {
 				continue
 			}
@@ -77,25 +78,25 @@ func (j *judged) updatesBegun() (all []DeletePod) {
 // nothing else, no pod is removed for an update.
 func (j *judged) inPlace() {
 	policy := j.inPlacePolicy()
-	for _, action := range planned[UpdateInPlace](j) {
-		pod := j.pods[action.Pod.Name]
+	for _, act := range planned[action.UpdateInPlace](j) {
+		pod := j.pods[act.Pod.Name]
 		if pod == nil {
 			continue
 		}
 		_, restarts := noted(pod)
 		rolls := j.strategy() == v1.RollingUpdateStatefulSetStrategyType && !j.rests() && (policy != "" || restarts)
-		if may := j.mayTake(pod, action.Ordinal) || j.mayUnblock(pod, action.Ordinal); !rolls || !may || !j.mine(pod) || pod.DeletionTimestamp != nil || j.isMisshapen(action.Ordinal) {
-			j.broke("in place", "%s, which is at %s of a set with policy %q", action, revisionAt(pod), policy)
+		if may := j.mayTake(pod, act.Ordinal) || j.mayUnblock(pod, act.Ordinal); !rolls || !may || !j.mine(pod) || pod.DeletionTimestamp != nil || j.isMisshapen(act.Ordinal) {
+			j.broke("in place", "%s, which is at %s of a set with policy %q", act, revisionAt(pod), policy)
 		}
-		j.changedRight(action, pod)
-		unasked := action.Otherwise == nil && !disturbs(action) && j.Set.Spec.Disruption != nil // no gate is asked about a change of labels
-		if removal := action.Otherwise; !unasked && (removal == nil) != (policy == v1.OnlyInPlaceUpdatePolicyType) || removal != nil && removal.Pod != action.Pod {
-			j.broke("in place or not", "%s, and otherwise %v, with policy %q", action, removal, policy)
+		j.changedRight(act, pod)
+		unasked := act.Otherwise == nil && !disturbs(act) && j.Set.Spec.Disruption != nil // no gate is asked about a change of labels
+		if removal := act.Otherwise; !unasked && (removal == nil) != (policy == v1.OnlyInPlaceUpdatePolicyType) || removal != nil && removal.Pod != act.Pod {
+			j.broke("in place or not", "%s, and otherwise %v, with policy %q", act, removal, policy)
 		}
 	}
-	for _, action := range planned[DeletePod](j) {
-		if policy == v1.OnlyInPlaceUpdatePolicyType && (forUpdate(action) || action.Reason == DeleteUnready || isGivenUp(action)) {
-			j.broke("only in place", "%s", action)
+	for _, act := range planned[action.DeletePod](j) {
+		if policy == v1.OnlyInPlaceUpdatePolicyType && (forUpdate(act) || act.Reason == action.DeleteUnready || isGivenUp(act)) {
+			j.broke("only in place", "%s", act)
 		}
 	}
 	j.endsInPlace()
@@ -104,30 +105,30 @@ func (j *judged) inPlace() {
 
 // changedRight: the pod gets the image and the label of one revision, and the IDs noted are
 // those that its containers have.
-func (j *judged) changedRight(action UpdateInPlace, pod *corev1.Pod) {
-	want, image := j.goal(action.Ordinal), pod.Spec.Containers[0].Image
-	if given, changes := action.Images[pod.Spec.Containers[0].Name]; changes {
+func (j *judged) changedRight(act action.UpdateInPlace, pod *corev1.Pod) {
+	want, image := j.goal(act.Ordinal), pod.Spec.Containers[0].Image
+	if given, changes := act.Images[pod.Spec.Containers[0].Name]; changes {
 		image = given
 	}
-	if label := action.Labels[revisionLabel]; label == nil || *label != want || action.Revision != want || image != j.imageOf(want) {
-		j.broke("what a label says", "%s gets image %s and the labels %v, want those of %s", action, image, action.Labels, want)
+	if label := act.Labels[revisionLabel]; label == nil || *label != want || act.Revision != want || image != j.imageOf(want) {
+		j.broke("what a label says", "%s gets image %s and the labels %v, want those of %s", act, image, act.Labels, want)
 	}
 	changed := pod.DeepCopy()
-	if text := action.Annotations[v1.InPlaceAnnotation]; text != nil {
+	if text := act.Annotations[v1.InPlaceAnnotation]; text != nil {
 		changed.Annotations = map[string]string{v1.InPlaceAnnotation: *text}
 	} else {
 		changed.Annotations = nil
 	}
-	before, now := maps.Clone(action.Images), ids(pod)
+	before, now := maps.Clone(act.Images), ids(pod)
 	for name := range before {
 		before[name] = now[name]
 	}
 	containers, notes := noted(changed)
-	if disturbs(action) && !notes || len(action.Images) > 0 && !maps.Equal(containers, before) {
-		j.broke("noted restarts", "%s notes %v, want %v", action, containers, before)
+	if disturbs(act) && !notes || len(act.Images) > 0 && !maps.Equal(containers, before) {
+		j.broke("noted restarts", "%s notes %v, want %v", act, containers, before)
 	}
 	if old, restarts := noted(pod); restarts && !j.hasActed(pod, old) {
-		j.broke("one restart at a time", "%s, whose containers %v have yet to become others than %v", action, now, old)
+		j.broke("one restart at a time", "%s, whose containers %v have yet to become others than %v", act, now, old)
 	}
 }
 
@@ -166,20 +167,20 @@ func yetToRestart(pod *corev1.Pod) (names []string) {
 // endsInPlace: what was noted goes when each container has another ID, and the node has
 // seen the change.
 func (j *judged) endsInPlace() {
-	for _, action := range planned[EndInPlace](j) {
-		pod := j.pods[action.Pod.Name]
+	for _, act := range planned[action.EndInPlace](j) {
+		pod := j.pods[act.Pod.Name]
 		if pod == nil {
 			continue
 		}
 		before, restarts := noted(pod)
 		for _, name := range yetToRestart(pod) {
-			j.broke("end of a restart", "%s, whose container %s has ID %q, and had %q", action, name, ids(pod)[name], before[name])
+			j.broke("end of a restart", "%s, whose container %s has ID %q, and had %q", act, name, ids(pod)[name], before[name])
 		}
 		if left := j.settling(pod); left > 0 {
-			j.broke("end of a restart", "%s, which has to be ready for %s more", action, left)
+			j.broke("end of a restart", "%s, which has to be ready for %s more", act, left)
 		}
 		if !restarts || pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation {
-			j.broke("end of a restart", "%s, which is seen at generation %d of %d", action, pod.Status.ObservedGeneration, pod.Generation)
+			j.broke("end of a restart", "%s, which is seen at generation %d of %d", act, pod.Status.ObservedGeneration, pod.Generation)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -76,29 +77,29 @@ func (f evidence) isUsable(due dueObject) bool {
 // is changed lacks something.
 func (j *judged) objects() {
 	made := map[identity.ObjectKey]bool{}
-	for _, action := range planned[CreateObject](j) {
-		key := identity.ObjectKey{Kind: action.Object.GetKind(), Name: action.Object.GetName()}
+	for _, act := range planned[action.CreateObject](j) {
+		key := identity.ObjectKey{Kind: act.Object.GetKind(), Name: act.Object.GetName()}
 		if j.Objects[key] != nil || made[key] && !j.doubles() || !j.knows(key) {
-			j.broke("one object", "%s, and there is %v, made so far %v, known: %t", action, j.Objects[key], made, j.knows(key))
+			j.broke("one object", "%s, and there is %v, made so far %v, known: %t", act, j.Objects[key], made, j.knows(key))
 		}
 		made[key] = true
-		j.marked(action.Object, action.Ordinal, action.Template)
+		j.marked(act.Object, act.Ordinal, act.Template)
 	}
-	for _, action := range planned[ApplyObject](j) {
-		key := identity.ObjectKey{Kind: action.Object.GetKind(), Name: action.Object.GetName()}
+	for _, act := range planned[action.ApplyObject](j) {
+		key := identity.ObjectKey{Kind: act.Object.GetKind(), Name: act.Object.GetName()}
 		found := j.Objects[key]
 		switch owner, _, _ := strings.Cut(found.Annotations[ownerNote], "/"); {
 		case owner != j.Set.Name || found.DeletionTimestamp != nil:
-			j.broke("strangers", "%s, which is %v", action, found)
-		case !found.Drifted && found.Annotations[ownerNote] == "web/"+string(j.Set.UID) && found.Annotations[v1.ObjectInputsAnnotation] == action.Object.GetAnnotations()[v1.ObjectInputsAnnotation] && found.Labels[v1.ObjectTemplateLabel] == action.Template:
-			j.broke("idle apply", "%s, which is so", action)
-		case j.Now.Before(found.NotBefore) && contentOf(found.Labels) == contentOf(action.Object.GetLabels()) && found.Labels[v1.ObjectTemplateLabel] == action.Template && found.Annotations[ownerNote] == "web/"+string(j.Set.UID) && j.endsAs(found, action.Template):
-			j.broke("idle apply", "%s before %s", action, found.NotBefore)
+			j.broke("strangers", "%s, which is %v", act, found)
+		case !found.Drifted && found.Annotations[ownerNote] == "web/"+string(j.Set.UID) && found.Annotations[v1.ObjectInputsAnnotation] == act.Object.GetAnnotations()[v1.ObjectInputsAnnotation] && found.Labels[v1.ObjectTemplateLabel] == act.Template:
+			j.broke("idle apply", "%s, which is so", act)
+		case j.Now.Before(found.NotBefore) && contentOf(found.Labels) == contentOf(act.Object.GetLabels()) && found.Labels[v1.ObjectTemplateLabel] == act.Template && found.Annotations[ownerNote] == "web/"+string(j.Set.UID) && j.endsAs(found, act.Template):
+			j.broke("idle apply", "%s before %s", act, found.NotBefore)
 		}
-		if !slices.ContainsFunc(j.plan.Aside, func(chain Chain) bool { return len(chain) == 1 && fmt.Sprint(chain[0]) == fmt.Sprint(action) }) {
-			j.broke("objects aside", "%s, and other things may rest on it", action)
+		if !slices.ContainsFunc(j.plan.Aside, func(chain action.Chain) bool { return len(chain) == 1 && fmt.Sprint(chain[0]) == fmt.Sprint(act) }) {
+			j.broke("objects aside", "%s, and other things may rest on it", act)
 		}
-		j.marked(action.Object, action.Ordinal, action.Template)
+		j.marked(act.Object, act.Ordinal, act.Template)
 	}
 	j.objectsFirst()
 	j.objectsForSuccessors()
@@ -127,11 +128,11 @@ func (j *judged) marked(object *unstructured.Unstructured, ordinal int, template
 func (j *judged) objectsFirst() {
 	for _, chain := range slices.Concat(j.plan.Chains, j.plan.Aside) {
 		made := map[identity.ObjectKey]bool{}
-		for _, action := range chain {
-			switch a := action.(type) {
-			case CreateObject:
+		for _, act := range chain {
+			switch a := act.(type) {
+			case action.CreateObject:
 				made[identity.ObjectKey{Kind: a.Object.GetKind(), Name: a.Object.GetName()}] = true
-			case CreateMember:
+			case action.CreateMember:
 				for _, due := range j.dueObjects(a.Ordinal) {
 					if (!j.isUsable(due) || !j.hasPassword(due)) && (due.set || !made[due.key]) {
 						j.broke("objects first", "%s without %s", a, due.key)
@@ -145,13 +146,13 @@ func (j *judged) objectsFirst() {
 // objectsForSuccessors: no pod is taken away to be created again while an object is lacking that
 // it would need.
 func (j *judged) objectsForSuccessors() {
-	for _, action := range planned[DeletePod](j) {
-		if action.Reason == DeleteFinished || action.Reason == DeleteForScaleDown || action.Reason == DeleteUnrestarted || action.Reason == DeleteUnresized || !j.wanted(action.Ordinal) {
+	for _, act := range planned[action.DeletePod](j) {
+		if act.Reason == action.DeleteFinished || act.Reason == action.DeleteForScaleDown || act.Reason == action.DeleteUnrestarted || act.Reason == action.DeleteUnresized || !j.wanted(act.Ordinal) {
 			continue
 		}
-		for _, due := range j.dueObjects(action.Ordinal) {
+		for _, due := range j.dueObjects(act.Ordinal) {
 			if !j.isUsable(due) || !j.hasPassword(due) {
-				j.broke("objects of successors", "%s without %s", action, due.key)
+				j.broke("objects of successors", "%s without %s", act, due.key)
 			}
 		}
 	}

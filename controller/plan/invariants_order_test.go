@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // asksForOrder is the order of updates that the set asks for, empty if it asks for none.
@@ -94,17 +95,17 @@ func (j *judged) comesLast() {
 		return
 	}
 	taken := map[int]bool{}
-	for _, action := range j.updatesBegun() {
-		taken[action.Ordinal] = true
+	for _, act := range j.updatesBegun() {
+		taken[act.Ordinal] = true
 	}
-	for _, action := range planned[PatchPod](j) {
-		if action.Event != "" && j.operationOn(j.pods[action.Pod.Name]) == "Update" {
-			taken[action.Ordinal] = true
+	for _, act := range planned[action.PatchPod](j) {
+		if act.Event != "" && j.operationOn(j.pods[act.Pod.Name]) == "Update" {
+			taken[act.Ordinal] = true
 		}
 	}
-	for _, action := range planned[SetPodConditions](j) {
-		if takesOut(action) {
-			taken[action.Ordinal] = true
+	for _, act := range planned[action.SetPodConditions](j) {
+		if takesOut(act) {
+			taken[act.Ordinal] = true
 		}
 	}
 	asked := j.takenAsAsked()
@@ -118,13 +119,13 @@ func (j *judged) comesLast() {
 // are asked about that.
 func (j *judged) takenAsAsked() map[int]bool {
 	taken := map[int]bool{}
-	for _, action := range planned[DeletePod](j) {
-		if action.Reason == DeleteAsked {
-			taken[action.Ordinal] = true
+	for _, act := range planned[action.DeletePod](j) {
+		if act.Reason == action.DeleteAsked {
+			taken[act.Ordinal] = true
 		}
 	}
-	for _, action := range planned[PatchPod](j) {
-		if pod := j.pods[action.Pod.Name]; action.Event != "" && j.operationOn(pod) == "Replace" {
+	for _, act := range planned[action.PatchPod](j) {
+		if pod := j.pods[act.Pod.Name]; act.Event != "" && j.operationOn(pod) == "Replace" {
 			taken[j.ordinalOf(pod.Name)] = true
 		}
 	}
@@ -179,7 +180,7 @@ func (j *judged) orderTold(taken map[int]bool) {
 // changesMembership reports whether something is made the set's, or no longer so, before
 // which nothing is decided on it.
 func (j *judged) changesMembership() bool {
-	return len(planned[RepairPod](j))+len(planned[AdoptPod](j))+len(planned[ReleasePod](j))+len(planned[AdoptRevision](j)) > 0
+	return len(planned[action.RepairPod](j))+len(planned[action.AdoptPod](j))+len(planned[action.ReleasePod](j))+len(planned[action.AdoptRevision](j)) > 0
 }
 
 // stalls reports whether the plan says that somebody has to do something.
@@ -195,9 +196,9 @@ func (j *judged) stalls() bool {
 // growthOrder: of the members whose claims could be told to grow, those are that come first.
 func (j *judged) growthOrder() {
 	begun, lacks := map[int]bool{}, map[int]bool{}
-	for _, action := range planned[UpdateClaim](j) {
-		if action.Size != nil || action.AttributesClass != "" {
-			begun[action.Ordinal] = true
+	for _, act := range planned[action.UpdateClaim](j) {
+		if act.Size != nil || act.AttributesClass != "" {
+			begun[act.Ordinal] = true
 		}
 	}
 	j.eachClaim(func(ordinal int, template, claim *corev1.PersistentVolumeClaim) {

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -55,26 +56,26 @@ func (f evidence) lacksOutput(ordinal int, template *corev1.PodTemplateSpec, wit
 
 // outputs: a pod is created when what it names has values, and with these.
 func (j *judged) outputs() {
-	for _, action := range planned[CreateMember](j) {
-		template, with, ok := j.recordedWith(action.Pod.Labels[revisionLabel])
+	for _, act := range planned[action.CreateMember](j) {
+		template, with, ok := j.recordedWith(act.Pod.Labels[revisionLabel])
 		if !ok {
 			continue
 		}
-		due := j.dueOutputs(action.Ordinal, template, with)
+		due := j.dueOutputs(act.Ordinal, template, with)
 		for _, output := range due {
 			value, given := j.givenBy(output)
-			told, has := action.Pod.Annotations[outputNote+output.name]
+			told, has := act.Pod.Annotations[outputNote+output.name]
 			if !given || !has || told != value {
-				j.broke("outputs", "%s has %s=%q (%t), and %s gives %q (%t)", action, output.name, told, has, output.of.key, value, given)
+				j.broke("outputs", "%s has %s=%q (%t), and %s gives %q (%t)", act, output.name, told, has, output.of.key, value, given)
 			}
-			if !readsOutput(action.Pod, output.name) {
-				j.broke("outputs", "%s has no variable %s: %v", action, output.name, action.Pod.Spec.Containers[0].Env)
+			if !readsOutput(act.Pod, output.name) {
+				j.broke("outputs", "%s has no variable %s: %v", act, output.name, act.Pod.Spec.Containers[0].Env)
 			}
 		}
-		for key := range action.Pod.Annotations {
+		for key := range act.Pod.Annotations {
 			name, is := strings.CutPrefix(key, outputNote)
 			if is && !slices.ContainsFunc(due, func(d dueOutput) bool { return d.name == name }) {
-				j.broke("outputs", "%s has %s, which it does not name", action, key)
+				j.broke("outputs", "%s has %s, which it does not name", act, key)
 			}
 		}
 	}
@@ -89,9 +90,9 @@ func readsOutput(pod *corev1.Pod, name string) bool {
 // outputsForSuccessors: no pod is removed for an update while an output has no value that its
 // successor names.
 func (j *judged) outputsForSuccessors() {
-	for _, action := range planned[DeletePod](j) {
-		if action.Reason == DeleteForUpdate && j.wanted(action.Ordinal) && j.lacksOutput(action.Ordinal, &j.Set.Spec.Template, j.Set.Spec.Identity) {
-			j.broke("outputs of successors", "%s, and an object gives nothing: %v", action, j.Objects[identity.ObjectKey{Kind: "Service", Name: j.podName(action.Ordinal) + "-ext"}])
+	for _, act := range planned[action.DeletePod](j) {
+		if act.Reason == action.DeleteForUpdate && j.wanted(act.Ordinal) && j.lacksOutput(act.Ordinal, &j.Set.Spec.Template, j.Set.Spec.Identity) {
+			j.broke("outputs of successors", "%s, and an object gives nothing: %v", act, j.Objects[identity.ObjectKey{Kind: "Service", Name: j.podName(act.Ordinal) + "-ext"}])
 		}
 	}
 }

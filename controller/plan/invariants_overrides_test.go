@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // overrideOf is the override that is for a member, nil if there is none.
@@ -87,33 +88,33 @@ func (f evidence) claimTemplate(i, ordinal int) *corev1.PersistentVolumeClaim {
 // overridden: a member is created as its override says, its claims too, and its pod notes that
 // it is; who is removed for an override has another one.
 func (j *judged) overridden() {
-	for _, action := range planned[CreateMember](j) {
-		due := j.dueShape(action.Ordinal)
-		if got := shapeOf(action.Pod); got != due {
-			j.broke("override of member", "pod %s is created as %s, want %s", action.Pod.Name, got, due)
+	for _, act := range planned[action.CreateMember](j) {
+		due := j.dueShape(act.Ordinal)
+		if got := shapeOf(act.Pod); got != due {
+			j.broke("override of member", "pod %s is created as %s, want %s", act.Pod.Name, got, due)
 		}
-		if note := action.Pod.Annotations[v1.OverrideAnnotation]; (note == "") != (due == plainShape) {
-			j.broke("noted override", "pod %s is created as %s with the note %q", action.Pod.Name, due, note)
+		if note := act.Pod.Annotations[v1.OverrideAnnotation]; (note == "") != (due == plainShape) {
+			j.broke("noted override", "pod %s is created as %s with the note %q", act.Pod.Name, due, note)
 		}
-		for _, claim := range action.Claims {
+		for _, claim := range act.Claims {
 			for i, template := range j.Set.Spec.VolumeClaimTemplates {
-				want := j.claimTemplate(i, action.Ordinal).Spec.Resources.Requests.Storage()
-				if claim.Name == j.claimName(template.Name, action.Ordinal) && claim.Spec.Resources.Requests.Storage().Cmp(*want) != 0 {
+				want := j.claimTemplate(i, act.Ordinal).Spec.Resources.Requests.Storage()
+				if claim.Name == j.claimName(template.Name, act.Ordinal) && claim.Spec.Resources.Requests.Storage().Cmp(*want) != 0 {
 					j.broke("override of claim", "claim %s is created with %s, want %s", claim.Name, claim.Spec.Resources.Requests.Storage(), want)
 				}
 			}
 		}
 	}
-	for _, action := range planned[DeletePod](j) {
-		if action.Reason != DeleteForOverride {
+	for _, act := range planned[action.DeletePod](j) {
+		if act.Reason != action.DeleteForOverride {
 			continue
 		}
 		name := ""
-		if override := j.overrideOf(action.Ordinal); override != nil && j.dueShape(action.Ordinal) != plainShape {
+		if override := j.overrideOf(act.Ordinal); override != nil && j.dueShape(act.Ordinal) != plainShape {
 			name = override.Name
 		}
-		if action.Override != name {
-			j.broke("named override", "%s, and the member is to have %q", action, name)
+		if act.Override != name {
+			j.broke("named override", "%s, and the member is to have %q", act, name)
 		}
 	}
 }
@@ -121,8 +122,8 @@ func (j *judged) overridden() {
 // sameNote checks that the notes of pods tell overrides apart by what these say, and by nothing
 // else.
 func (j *judged) sameNote(notes map[string]string) {
-	for _, action := range planned[CreateMember](j) {
-		shape, note := shapeOf(action.Pod), action.Pod.Annotations[v1.OverrideAnnotation]
+	for _, act := range planned[action.CreateMember](j) {
+		shape, note := shapeOf(act.Pod), act.Pod.Annotations[v1.OverrideAnnotation]
 		if before, known := notes[shape]; known && before != note {
 			j.broke("noted override", "a pod like %s has the note %q, and had %q", shape, note, before)
 		}

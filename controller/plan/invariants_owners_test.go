@@ -12,17 +12,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
 // keepsClaims: no pod is removed that has a claim which stays and would be deleted with the pod or
 // the set.
 func (j *judged) keepsClaims() {
-	for _, action := range planned[DeletePod](j) {
+	for _, act := range planned[action.DeletePod](j) {
 		for _, claim := range j.Claims {
-			if owner := j.exposing(claim); owner != "" && !j.isShared(claim) && strings.HasSuffix(claim.Name, "-"+action.Pod.Name) {
+			if owner := j.exposing(claim); owner != "" && !j.isShared(claim) && strings.HasSuffix(claim.Name, "-"+act.Pod.Name) {
 				j.broke("claim of pod", "pod %s is removed (%s) although claim %s stays and belongs to %s",
-					action.Pod.Name, action.Reason, claim.Name, owner)
+					act.Pod.Name, act.Reason, claim.Name, owner)
 			}
 		}
 	}
@@ -78,7 +79,7 @@ func removesOwners(world World, p Plan) Plan {
 			continue
 		}
 		if _, ordinal, _ := identity.ParsePodName(claim.Name); f.member(ordinal) != nil {
-			p.Chains = append(slices.Clone(p.Chains), Chain{DeletePod{Ordinal: ordinal, Pod: exact(f.member(ordinal)), Reason: DeleteAsked}})
+			p.Chains = append(slices.Clone(p.Chains), action.Chain{action.DeletePod{Ordinal: ordinal, Pod: action.Exact(f.member(ordinal)), Reason: action.DeleteAsked}})
 			return p
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // isPaused reports whether the set's updates are paused.
@@ -28,14 +29,14 @@ func (j *judged) tracking() {
 	if j.undecided() || j.Set.DeletionTimestamp != nil {
 		return
 	}
-	for _, action := range planned[DeletePod](j) {
-		if j.rests() && (forUpdate(action) || action.Reason == DeleteUnready) {
-			j.broke("paused", "%s", action)
+	for _, act := range planned[action.DeletePod](j) {
+		if j.rests() && (forUpdate(act) || act.Reason == action.DeleteUnready) {
+			j.broke("paused", "%s", act)
 		}
 	}
-	for _, action := range planned[PatchPod](j) {
-		if text := action.Annotations["apps.statefulset.dev/disruption"]; j.rests() && text != nil && strings.Contains(*text, `"Update"`) {
-			j.broke("paused", "%s", action)
+	for _, act := range planned[action.PatchPod](j) {
+		if text := act.Annotations["apps.statefulset.dev/disruption"]; j.rests() && text != nil && strings.Contains(*text, `"Update"`) {
+			j.broke("paused", "%s", act)
 		}
 	}
 	before, now, updated := j.Set.Status.Rollout, j.plan.Status.Rollout, j.plan.Status.UpdateRevision
@@ -64,13 +65,13 @@ func (j *judged) tracking() {
 			j.broke("superseded", "member %d is at %s, and the status names %+v", ordinal, at, now.Superseded)
 		}
 	}
-	for _, action := range planned[CreateMember](j) {
+	for _, act := range planned[action.CreateMember](j) {
 		want := j.currentRevision(updated)
-		if j.byRecord() && !j.goesBack() && j.isAbovePartition(action.Ordinal) && j.isReached(action.Ordinal) {
+		if j.byRecord() && !j.goesBack() && j.isAbovePartition(act.Ordinal) && j.isReached(act.Ordinal) {
 			want = updated
 		}
-		if got := action.Pod.Labels["controller-revision-hash"]; got != want && (j.byRecord() || j.goesBack()) {
-			j.broke("tracked creation", "pod %s is created at %s, want %s", action.Pod.Name, got, want)
+		if got := act.Pod.Labels["controller-revision-hash"]; got != want && (j.byRecord() || j.goesBack()) {
+			j.broke("tracked creation", "pod %s is created at %s, want %s", act.Pod.Name, got, want)
 		}
 	}
 	for _, r := range slices.Concat(now.Released, now.Superseded) {

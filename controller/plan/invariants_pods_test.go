@@ -10,16 +10,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // creates: only wanted members are created, under their own name, labels and owner,
 // and only when no pod of the name is left, whoever's it is.
 func (j *judged) creates() {
 	created := map[string]bool{}
-	for _, action := range planned[CreateMember](j) {
-		pod := action.Pod
-		if pod.Name != j.podName(action.Ordinal) || !j.wanted(action.Ordinal) || created[pod.Name] {
-			j.broke("member", "pod %s is created for ordinal %d of %v", pod.Name, action.Ordinal, j.ordinals)
+	for _, act := range planned[action.CreateMember](j) {
+		pod := act.Pod
+		if pod.Name != j.podName(act.Ordinal) || !j.wanted(act.Ordinal) || created[pod.Name] {
+			j.broke("member", "pod %s is created for ordinal %d of %v", pod.Name, act.Ordinal, j.ordinals)
 		}
 		created[pod.Name] = true
 		if old := j.pods[pod.Name]; old != nil {
@@ -34,13 +35,13 @@ func (j *judged) creates() {
 // createsInOrder: an ordered set creates one member at a time, and none while one
 // of a lower ordinal does not serve, but for one that is being replaced out of turn.
 func (j *judged) createsInOrder() {
-	creates := slices.DeleteFunc(planned[CreateMember](j), func(a CreateMember) bool { return a.Ordinal == j.named() })
+	creates := slices.DeleteFunc(planned[action.CreateMember](j), func(a action.CreateMember) bool { return a.Ordinal == j.named() })
 	if !j.ordered() || len(creates) == 0 {
 		return
 	}
 	scaled := len(creates)
-	for _, action := range planned[DeletePod](j) {
-		if !forUpdate(action) && action.Reason != DeleteAsked && !isGivenUp(action) && action.Ordinal != j.named() {
+	for _, act := range planned[action.DeletePod](j) {
+		if !forUpdate(act) && act.Reason != action.DeleteAsked && !isGivenUp(act) && act.Ordinal != j.named() {
 			scaled++
 		}
 	}
@@ -62,7 +63,7 @@ func (j *judged) recreatesAtOnce() {
 	}
 	steps := 0
 	for _, step := range j.plan.Steps() {
-		if slices.ContainsFunc(step, func(action Action) bool { a, ok := action.(DeletePod); return ok && forUpdate(a) }) {
+		if slices.ContainsFunc(step, func(act action.Action) bool { a, ok := act.(action.DeletePod); return ok && forUpdate(a) }) {
 			steps++
 		}
 	}
@@ -78,21 +79,21 @@ func (j *judged) chains() {
 		for len(chain) > 1 && isCreateObject(chain[0]) {
 			chain = chain[1:]
 		}
-		update := !slices.ContainsFunc(chain, func(action Action) bool { return !advancesUpdate(action) })
+		update := !slices.ContainsFunc(chain, func(act action.Action) bool { return !advancesUpdate(act) })
 		if inOrder := update && j.ordered() && j.strategy() == v1.RollingUpdateStatefulSetStrategyType; len(chain) > 1 && !inOrder {
 			j.broke("chains", "one refusal would hold up the rest of %v", chain)
 		}
 	}
 }
 
-func isCreateObject(action Action) bool { _, is := action.(CreateObject); return is }
+func isCreateObject(act action.Action) bool { _, is := act.(action.CreateObject); return is }
 
 // advancesUpdate reports whether an action is one of those that an update is made of.
-func advancesUpdate(action Action) bool {
-	switch a := action.(type) {
-	case DeletePod:
+func advancesUpdate(act action.Action) bool {
+	switch a := act.(type) {
+	case action.DeletePod:
 		return forUpdate(a)
-	case UpdateInPlace, PatchPod, SetPodConditions:
+	case action.UpdateInPlace, action.PatchPod, action.SetPodConditions:
 		return true
 	default:
 		return false
@@ -102,13 +103,13 @@ func advancesUpdate(action Action) bool {
 // membership: only what nobody controls and matches is adopted, only what does not
 // match is released, and only the labels of members are repaired.
 func (j *judged) membership() {
-	for _, action := range planned[AdoptPod](j) {
-		if pod := j.pods[action.Pod.Name]; pod != nil && (!j.mine(pod) || metav1.GetControllerOfNoCopy(pod) != nil) {
+	for _, act := range planned[action.AdoptPod](j) {
+		if pod := j.pods[act.Pod.Name]; pod != nil && (!j.mine(pod) || metav1.GetControllerOfNoCopy(pod) != nil) {
 			j.broke("membership", "pod %s is adopted", pod.Name)
 		}
 	}
-	for _, action := range planned[ReleasePod](j) {
-		pod := j.pods[action.Pod.Name]
+	for _, act := range planned[action.ReleasePod](j) {
+		pod := j.pods[act.Pod.Name]
 		if pod == nil {
 			continue
 		}
@@ -116,8 +117,8 @@ func (j *judged) membership() {
 			j.broke("membership", "pod %s is released", pod.Name)
 		}
 	}
-	for _, action := range planned[RepairPod](j) {
-		if pod := j.pods[action.Pod.Name]; pod != nil && (!j.mine(pod) || pod.Labels["statefulset.kubernetes.io/pod-name"] == pod.Name) {
+	for _, act := range planned[action.RepairPod](j) {
+		if pod := j.pods[act.Pod.Name]; pod != nil && (!j.mine(pod) || pod.Labels["statefulset.kubernetes.io/pod-name"] == pod.Name) {
 			j.broke("membership", "pod %s is relabelled", pod.Name)
 		}
 	}
@@ -126,45 +127,45 @@ func (j *judged) membership() {
 // deletes: every removal is of a member that is not on its way already, and for
 // the reason that it gives.
 func (j *judged) deletes() {
-	for _, action := range planned[DeletePod](j) {
-		pod := j.pods[action.Pod.Name]
+	for _, act := range planned[action.DeletePod](j) {
+		pod := j.pods[act.Pod.Name]
 		if pod == nil {
 			continue
 		}
 		ordinal := j.ordinalOf(pod.Name)
-		if !j.mine(pod) || pod.DeletionTimestamp != nil || ordinal != action.Ordinal {
-			j.broke("delete", "%s, which is owned by %v, labelled %v, terminating since %v", action, pod.OwnerReferences, pod.Labels, pod.DeletionTimestamp)
+		if !j.mine(pod) || pod.DeletionTimestamp != nil || ordinal != act.Ordinal {
+			j.broke("delete", "%s, which is owned by %v, labelled %v, terminating since %v", act, pod.OwnerReferences, pod.Labels, pod.DeletionTimestamp)
 		}
 		ok := false
-		switch action.Reason {
-		case DeleteForScaleDown:
+		switch act.Reason {
+		case action.DeleteForScaleDown:
 			ok = !j.wanted(ordinal)
-		case DeleteFinished:
+		case action.DeleteFinished:
 			ok = pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
-		case DeleteForUpdate:
+		case action.DeleteForUpdate:
 			ok = j.mayTake(pod, ordinal) && pod.Labels["controller-revision-hash"] != j.plan.Status.UpdateRevision
-		case DeleteForRollback:
+		case action.DeleteForRollback:
 			ok = j.goesBack() && j.wanted(ordinal) && pod.Labels["controller-revision-hash"] == j.plan.Status.UpdateRevision
-		case DeleteMisshapen:
+		case action.DeleteMisshapen:
 			ok = j.mayTake(pod, ordinal) && j.isMountingOtherwise(ordinal)
-		case DeleteForOverride:
+		case action.DeleteForOverride:
 			ok = j.mayTake(pod, ordinal) && j.isOverridden(ordinal)
-		case DeleteAsked:
+		case action.DeleteAsked:
 			ok = j.wanted(ordinal) && j.asked(pod)
-		case DeleteUnrestarted, DeleteUnresized:
+		case action.DeleteUnrestarted, action.DeleteUnresized:
 			ok = j.isVain(pod, ordinal)
-		case DeleteUnready:
+		case action.DeleteUnready:
 			ok = j.mayUnblock(pod, ordinal)
 		}
 		if !ok {
-			j.broke("reason to delete", "%s", action)
+			j.broke("reason to delete", "%s", act)
 		}
 	}
 }
 
 // forUpdate reports whether a pod is removed because it is otherwise than a new one would be.
-func forUpdate(action DeletePod) bool {
-	return action.Reason == DeleteForUpdate || action.Reason == DeleteMisshapen || action.Reason == DeleteForOverride || action.Reason == DeleteForRollback
+func forUpdate(act action.DeletePod) bool {
+	return act.Reason == action.DeleteForUpdate || act.Reason == action.DeleteMisshapen || act.Reason == action.DeleteForOverride || act.Reason == action.DeleteForRollback
 }
 
 // mayTake reports whether an update may remove a pod now: where it goes by the status, that
@@ -197,10 +198,10 @@ func (j *judged) mayUpdate(pod *corev1.Pod, ordinal int) bool {
 	}
 }
 
-func (j *judged) allServe(action DeletePod) {
+func (j *judged) allServe(act action.DeletePod) {
 	for _, ordinal := range j.ordinals {
 		if !j.serves(ordinal) && !j.isLeaving(ordinal) {
-			j.broke("predecessor", "%s while member %d does not serve", action, ordinal)
+			j.broke("predecessor", "%s while member %d does not serve", act, ordinal)
 		}
 	}
 }
@@ -211,7 +212,7 @@ func (j *judged) updatesInPeace() {
 	if !j.ordered() || j.strategy() != v1.RollingUpdateStatefulSetStrategyType {
 		return
 	}
-	for _, action := range j.updatesBegun() {
-		j.allServe(action)
+	for _, act := range j.updatesBegun() {
+		j.allServe(act)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // atATime is how many members may start at a time, and false if the set has no bound.
@@ -75,7 +76,7 @@ func (j *judged) rate() {
 	if !bounded {
 		return
 	}
-	starting, creates := len(j.starters()), planned[CreateMember](j)
+	starting, creates := len(j.starters()), planned[action.CreateMember](j)
 	if len(creates) > 0 && starting+len(creates) > limit {
 		j.broke("rate of creation", "%d members are created while %d are starting, and %d may be", len(creates), starting, limit)
 	}
@@ -85,8 +86,8 @@ func (j *judged) rate() {
 			going++
 		}
 	}
-	for _, action := range planned[DeletePod](j) {
-		if action.Reason == DeleteForScaleDown {
+	for _, act := range planned[action.DeletePod](j) {
+		if act.Reason == action.DeleteForScaleDown {
 			removals++
 		}
 	}
@@ -97,17 +98,17 @@ func (j *judged) rate() {
 }
 
 // rateUsed looks at sets whose members nothing else keeps from being created.
-func (j *judged) rateUsed(room int, creates []CreateMember) {
-	if len(j.Set.Spec.VolumeClaimTemplates) > 0 || j.undecided() || j.Set.DeletionTimestamp != nil || j.strategy() == v1.RecreateStatefulSetStrategyType || len(planned[AdoptPod](j))+len(planned[AdoptRevision](j)) > 0 || j.awaitsRelease() {
+func (j *judged) rateUsed(room int, creates []action.CreateMember) {
+	if len(j.Set.Spec.VolumeClaimTemplates) > 0 || j.undecided() || j.Set.DeletionTimestamp != nil || j.strategy() == v1.RecreateStatefulSetStrategyType || len(planned[action.AdoptPod](j))+len(planned[action.AdoptRevision](j)) > 0 || j.awaitsRelease() {
 		return
 	}
 	last := -1
-	for _, action := range creates {
-		last = max(last, action.Ordinal)
+	for _, act := range creates {
+		last = max(last, act.Ordinal)
 	}
 	room -= j.preparing(creates)
 	for _, ordinal := range j.lacking() {
-		created := slices.ContainsFunc(creates, func(a CreateMember) bool { return a.Ordinal == ordinal })
+		created := slices.ContainsFunc(creates, func(a action.CreateMember) bool { return a.Ordinal == ordinal })
 		if created || j.pods[j.podName(ordinal)] != nil || j.mayBeUnrenderable(ordinal) {
 			continue
 		}
@@ -122,13 +123,13 @@ func (j *judged) rateUsed(room int, creates []CreateMember) {
 
 // preparing is how many members have taken their turn without a pod, because what it needs of an
 // object is there only when the object is.
-func (j *judged) preparing(creates []CreateMember) int {
+func (j *judged) preparing(creates []action.CreateMember) int {
 	turns := map[int]bool{}
-	for _, action := range planned[CreateObject](j) {
-		turns[action.Ordinal] = action.Ordinal >= 0 && j.pods[j.podName(action.Ordinal)] == nil
+	for _, act := range planned[action.CreateObject](j) {
+		turns[act.Ordinal] = act.Ordinal >= 0 && j.pods[j.podName(act.Ordinal)] == nil
 	}
-	for _, action := range creates {
-		delete(turns, action.Ordinal)
+	for _, act := range creates {
+		delete(turns, act.Ordinal)
 	}
 	maps.DeleteFunc(turns, func(_ int, is bool) bool { return !is })
 	return len(turns)

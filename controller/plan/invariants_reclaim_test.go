@@ -12,6 +12,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/controller/plan/action"
 )
 
 const (
@@ -89,7 +91,7 @@ func (f evidence) fate(claim *corev1.PersistentVolumeClaim) (fate fateOf, due ti
 
 // undisturbed reports whether the plan decides about what is beside the members.
 func (j *judged) undisturbed() bool {
-	return !j.undecided() && j.Set.DeletionTimestamp == nil && !j.builtinAlive() && len(planned[AdoptPod](j))+len(planned[AdoptRevision](j)) == 0
+	return !j.undecided() && j.Set.DeletionTimestamp == nil && !j.builtinAlive() && len(planned[action.AdoptPod](j))+len(planned[action.AdoptRevision](j)) == 0
 }
 
 // reclaims: a claim is deleted when the set asks for it, its member has been away for as long as
@@ -102,21 +104,21 @@ func (j *judged) reclaims() {
 		want[fate] = append(want[fate], name)
 	}
 	got := map[fateOf][]string{}
-	for _, action := range planned[DeleteClaim](j) {
-		got[goes] = append(got[goes], action.Claim.Name)
+	for _, act := range planned[action.DeleteClaim](j) {
+		got[goes] = append(got[goes], act.Claim.Name)
 	}
-	for _, action := range planned[MarkClaim](j) {
-		value, noted := action.Annotations[retiredNote]
+	for _, act := range planned[action.MarkClaim](j) {
+		value, noted := act.Annotations[retiredNote]
 		switch {
 		case noted && value == nil:
-			got[returns] = append(got[returns], action.Claim.Name)
+			got[returns] = append(got[returns], act.Claim.Name)
 		case noted:
-			got[retires] = append(got[retires], action.Claim.Name)
+			got[retires] = append(got[retires], act.Claim.Name)
 			if at, err := time.Parse(time.RFC3339, *value); err != nil || at.Before(j.Now) || at.Sub(j.Now) >= time.Second {
-				j.broke("retired since", "claim %s is noted to be retired at %s, and it is %s", action.Claim.Name, *value, j.Now)
+				j.broke("retired since", "claim %s is noted to be retired at %s, and it is %s", act.Claim.Name, *value, j.Now)
 			}
 		default:
-			j.ownedNow(action)
+			j.ownedNow(act)
 		}
 	}
 	for fate, rule := range map[fateOf]string{goes: "reclaim", returns: "returns", retires: "retires"} {
@@ -133,10 +135,10 @@ func (j *judged) reclaims() {
 	if n := len(got[goes]); n > 16 {
 		j.broke("reclaim", "%d claims are deleted at once", n)
 	}
-	for _, action := range planned[CreateMember](j) {
+	for _, act := range planned[action.CreateMember](j) {
 		for _, template := range j.Set.Spec.VolumeClaimTemplates {
-			if claim := j.claims[j.claimName(template.Name, action.Ordinal)]; claim != nil && claim.Annotations[retiredNote] != "" {
-				j.broke("returns first", "%s although claim %s is to be deleted", action, claim.Name)
+			if claim := j.claims[j.claimName(template.Name, act.Ordinal)]; claim != nil && claim.Annotations[retiredNote] != "" {
+				j.broke("returns first", "%s although claim %s is to be deleted", act, claim.Name)
 			}
 		}
 	}
@@ -146,26 +148,26 @@ func (j *judged) reclaims() {
 
 // changesClaims reports whether claims are changed otherwise.
 func (j *judged) changesClaims() bool {
-	return len(planned[UpdateClaim](j))+len(planned[SetClaimOwners](j)) > 0
+	return len(planned[action.UpdateClaim](j))+len(planned[action.SetClaimOwners](j)) > 0
 }
 
 // ownedNow: a claim is noted to be the set's while a pod of its member mounts it.
-func (j *judged) ownedNow(action MarkClaim) {
-	if action.As == ClaimGiven {
+func (j *judged) ownedNow(act action.MarkClaim) {
+	if act.As == action.ClaimGiven {
 		return // which is seen elsewhere
 	}
-	claim, pod := j.claims[action.Claim.Name], j.member(action.Ordinal)
-	value := action.Annotations[ownerNote]
+	claim, pod := j.claims[act.Claim.Name], j.member(act.Ordinal)
+	value := act.Annotations[ownerNote]
 	_, asked := j.afterSeconds()
 	switch {
 	case !asked || claim == nil || value == nil || *value != "web/"+string(j.Set.UID):
-		j.broke("owned", "%s, with %v", action, action.Annotations)
+		j.broke("owned", "%s, with %v", act, act.Annotations)
 	case pod == nil || !slices.Contains(mounts(pod), claim.Name):
-		j.broke("owned", "%s, which no pod of member %d mounts", action, action.Ordinal)
+		j.broke("owned", "%s, which no pod of member %d mounts", act, act.Ordinal)
 	case slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return !j.ours(ref) && *ref.Controller }):
-		j.broke("owned", "%s, which somebody else controls", action)
+		j.broke("owned", "%s, which somebody else controls", act)
 	case claim.Annotations[ownerNote] == *value:
-		j.broke("idle write", "%s, which is so noted", action)
+		j.broke("idle write", "%s, which is so noted", act)
 	}
 }
 
@@ -180,14 +182,14 @@ func (f evidence) lacksNote(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod
 
 // ownedFirst: a member goes only when its claims say whose they are.
 func (j *judged) ownedFirst() {
-	for _, action := range planned[DeletePod](j) {
-		if action.Reason != DeleteForScaleDown {
+	for _, act := range planned[action.DeletePod](j) {
+		if act.Reason != action.DeleteForScaleDown {
 			continue
 		}
 		for _, template := range j.Set.Spec.VolumeClaimTemplates {
-			claim := j.claims[j.claimName(template.Name, action.Ordinal)]
-			if claim != nil && j.Rivals[template.Name] == "" && j.lacksNote(claim, j.pods[action.Pod.Name]) {
-				j.broke("owned first", "%s before claim %s says whose it is", action, claim.Name)
+			claim := j.claims[j.claimName(template.Name, act.Ordinal)]
+			if claim != nil && j.Rivals[template.Name] == "" && j.lacksNote(claim, j.pods[act.Pod.Name]) {
+				j.broke("owned first", "%s before claim %s says whose it is", act, claim.Name)
 			}
 		}
 	}

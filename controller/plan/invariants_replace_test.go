@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // asked reports whether the status before the plan names a pod as one to be replaced.
@@ -26,37 +27,37 @@ func (f evidence) asked(pod *corev1.Pod) bool {
 // to others.
 func (j *judged) replaced() {
 	taken, begun, latest, any := map[int]bool{}, map[int]bool{}, -1, false
-	for _, action := range j.updatesBegun() {
-		if j.serves(action.Ordinal) {
-			taken[action.Ordinal] = true
+	for _, act := range j.updatesBegun() {
+		if j.serves(act.Ordinal) {
+			taken[act.Ordinal] = true
 		}
 	}
-	for _, action := range planned[DeletePod](j) {
-		if action.Reason != DeleteAsked {
+	for _, act := range planned[action.DeletePod](j) {
+		if act.Reason != action.DeleteAsked {
 			continue
 		}
-		if _, broken := unreadySince(j.pods[action.Pod.Name]); broken {
+		if _, broken := unreadySince(j.pods[act.Pod.Name]); broken {
 			continue
 		}
 		if j.ordered() {
-			j.allServe(action)
+			j.allServe(act)
 		}
 		any = true
-		if j.serves(action.Ordinal) {
-			taken[action.Ordinal] = true
+		if j.serves(act.Ordinal) {
+			taken[act.Ordinal] = true
 		}
-		if j.isLeaving(action.Ordinal) {
+		if j.isLeaving(act.Ordinal) {
 			continue // its turn was when it was asked about
 		}
-		if latest < 0 || j.precedes(latest, action.Ordinal) {
-			latest = action.Ordinal
+		if latest < 0 || j.precedes(latest, act.Ordinal) {
+			latest = act.Ordinal
 		}
 	}
 	if !any {
 		return
 	}
-	for _, action := range j.actions() {
-		if pod := j.askedOrDrained(action); pod != nil {
+	for _, act := range j.actions() {
+		if pod := j.askedOrDrained(act); pod != nil {
 			begun[j.ordinalOf(pod.Name)] = true // for an update, which comes before a request
 		}
 	}

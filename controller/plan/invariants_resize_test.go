@@ -11,10 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // disturbs reports whether a change of a pod is more than one of labels and annotations.
-func disturbs(a UpdateInPlace) bool { return len(a.Images)+len(a.Sidecars)+len(a.Resized) > 0 }
+func disturbs(a action.UpdateInPlace) bool { return len(a.Images)+len(a.Sidecars)+len(a.Resized) > 0 }
 
 // notedResources are the resources that the annotation of a pod names, by container.
 func notedResources(pod *corev1.Pod) map[string]corev1.ResourceRequirements {
@@ -71,9 +72,9 @@ func (j *judged) templateOf(name string) *corev1.PodTemplateSpec {
 		} `json:"spec"`
 	}
 	revision := j.revisions[name]
-	for _, action := range planned[CreateRevision](j) {
-		if action.Revision.Name == name {
-			revision = action.Revision
+	for _, act := range planned[action.CreateRevision](j) {
+		if act.Revision.Name == name {
+			revision = act.Revision
 		}
 	}
 	if revision == nil || json.Unmarshal(revision.Data.Raw, &recorded) != nil || len(recorded.Spec.Template.Spec.Containers) == 0 {
@@ -86,40 +87,40 @@ func (j *judged) templateOf(name string) *corev1.PodTemplateSpec {
 // gives its containers, and where nothing may be removed, nothing is instead. What has not been
 // seen to be done stays noted. A pod about which nothing is noted has what its revision gives.
 func (j *judged) resizes() {
-	for _, action := range planned[ResizePod](j) {
-		pod := j.pods[action.Pod.Name]
+	for _, act := range planned[action.ResizePod](j) {
+		pod := j.pods[act.Pod.Name]
 		if pod == nil {
 			continue
 		}
 		_, is := noted(pod)
 		template := j.templateOf(pod.Labels[revisionLabel])
-		if !is || !j.mine(pod) || pod.DeletionTimestamp != nil || !j.wanted(action.Ordinal) {
-			j.broke("resize", "%s, which has the annotations %v", action, pod.Annotations)
+		if !is || !j.mine(pod) || pod.DeletionTimestamp != nil || !j.wanted(act.Ordinal) {
+			j.broke("resize", "%s, which has the annotations %v", act, pod.Annotations)
 		}
-		for name, given := range action.Containers {
+		for name, given := range act.Containers {
 			if template != nil && !includes(effective(template.Spec.Containers[0].Resources), given) {
-				j.broke("what a resize gives", "%s gives %s %v, and revision %s %v", action, name, given, pod.Labels[revisionLabel], template.Spec.Containers[0].Resources)
+				j.broke("what a resize gives", "%s gives %s %v, and revision %s %v", act, name, given, pod.Labels[revisionLabel], template.Spec.Containers[0].Resources)
 			}
 		}
 		mayNot := j.rests() || j.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType || j.strategy() == v1.OnDeleteStatefulSetStrategyType
-		if removal := action.Otherwise; removal != nil && (mayNot || removal.Pod != action.Pod || removal.Reason != DeleteUnresized) {
-			j.broke("resize or not", "%s, and otherwise %v", action, removal)
+		if removal := act.Otherwise; removal != nil && (mayNot || removal.Pod != act.Pod || removal.Reason != action.DeleteUnresized) {
+			j.broke("resize or not", "%s, and otherwise %v", act, removal)
 		}
 	}
-	for _, action := range planned[UpdateInPlace](j) {
-		if pod := j.pods[action.Pod.Name]; pod != nil {
-			j.notesResize(action, pod)
+	for _, act := range planned[action.UpdateInPlace](j) {
+		if pod := j.pods[act.Pod.Name]; pod != nil {
+			j.notesResize(act, pod)
 		}
 	}
-	for _, action := range planned[EndInPlace](j) {
-		pod := j.pods[action.Pod.Name]
+	for _, act := range planned[action.EndInPlace](j) {
+		pod := j.pods[act.Pod.Name]
 		if pod == nil || len(pod.Status.ContainerStatuses) == 0 {
 			continue
 		}
 		resources := pod.Status.ContainerStatuses[0].Resources
 		for name, want := range notedResources(pod) {
 			if slices.ContainsFunc(pod.Status.Conditions, isOfResize) || !includes(pod.Spec.Containers[0].Resources, want) || resources == nil || !includes(*resources, want) {
-				j.broke("end of a resize", "%s, whose container %s has %v of %v, with the conditions %v", action, name, resources, want, pod.Status.Conditions)
+				j.broke("end of a resize", "%s, whose container %s has %v of %v, with the conditions %v", act, name, resources, want, pod.Status.Conditions)
 			}
 		}
 	}
@@ -127,14 +128,14 @@ func (j *judged) resizes() {
 }
 
 // notesResize: the resources that differ between two revisions are noted, with those of before.
-func (j *judged) notesResize(action UpdateInPlace, pod *corev1.Pod) {
+func (j *judged) notesResize(act action.UpdateInPlace, pod *corev1.Pod) {
 	changed := pod.DeepCopy()
 	changed.Annotations = map[string]string{}
-	if text := action.Annotations[v1.InPlaceAnnotation]; text != nil {
+	if text := act.Annotations[v1.InPlaceAnnotation]; text != nil {
 		changed.Annotations[v1.InPlaceAnnotation] = *text
 	}
 	now, before := notedResources(changed), notedResources(pod)
-	from, to := j.templateOf(pod.Labels[revisionLabel]), j.templateOf(action.Revision)
+	from, to := j.templateOf(pod.Labels[revisionLabel]), j.templateOf(act.Revision)
 	if from == nil || to == nil {
 		return
 	}
@@ -147,7 +148,7 @@ func (j *judged) notesResize(action UpdateInPlace, pod *corev1.Pod) {
 			was, got := lists[2][resource], lists[1][resource]
 			_, open := lists[0][resource]
 			if (open || !was.Equal(want)) && !got.Equal(want) {
-				j.broke("noted resize", "%s notes %s %s, and revision %s gives %s; of before is noted %v", action, resource, got.String(), action.Revision, want.String(), before)
+				j.broke("noted resize", "%s notes %s %s, and revision %s gives %s; of before is noted %v", act, resource, got.String(), act.Revision, want.String(), before)
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -93,19 +94,19 @@ func (j *judged) retired() {
 		want[fate] = append(want[fate], textOf(key))
 	}
 	got := map[fateOf][]string{}
-	for _, action := range planned[DeleteObject](j) {
-		got[goes] = append(got[goes], action.Kind.Kind+"/"+action.At.Name)
+	for _, act := range planned[action.DeleteObject](j) {
+		got[goes] = append(got[goes], act.Kind.Kind+"/"+act.At.Name)
 	}
-	for _, action := range planned[MarkObject](j) {
+	for _, act := range planned[action.MarkObject](j) {
 		as := returns
-		if note := action.Note(); note != nil {
+		if note := act.Note(); note != nil {
 			as = retires
 			at, err := time.Parse(time.RFC3339, *note)
 			if removed := j.isRemoval(at); err != nil || !removed && (at.Before(j.Now) || at.Sub(j.Now) >= time.Second) {
-				j.broke("object retired since", "%s is noted to be retired at %s, and it is %s", action, *note, j.Now)
+				j.broke("object retired since", "%s is noted to be retired at %s, and it is %s", act, *note, j.Now)
 			}
 		}
-		got[as] = append(got[as], action.Kind.Kind+"/"+action.At.Name)
+		got[as] = append(got[as], act.Kind.Kind+"/"+act.At.Name)
 	}
 	for fate, rule := range map[fateOf]string{goes: "object reclaim", returns: "object returns", retires: "object retires"} {
 		slices.Sort(got[fate])
@@ -122,11 +123,11 @@ func (j *judged) retired() {
 	if n := len(got[goes]); n > 16 {
 		j.broke("object reclaim", "%d objects are deleted at once", n)
 	}
-	for _, action := range planned[CreateMember](j) {
-		for _, due := range j.dueObjects(action.Ordinal) {
+	for _, act := range planned[action.CreateMember](j) {
+		for _, due := range j.dueObjects(act.Ordinal) {
 			if object := j.Objects[due.key]; object != nil {
 				if fate, _ := j.becomes(due.key, object); fate == returns {
-					j.broke("object returns first", "%s although %s is to be deleted", action, due.key)
+					j.broke("object returns first", "%s although %s is to be deleted", act, due.key)
 				}
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // revisionsKept: no revision goes that a member has or may get.
@@ -19,12 +20,12 @@ func (j *judged) revisionsKept() {
 	live[j.Set.Status.CurrentRevision] = true
 	live[j.plan.Status.CurrentRevision] = true
 	live[j.plan.Status.UpdateRevision] = true
-	for _, action := range planned[DeleteRevision](j) {
-		if live[action.Revision.Name] {
-			j.broke("live revision", "%s, which is needed", action)
+	for _, act := range planned[action.DeleteRevision](j) {
+		if live[act.Revision.Name] {
+			j.broke("live revision", "%s, which is needed", act)
 		}
-		if controller := metav1.GetControllerOfNoCopy(j.seen("revision", action.Revision.Name)); controller != nil && controller.UID != j.Set.UID {
-			j.broke("live revision", "%s, which is not the set's", action)
+		if controller := metav1.GetControllerOfNoCopy(j.seen("revision", act.Revision.Name)); controller != nil && controller.UID != j.Set.UID {
+			j.broke("live revision", "%s, which is not the set's", act)
 		}
 	}
 }
@@ -41,21 +42,21 @@ func (j *judged) revisionsMade() {
 			highest = max(highest, revision.Revision)
 		}
 	}
-	creates, raises := planned[CreateRevision](j), planned[RaiseRevision](j)
+	creates, raises := planned[action.CreateRevision](j), planned[action.RaiseRevision](j)
 	if len(creates)+len(raises) > 1 {
 		j.broke("revision", "the template is recorded more than once: %v %v", creates, raises)
 	}
-	for _, action := range creates {
-		if j.revisions[action.Revision.Name] != nil || action.Revision.Revision != highest+1 || action.Revision.Name != j.plan.Status.UpdateRevision {
-			j.broke("revision", "%s; the highest number is %d, the present one is to be %s", action, highest, j.plan.Status.UpdateRevision)
+	for _, act := range creates {
+		if j.revisions[act.Revision.Name] != nil || act.Revision.Revision != highest+1 || act.Revision.Name != j.plan.Status.UpdateRevision {
+			j.broke("revision", "%s; the highest number is %d, the present one is to be %s", act, highest, j.plan.Status.UpdateRevision)
 		}
 	}
-	for _, action := range raises {
-		if action.Revision.Name != j.plan.Status.UpdateRevision || action.To != highest+1 {
-			j.broke("revision", "%s; the highest number is %d, the present one is %s", action, highest, j.plan.Status.UpdateRevision)
+	for _, act := range raises {
+		if act.Revision.Name != j.plan.Status.UpdateRevision || act.To != highest+1 {
+			j.broke("revision", "%s; the highest number is %d, the present one is %s", act, highest, j.plan.Status.UpdateRevision)
 		}
 	}
-	acts := len(planned[CreateMember](j))+len(planned[DeletePod](j)) > 0
+	acts := len(planned[action.CreateMember](j))+len(planned[action.DeletePod](j)) > 0
 	if image, want := j.imageOf(j.plan.Status.UpdateRevision), j.Set.Spec.Template.Spec.Containers[0].Image; image != want && (image != "" || acts) {
 		j.broke("revision", "the present revision %s records image %q, want %q", j.plan.Status.UpdateRevision, image, want)
 	}
@@ -67,9 +68,9 @@ func (j *judged) imageOf(name string) string {
 	if revision := j.revisions[name]; revision != nil {
 		data = revision.Data.Raw
 	}
-	for _, action := range planned[CreateRevision](j) {
-		if action.Revision.Name == name {
-			data = action.Revision.Data.Raw
+	for _, act := range planned[action.CreateRevision](j) {
+		if act.Revision.Name == name {
+			data = act.Revision.Data.Raw
 		}
 	}
 	return recordedImage(data)

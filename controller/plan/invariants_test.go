@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/controller/plan/action"
 )
 
 // invariants are what every plan of every world keeps to. They are written from
@@ -91,12 +93,12 @@ func (j *judged) broke(rule, format string, args ...any) {
 }
 
 // actions are all actions of the plan, in their order.
-func (j *judged) actions() []Action { return j.plan.All() }
+func (j *judged) actions() []action.Action { return j.plan.All() }
 
 // planned are the actions of one kind.
-func planned[A Action](j *judged) (all []A) {
-	for _, action := range j.actions() {
-		if a, ok := action.(A); ok {
+func planned[A action.Action](j *judged) (all []A) {
+	for _, act := range j.actions() {
+		if a, ok := act.(A); ok {
 			all = append(all, a)
 		}
 	}
@@ -183,52 +185,52 @@ func backwards(world World) World {
 
 // targetOf is the object that an action is about to change, and of what kind it
 // is; the kind is empty for an action that only creates.
-func targetOf(action Action) (kind string, at Target) {
-	switch a := action.(type) {
-	case UpdateClaim:
+func targetOf(act action.Action) (kind string, at action.Target) {
+	switch a := act.(type) {
+	case action.UpdateClaim:
 		return "claim", a.Claim
-	case SetClaimOwners:
+	case action.SetClaimOwners:
 		return "claim", a.Claim
-	case MarkClaim:
+	case action.MarkClaim:
 		return "claim", a.Claim
-	case DeleteClaim:
+	case action.DeleteClaim:
 		return "claim", a.Claim
-	case ApplyObject:
+	case action.ApplyObject:
 		return "object " + a.Object.GetKind(), a.At
-	case MarkObject:
+	case action.MarkObject:
 		return "object " + a.Kind.Kind, a.At
-	case SetObjectOwners:
+	case action.SetObjectOwners:
 		return "object " + a.Kind.Kind, a.At
-	case OwnAnchor:
+	case action.OwnAnchor:
 		return "revision", a.Anchor
-	case DeleteObject:
+	case action.DeleteObject:
 		return "object " + a.Kind.Kind, a.At
-	case RepairPod:
+	case action.RepairPod:
 		return "pod", a.Pod
-	case PatchPod:
+	case action.PatchPod:
 		return "pod", a.Pod
-	case SetPodConditions:
+	case action.SetPodConditions:
 		return "pod", a.Pod
-	case DeletePod:
+	case action.DeletePod:
 		return "pod", a.Pod
-	case UpdateInPlace:
+	case action.UpdateInPlace:
 		return "pod", a.Pod
-	case EndInPlace:
+	case action.EndInPlace:
 		return "pod", a.Pod
-	case ResizePod:
+	case action.ResizePod:
 		return "pod", a.Pod
-	case AdoptPod:
+	case action.AdoptPod:
 		return "pod", a.Pod
-	case ReleasePod:
+	case action.ReleasePod:
 		return "pod", a.Pod
-	case RaiseRevision:
+	case action.RaiseRevision:
 		return "revision", a.Revision
-	case AdoptRevision:
+	case action.AdoptRevision:
 		return "revision", a.Revision
-	case DeleteRevision:
+	case action.DeleteRevision:
 		return "revision", a.Revision
 	default:
-		return "", Target{}
+		return "", action.Target{}
 	}
 }
 
@@ -236,13 +238,13 @@ func targetOf(action Action) (kind string, at Target) {
 // as it was seen, and once: the second change would find another version.
 func (j *judged) exactTargets() {
 	hit := map[string]bool{}
-	for _, action := range j.actions() {
-		kind, at := targetOf(action)
+	for _, act := range j.actions() {
+		kind, at := targetOf(act)
 		if kind == "" {
 			continue
 		}
 		if seen := j.seen(kind, at.Name); seen == nil || seen.GetUID() != at.UID || seen.GetResourceVersion() != at.ResourceVersion {
-			j.broke("exact", "%s names %+v", action, at)
+			j.broke("exact", "%s names %+v", act, at)
 		}
 		if key := kind + " " + at.Name; hit[key] {
 			j.broke("once", "the plan changes %s twice", key)

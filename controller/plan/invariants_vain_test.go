@@ -10,10 +10,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // isGivenUp reports whether a pod is removed because its node does not restart or resize it.
-func isGivenUp(a DeletePod) bool { return a.Reason == DeleteUnrestarted || a.Reason == DeleteUnresized }
+func isGivenUp(a action.DeletePod) bool {
+	return a.Reason == action.DeleteUnrestarted || a.Reason == action.DeleteUnresized
+}
 
 // vainFor is how long a pod waits for a restart or a resize that its node need not be about to
 // make, and false if it waits for none, or its node has yet to see the change, or has ended the
@@ -78,17 +81,17 @@ func (j *judged) stays(ordinal int) bool {
 // if all others serve.
 func (j *judged) vainBudget() {
 	goes, serving := map[int]bool{}, 0
-	for _, action := range planned[DeletePod](j) {
-		if pod := j.pods[action.Pod.Name]; pod != nil && isGivenUp(action) {
-			goes[action.Ordinal] = true
+	for _, act := range planned[action.DeletePod](j) {
+		if pod := j.pods[act.Pod.Name]; pod != nil && isGivenUp(act) {
+			goes[act.Ordinal] = true
 			if _, broken := unreadySince(pod); !broken {
 				serving++
 			}
 		}
 	}
-	for _, action := range planned[ResizePod](j) {
-		if pod := j.pods[action.Pod.Name]; pod != nil && action.Otherwise != nil {
-			goes[action.Ordinal] = true
+	for _, act := range planned[action.ResizePod](j) {
+		if pod := j.pods[act.Pod.Name]; pod != nil && act.Otherwise != nil {
+			goes[act.Ordinal] = true
 			if _, broken := unreadySince(pod); !broken {
 				serving++
 			}
@@ -97,8 +100,8 @@ func (j *judged) vainBudget() {
 	if serving == 0 {
 		return
 	}
-	for _, action := range j.updatesBegun() {
-		goes[action.Ordinal] = true
+	for _, act := range j.updatesBegun() {
+		goes[act.Ordinal] = true
 	}
 	gone := 0
 	for _, ordinal := range j.ordinals {

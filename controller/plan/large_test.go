@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 	"statefulset.dev/test/harness"
 )
@@ -41,7 +42,7 @@ func TestAPlanForManyMembersHoldsOneTemplate(t *testing.T) {
 				set.Spec.Template.Spec.Containers = append(set.Spec.Template.Spec.Containers, corev1.Container{Name: fmt.Sprintf("c%d", i), Image: "x"})
 			}
 			v1.SetObjectDefaults_StatefulSet(set)
-			earlier := Compute(World{Set: set}).First[0].(CreateRevision).Revision
+			earlier := Compute(World{Set: set}).First[0].(action.CreateRevision).Revision
 			earlier.UID = "revision-uid"
 			set.Status.CurrentRevision = earlier.Name
 			set = set.DeepCopy()
@@ -52,8 +53,8 @@ func TestAPlanForManyMembersHoldsOneTemplate(t *testing.T) {
 			decided := Compute(world)
 			took := harness.Heap() - before
 			creates := 0
-			for _, action := range decided.All() {
-				if create, ok := action.(CreateMember); ok && (create.Pod.Labels[identity.RevisionLabel] == earlier.Name) == (partition > 0) {
+			for _, act := range decided.All() {
+				if create, ok := act.(action.CreateMember); ok && (create.Pod.Labels[identity.RevisionLabel] == earlier.Name) == (partition > 0) {
 					creates++
 				}
 			}

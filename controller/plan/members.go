@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -98,7 +99,7 @@ func (f *facts) sortMembers(selector labels.Selector) {
 		case isOrphan:
 			f.adopt = append(f.adopt, m)
 		case isLost:
-			f.release = append(f.release, exact(pod))
+			f.release = append(f.release, action.Exact(pod))
 			m = member{ordinal: ordinal, taken: pod}
 		case isForeign:
 			m = member{ordinal: ordinal, taken: pod}
@@ -111,7 +112,7 @@ func (f *facts) sortMembers(selector labels.Selector) {
 	}
 	f.fillMembers()
 	slices.SortFunc(f.adopt, func(a, b member) int { return cmp.Compare(a.ordinal, b.ordinal) })
-	slices.SortFunc(f.release, func(a, b Target) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(f.release, func(a, b action.Target) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(f.condemned, func(a, b member) int { return cmp.Compare(b.ordinal, a.ordinal) })
 	f.countMembers()
 }

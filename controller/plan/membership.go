@@ -6,6 +6,8 @@ package plan
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"statefulset.dev/controller/plan/action"
 )
 
 // belonging says whose a pod is.
@@ -41,10 +43,10 @@ func (f *facts) belongs(pod *corev1.Pod, fits bool) belonging {
 // it has been seen.
 func keepMembership(f *facts, d *draft) verdict {
 	for _, m := range f.adopt {
-		d.each(AdoptPod{Ordinal: m.ordinal, Pod: exact(m.pod)})
+		d.each(action.AdoptPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod)})
 	}
 	for _, pod := range f.release {
-		d.each(ReleasePod{Pod: pod})
+		d.each(action.ReleasePod{Pod: pod})
 	}
 	if len(f.adopt) > 0 {
 		return stop

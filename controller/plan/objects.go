@@ -9,13 +9,12 @@ import (
 	"strconv"
 	"time"
 
-	"statefulset.dev/controller/plan/words"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
 )

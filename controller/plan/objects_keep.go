@@ -7,18 +7,18 @@ import (
 	"fmt"
 	"strings"
 
-	"statefulset.dev/controller/plan/words"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 )
 
 // lackingObjects plans the objects that a member needs of its own, and that do not exist. It
 // reports false, and says why, if its pod has to wait for others. An object that is to be changed
 // is one that exists.
-func lackingObjects(f *facts, d *draft, m member) (lacking []Action, usable bool) {
+func lackingObjects(f *facts, d *draft, m member) (lacking []action.Action, usable bool) {
 	if f.supporting.reportUnreadable(d) {
 		return nil, false
 	}
@@ -109,12 +109,12 @@ func (s supportingObject) taken() (word, message string) {
 
 // createObject is what makes an object that does not exist, and false if it cannot be rendered,
 // which is said.
-func createObject(d *draft, s supportingObject) (CreateObject, bool) {
+func createObject(d *draft, s supportingObject) (action.CreateObject, bool) {
 	made, ok := s.make(d)
 	if !ok {
-		return CreateObject{}, false
+		return action.CreateObject{}, false
 	}
-	return CreateObject{Ordinal: s.ordinal, Template: s.of.Template().Name, Object: s.withKeys(made), Generate: s.of.Template().Generate}, true
+	return action.CreateObject{Ordinal: s.ordinal, Template: s.of.Template().Name, Object: s.withKeys(made), Generate: s.of.Template().Generate}, true
 }
 
 // make is the object as its template describes it, and false if that cannot be rendered, which is
@@ -217,17 +217,17 @@ func applyObject(f *facts, d *draft, s supportingObject) {
 	if !ok {
 		return
 	}
-	d.forObject(ApplyObject{Ordinal: s.ordinal, Template: s.of.Template().Name, At: exact(s.found), Object: made, Why: s.why, Corrects: s.corrects})
+	d.forObject(action.ApplyObject{Ordinal: s.ordinal, Template: s.of.Template().Name, At: action.Exact(s.found), Object: made, Why: s.why, Corrects: s.corrects})
 }
 
 // forObject plans what is done about an object that holds up nothing, as long as there is not too
 // much of it: the next look goes on.
-func (d *draft) forObject(action Action) {
+func (d *draft) forObject(act action.Action) {
 	if d.kept == mostChanged {
 		return
 	}
 	d.kept++
-	d.aside = append(d.aside, Chain{action})
+	d.aside = append(d.aside, action.Chain{act})
 }
 
 // waitForObject is wait, for an object.

@@ -7,9 +7,8 @@ import (
 	"cmp"
 	"slices"
 
-	"statefulset.dev/controller/plan/words"
-
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 )
 

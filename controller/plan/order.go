@@ -10,12 +10,11 @@ import (
 	"slices"
 	"sort"
 
-	"statefulset.dev/controller/plan/words"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/words"
 )
 
 // inUpdateOrder are the wanted members in the order in which they are changed: the highest

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"pgregory.net/rapid"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // sequencesPerOutcome is within how many sequences the outcome of a wrong planner has to show that it is wrong.
@@ -41,7 +41,7 @@ func promiseBreakers() map[string]promiseBreaker {
 		"asks gates of all members at once":      {"budget", "gated", asksAll},
 		"replaces all on request at once":        {"budget", "broken", alsoReplacing(func(f evidence, n int, pod *corev1.Pod) bool { return f.serves(n) && f.asked(pod) })},
 		"removes more at a time than may go":     {"pace", "ending", unbounded},
-		"keeps surplus members":                  {"surplus", "broken", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForScaleDown) })},
+		"keeps surplus members":                  {"surplus", "broken", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteForScaleDown) })},
 		"writes owners of claims without need":   {"loop", "disks", ownsClaims(func([]metav1.OwnerReference, *v1.StatefulSet) []metav1.OwnerReference { return nil })},
 		"drains members that stay as they are":   {"loop", "drained", drainsMore},
 		"updates although it is paused":          {"paused", "paused", func(w World, p Plan) Plan { return doing(p, unpaused(w)) }},

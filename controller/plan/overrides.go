@@ -6,9 +6,8 @@ package plan
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"statefulset.dev/controller/plan/words"
-
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/words"
 )
 
 // hasOtherOverride reports whether a member has a pod that was made with another override than

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -33,8 +34,8 @@ func withOverrides(t *testing.T, members int) World {
 	first := Compute(World{Set: set, Now: h.now})
 	set.Status = first.Status
 	world := World{Set: set, Now: h.now}
-	for _, action := range first.First {
-		if create, ok := action.(CreateRevision); ok {
+	for _, act := range first.First {
+		if create, ok := act.(action.CreateRevision); ok {
 			create.Revision.UID = "revision-uid"
 			world.Revisions = append(world.Revisions, create.Revision)
 		}

@@ -6,9 +6,9 @@ package plan
 import (
 	"strconv"
 
-	"statefulset.dev/controller/plan/words"
-
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
 )
@@ -49,7 +49,7 @@ func keepReplicas(f *facts, d *draft) verdict {
 		if len(d.aside) == mostMissing {
 			break // the next look goes on
 		}
-		d.aside = append(d.aside, Chain{PatchPod{Ordinal: m.ordinal, Pod: exact(m.pod), Minor: true, What: "set REPLICAS to " + wanted,
+		d.aside = append(d.aside, action.Chain{action.PatchPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Minor: true, What: "set REPLICAS to " + wanted,
 			Annotations: map[string]*string{v1.ReplicasAnnotation: &wanted}}})
 	}
 	return proceed

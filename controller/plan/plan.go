@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
 )
@@ -58,14 +59,14 @@ type World struct {
 type Plan struct {
 	// First is what everything else rests on. If it does not succeed as a whole, the
 	// chains are not begun.
-	First Chain
+	First action.Chain
 	// Chains are independent of each other: what the host refuses of one holds up none of
 	// the others.
-	Chains []Chain
+	Chains []action.Chain
 	// Aside is carried out after that, whatever of it the host has refused, or else the
 	// record of a set that is stuck would grow with each new template. It is left out only
 	// if an action has found the world otherwise than it was seen.
-	Aside []Chain
+	Aside []action.Chain
 	// Warnings are what people should know about although nothing is done about it.
 	Warnings []Warning
 	// Waiting says what keeps the set from more, empty if nothing does.
@@ -102,37 +103,30 @@ type ObjectRead struct {
 	Ordinal  int
 }
 
-// Chain is a list of actions each of which rests on the one before: it is carried out
-// when that has succeeded, and not at all if that was refused.
-type Chain []Action
-
-// Step is a list of actions that may be begun at the same moment.
-type Step []Action
-
 // All are all actions of the plan.
-func (p Plan) All() []Action {
-	return slices.Concat(slices.Concat([]Chain{p.First}, p.Chains, p.Aside)...)
+func (p Plan) All() []action.Action {
+	return slices.Concat(slices.Concat([]action.Chain{p.First}, p.Chains, p.Aside)...)
 }
 
 // Steps are all actions of the plan by the moment at which each may be begun if the host
 // refuses nothing.
-func (p Plan) Steps() []Step {
-	var steps []Step
-	for _, action := range p.First {
-		steps = append(steps, Step{action})
+func (p Plan) Steps() []action.Step {
+	var steps []action.Step
+	for _, act := range p.First {
+		steps = append(steps, action.Step{act})
 	}
 	return append(append(steps, side(p.Chains)...), side(p.Aside)...)
 }
 
 // side are the steps of chains that are carried out side by side.
-func side(chains []Chain) []Step {
-	var steps []Step
+func side(chains []action.Chain) []action.Step {
+	var steps []action.Step
 	for _, chain := range chains {
-		for i, action := range chain {
+		for i, act := range chain {
 			if i == len(steps) {
 				steps = append(steps, nil)
 			}
-			steps[i] = append(steps[i], action)
+			steps[i] = append(steps[i], act)
 		}
 	}
 	return steps

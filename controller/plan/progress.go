@@ -8,12 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/words"
 )
 
 // lastProgress is when something has last moved: the time is that of the look that

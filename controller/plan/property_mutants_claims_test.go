@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // claimMutants are wrong in how claims and members follow the claim templates.
@@ -46,23 +47,23 @@ func claimMutants() map[string]mutant {
 			}
 			f.eachClaim(func(ordinal int, template, claim *corev1.PersistentVolumeClaim) {
 				if untold, _ := lag(template, claim); f.free(claim) && len(untold) == 0 {
-					p = also(p, UpdateClaim{Ordinal: ordinal, Claim: exact(claim), Labels: map[string]string{"tier": "gold"}})
+					p = also(p, action.UpdateClaim{Ordinal: ordinal, Claim: action.Exact(claim), Labels: map[string]string{"tier": "gold"}})
 				}
 			})
 			return p
 		}},
-		"forgets to grow claims":         {"converge", each(func(UpdateClaim) []Action { return nil })},
-		"forgets the labels of claims":   {"converge", each(func(a UpdateClaim) []Action { return only(a, a.Size != nil || a.AttributesClass != "") })},
-		"grows claims without a version": {"exact", each(func(a UpdateClaim) []Action { a.Claim.ResourceVersion = ""; return []Action{a} })},
+		"forgets to grow claims":         {"converge", each(func(action.UpdateClaim) []action.Action { return nil })},
+		"forgets the labels of claims":   {"converge", each(func(a action.UpdateClaim) []action.Action { return only(a, a.Size != nil || a.AttributesClass != "") })},
+		"grows claims without a version": {"exact", each(func(a action.UpdateClaim) []action.Action { a.Claim.ResourceVersion = ""; return []action.Action{a} })},
 		"updates before claims have been told": {"update before growth", as(func(set *v1.StatefulSet) {
 			if set.Spec.VolumeClaimUpdate != nil {
 				set.Spec.VolumeClaimUpdate.Policy = v1.NewClaimsVolumeClaimUpdatePolicyType
 			}
 		})},
-		"does not note the templates in pods": {"noted templates", each(func(a CreateMember) []Action {
+		"does not note the templates in pods": {"noted templates", each(func(a action.CreateMember) []action.Action {
 			a.Pod = a.Pod.DeepCopy()
 			delete(a.Pod.Annotations, v1.ClaimTemplatesAnnotation)
-			return []Action{a}
+			return []action.Action{a}
 		})},
 		"notes the templates in pods of other sets": {"noted templates", as(func(set *v1.StatefulSet) {
 			if set.Spec.VolumeClaimUpdate == nil {
@@ -73,12 +74,12 @@ func claimMutants() map[string]mutant {
 			f := gather(w)
 			for _, ordinal := range f.ordinals {
 				if pod := f.member(ordinal); f.followsTemplates() && pod != nil && pod.DeletionTimestamp == nil && !isRemoved(p, pod) && !f.mountsOtherwise(pod, ordinal) {
-					p = also(p, DeletePod{Ordinal: ordinal, Pod: exact(pod), Reason: DeleteMisshapen})
+					p = also(p, action.DeletePod{Ordinal: ordinal, Pod: action.Exact(pod), Reason: action.DeleteMisshapen})
 				}
 			}
 			return p
 		}},
-		"leaves members with the claims of earlier templates": {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteMisshapen) })},
+		"leaves members with the claims of earlier templates": {"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteMisshapen) })},
 		"counts claims as grown that are not": {"claims told", func(_ World, p Plan) Plan {
 			for i := range p.Status.VolumeClaims {
 				p.Status.VolumeClaims[i].UpToDate = p.Status.VolumeClaims[i].Claims
@@ -98,7 +99,7 @@ func grows(which func(f evidence, template, claim *corev1.PersistentVolumeClaim)
 		size := resource.MustParse("1Mi")
 		f.eachClaim(func(ordinal int, template, claim *corev1.PersistentVolumeClaim) {
 			if which(f, template, claim) {
-				p = also(p, UpdateClaim{Ordinal: ordinal, Claim: exact(claim), Size: &size})
+				p = also(p, action.UpdateClaim{Ordinal: ordinal, Claim: action.Exact(claim), Size: &size})
 			}
 		})
 		return p

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // drainMutants are wrong in how they drain members, and in what they forget of them.
@@ -21,17 +22,20 @@ func drainMutants() map[string]mutant {
 			return &v1.InPlaceUpdate{Policy: u.Policy, DrainSeconds: seconds}
 		})
 		return func(w World, p Plan) Plan {
-			if slices.ContainsFunc(p.All(), func(a Action) bool { _, creates := a.(CreateMember); return creates }) {
+			if slices.ContainsFunc(p.All(), func(a action.Action) bool { _, creates := a.(action.CreateMember); return creates }) {
 				return p // it would lack its gate
 			}
 			return asOther(w, p)
 		}
 	}
 	return map[string]mutant{
-		"restarts without a drain":         {"drain", drains(nil)},
-		"drains for too short":             {"drain", drains(new(int32(0)))},
-		"makes pods that cannot drain":     {"service gate", each(func(a CreateMember) []Action { a.Pod.Spec.ReadinessGates = nil; return []Action{a} })},
-		"puts nobody back into service":    {"left drained", each(func(a SetPodConditions) []Action { return only(a, takesOut(a) || !aboutService(a)) })},
+		"restarts without a drain": {"drain", drains(nil)},
+		"drains for too short":     {"drain", drains(new(int32(0)))},
+		"makes pods that cannot drain": {"service gate", each(func(a action.CreateMember) []action.Action {
+			a.Pod.Spec.ReadinessGates = nil
+			return []action.Action{a}
+		})},
+		"puts nobody back into service":    {"left drained", each(func(a action.SetPodConditions) []action.Action { return only(a, takesOut(a) || !aboutService(a)) })},
 		"drains whom no update reaches":    {"drained for nothing", drainsMore},
 		"takes the drained for the broken": {"drain", drained(breaks)},
 		"ends with the pod out of service": {"end of a drain", drained(serves)},
@@ -43,7 +47,7 @@ func drainMutants() map[string]mutant {
 			}
 			return p
 		}},
-		"never forgets what was said": {"converge", each(func(a SetPodConditions) []Action {
+		"never forgets what was said": {"converge", each(func(a action.SetPodConditions) []action.Action {
 			a.Conditions = slices.DeleteFunc(slices.Clone(a.Conditions), func(c corev1.PodCondition) bool { return c.Reason == v1.ReasonRevisionChanged })
 			return only(a, len(a.Conditions) > 0)
 		})},
@@ -51,7 +55,7 @@ func drainMutants() map[string]mutant {
 }
 
 // aboutService reports whether conditions are about service.
-func aboutService(a SetPodConditions) bool {
+func aboutService(a action.SetPodConditions) bool {
 	return slices.ContainsFunc(a.Conditions, func(c corev1.PodCondition) bool { return string(c.Type) == inServiceType })
 }
 
@@ -82,13 +86,13 @@ func serves(pod *corev1.Pod) {
 
 // drainsMore takes everybody out of service as soon as somebody is.
 func drainsMore(w World, p Plan) Plan {
-	if !slices.ContainsFunc(p.All(), func(a Action) bool { set, is := a.(SetPodConditions); return is && takesOut(set) }) {
+	if !slices.ContainsFunc(p.All(), func(a action.Action) bool { set, is := a.(action.SetPodConditions); return is && takesOut(set) }) {
 		return p
 	}
 	f := gather(w)
 	for _, ordinal := range f.ordinals {
 		if pod := f.member(ordinal); pod != nil && hasServiceGate(pod) && !isChanged(p, pod) && said(pod, inServiceType) == corev1.ConditionTrue {
-			p = also(p, SetPodConditions{Ordinal: ordinal, Pod: exact(pod), Conditions: []corev1.PodCondition{{Type: inServiceType, Status: corev1.ConditionFalse, Reason: v1.ReasonDraining}}})
+			p = also(p, action.SetPodConditions{Ordinal: ordinal, Pod: action.Exact(pod), Conditions: []corev1.PodCondition{{Type: inServiceType, Status: corev1.ConditionFalse, Reason: v1.ReasonDraining}}})
 		}
 	}
 	return p

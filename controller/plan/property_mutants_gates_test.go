@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // gateMutants are wrong in how they ask before they take members from service.
@@ -20,14 +21,19 @@ func gateMutants() map[string]mutant {
 		"takes every True for an answer":       {"gate", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionTrue) })},
 		"takes every word for an answer":       {"gate", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionFalse) })},
 		"does not wait for gates":              {"gate", onSet(withoutPatience)},
-		"deletes what is to be evicted":        {"eviction", each(func(a DeletePod) []Action { a.Evict = false; return []Action{a} })},
-		"evicts what is broken":                {"eviction", each(func(a DeletePod) []Action { a.Evict = true; return []Action{a} })},
-		"restarts without asking budgets":      {"asks budgets", each(func(a UpdateInPlace) []Action { a.AsBudgetsAllow = false; return []Action{a} })},
+		"deletes what is to be evicted":        {"eviction", each(func(a action.DeletePod) []action.Action { a.Evict = false; return []action.Action{a} })},
+		"evicts what is broken":                {"eviction", each(func(a action.DeletePod) []action.Action { a.Evict = true; return []action.Action{a} })},
+		"restarts without asking budgets":      {"asks budgets", each(func(a action.UpdateInPlace) []action.Action { a.AsBudgetsAllow = false; return []action.Action{a} })},
 		"sets conditions before it is written": {"write-ahead", asksEarly},
-		"asks under the same number":           {"question", each(func(a PatchPod) []Action { a.Annotations = renumbered(a.Annotations); return []Action{a} })},
-		"forgets to withdraw":                  {"converge", each(func(a PatchPod) []Action { return only(a, a.Event != "") })},
-		"withdraws what is to happen":          {"converge", withdraws},
-		"forgets to tell new pods":             {"converge", each(func(a SetPodConditions) []Action { return only(a, a.Conditions[0].Status != corev1.ConditionTrue) })},
+		"asks under the same number": {"question", each(func(a action.PatchPod) []action.Action {
+			a.Annotations = renumbered(a.Annotations)
+			return []action.Action{a}
+		})},
+		"forgets to withdraw":         {"converge", each(func(a action.PatchPod) []action.Action { return only(a, a.Event != "") })},
+		"withdraws what is to happen": {"converge", withdraws},
+		"forgets to tell new pods": {"converge", each(func(a action.SetPodConditions) []action.Action {
+			return only(a, a.Conditions[0].Status != corev1.ConditionTrue)
+		})},
 		"forgets that an answer has its time": {"next look", func(w World, p Plan) Plan {
 			set := w.Set.DeepCopy()
 			if set.Spec.Disruption != nil {
@@ -99,11 +105,11 @@ func asksEarly(w World, p Plan) Plan {
 	if w.Set.Spec.Disruption == nil || len(w.Set.Spec.Disruption.Gates) == 0 {
 		return p
 	}
-	return each(func(a PatchPod) []Action {
+	return each(func(a action.PatchPod) []action.Action {
 		if a.Event == "" {
-			return []Action{a}
+			return []action.Action{a}
 		}
-		return []Action{SetPodConditions{Ordinal: a.Ordinal, Pod: a.Pod, Conditions: []corev1.PodCondition{{Type: corev1.PodConditionType(w.Set.Spec.Disruption.Gates[0].ConditionType), Status: corev1.ConditionFalse, Reason: "Requested"}}}}
+		return []action.Action{action.SetPodConditions{Ordinal: a.Ordinal, Pod: a.Pod, Conditions: []corev1.PodCondition{{Type: corev1.PodConditionType(w.Set.Spec.Disruption.Gates[0].ConditionType), Status: corev1.ConditionFalse, Reason: "Requested"}}}}
 	})(w, p)
 }
 
@@ -124,15 +130,15 @@ func withdraws(w World, p Plan) Plan {
 	f := gather(w)
 	for _, ordinal := range f.ordinals {
 		if pod := f.member(ordinal); pod != nil && f.isLeaving(ordinal) && !isChanged(p, pod) {
-			p = also(p, PatchPod{Ordinal: ordinal, Pod: exact(pod), What: "withdraw", Annotations: map[string]*string{"apps.statefulset.dev/disruption": nil}})
+			p = also(p, action.PatchPod{Ordinal: ordinal, Pod: action.Exact(pod), What: "withdraw", Annotations: map[string]*string{"apps.statefulset.dev/disruption": nil}})
 		}
 	}
 	return p
 }
 
 func isChanged(p Plan, pod *corev1.Pod) bool {
-	for _, action := range p.All() {
-		if _, at := targetOf(action); at.UID == pod.UID {
+	for _, act := range p.All() {
+		if _, at := targetOf(act); at.UID == pod.UID {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // generatedMutants are wrong in what they draw, when, and in what they say of it.
@@ -26,25 +27,27 @@ func generatedMutants() map[string]scripted {
 		}
 		return w
 	}
-	created := func(change func(*CreateMember)) func(World, Plan) Plan {
-		return each(func(a CreateMember) []Action {
+	created := func(change func(*action.CreateMember)) func(World, Plan) Plan {
+		return each(func(a action.CreateMember) []action.Action {
 			a.Pod = a.Pod.DeepCopy()
 			for i := range a.Claims {
 				a.Claims[i] = a.Claims[i].DeepCopy()
 			}
 			change(&a)
-			return []Action{a}
+			return []action.Action{a}
 		})
 	}
-	made := func(change func(*CreateObject)) func(World, Plan) Plan {
-		return each(func(a CreateObject) []Action {
+	made := func(change func(*action.CreateObject)) func(World, Plan) Plan {
+		return each(func(a action.CreateObject) []action.Action {
 			a.Object = a.Object.DeepCopy()
 			change(&a)
-			return []Action{a}
+			return []action.Action{a}
 		})
 	}
-	claim := func(change func(World, MarkClaim) []Action) func(World, Plan) Plan {
-		return func(w World, p Plan) Plan { return each(func(a MarkClaim) []Action { return change(w, a) })(w, p) }
+	claim := func(change func(World, action.MarkClaim) []action.Action) func(World, Plan) Plan {
+		return func(w World, p Plan) Plan {
+			return each(func(a action.MarkClaim) []action.Action { return change(w, a) })(w, p)
+		}
 	}
 	// given is a world in which all claims say that they were given everything.
 	given := func(w World) World {
@@ -62,27 +65,27 @@ func generatedMutants() map[string]scripted {
 		"draws again":                                  {"generated-lost", mutant{"drawn over data", func(w World, p Plan) Plan { return withDraws(p, Compute(unaware(w))) }}},
 		"draws again for pods without claims":          {"generated-claimless", mutant{"drawn over data", func(w World, p Plan) Plan { return withDraws(p, Compute(unaware(w))) }}},
 		"gives up Secrets that claims know":            {"retention-claim-knows", mutant{"object retires", func(w World, p Plan) Plan { return markingObjects(p, Compute(unaware(w))) }}},
-		"has Secrets that claims know go with the set": {"with-set-claim-knows", mutant{"object owners", func(w World, p Plan) Plan { return adding[ApplyObject](p, Compute(unaware(w))) }}},
-		"draws nothing":                                {"generated-life", mutant{"draws", made(func(a *CreateObject) { a.Generate = nil })}},
-		"says nothing of what is drawn": {"generated-life", mutant{"draws", made(func(a *CreateObject) {
+		"has Secrets that claims know go with the set": {"with-set-claim-knows", mutant{"object owners", func(w World, p Plan) Plan { return adding[action.ApplyObject](p, Compute(unaware(w))) }}},
+		"draws nothing":                                {"generated-life", mutant{"draws", made(func(a *action.CreateObject) { a.Generate = nil })}},
+		"says nothing of what is drawn": {"generated-life", mutant{"draws", made(func(a *action.CreateObject) {
 			a.Object.SetAnnotations(map[string]string{ownerNote: a.Object.GetAnnotations()[ownerNote]})
 		})}},
-		"draws in the plan":            {"generated-life", mutant{"values in plans", made(func(a *CreateObject) { a.Object.Object["data"] = map[string]any{"password": "aGk="} })}},
-		"creates pods that do not say": {"generated-claimless", mutant{"given", created(func(a *CreateMember) { delete(a.Pod.Annotations, generatedNote) })}},
-		"creates claims that do not say": {"generated-life", mutant{"given", created(func(a *CreateMember) {
+		"draws in the plan":            {"generated-life", mutant{"values in plans", made(func(a *action.CreateObject) { a.Object.Object["data"] = map[string]any{"password": "aGk="} })}},
+		"creates pods that do not say": {"generated-claimless", mutant{"given", created(func(a *action.CreateMember) { delete(a.Pod.Annotations, generatedNote) })}},
+		"creates claims that do not say": {"generated-life", mutant{"given", created(func(a *action.CreateMember) {
 			each1(a.Claims, func(c *corev1.PersistentVolumeClaim) { delete(c.Annotations, generatedNote) })
 		})}},
 		"creates pods before their claims say": {"generated-adopted", mutant{"given", func(w World, p Plan) Plan { return doing(p, Compute(given(w))) }}},
-		"has claims forget": {"generated-rotated", mutant{"forgets", claim(func(_ World, a MarkClaim) []Action {
+		"has claims forget": {"generated-rotated", mutant{"forgets", claim(func(_ World, a action.MarkClaim) []action.Action {
 			a.Annotations = map[string]*string{generatedNote: new("web-sst")}
-			return []Action{a}
+			return []action.Action{a}
 		})}},
-		"never tells claims of members that run": {"generated-added", mutant{"tells claims", claim(func(_ World, a MarkClaim) []Action {
-			return only(a, a.As != ClaimGiven)
+		"never tells claims of members that run": {"generated-added", mutant{"tells claims", claim(func(_ World, a action.MarkClaim) []action.Action {
+			return only(a, a.As != action.ClaimGiven)
 		})}},
 		"draws after the rest": {"generated-order", mutant{"secrets first", func(w World, p Plan) Plan {
 			for i, chain := range p.Chains {
-				if at := slices.IndexFunc(chain, func(a Action) bool { c, makes := a.(CreateObject); return makes && len(c.Generate) > 0 }); at >= 0 && at+1 < len(chain) && isCreateObject(chain[at+1]) {
+				if at := slices.IndexFunc(chain, func(a action.Action) bool { c, makes := a.(action.CreateObject); return makes && len(c.Generate) > 0 }); at >= 0 && at+1 < len(chain) && isCreateObject(chain[at+1]) {
 					p.Chains[i] = slices.Clone(chain)
 					p.Chains[i][at], p.Chains[i][at+1] = chain[at+1], chain[at]
 				}
@@ -102,9 +105,9 @@ func generatedMutants() map[string]scripted {
 // withDraws is a plan that also draws what another one does.
 func withDraws(p, other Plan) Plan {
 	for _, chain := range slices.Concat(other.Chains, other.Aside) {
-		create, makes := chain[0].(CreateObject)
-		if makes && len(create.Generate) > 0 && !slices.ContainsFunc(p.All(), func(a Action) bool { return a.String() == create.String() }) {
-			p.Aside = append(slices.Clip(p.Aside), Chain{create})
+		create, makes := chain[0].(action.CreateObject)
+		if makes && len(create.Generate) > 0 && !slices.ContainsFunc(p.All(), func(a action.Action) bool { return a.String() == create.String() }) {
+			p.Aside = append(slices.Clip(p.Aside), action.Chain{create})
 		}
 	}
 	return p

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // holesMutants are wrong in how they count where ordinals are reserved: they take ordinals
@@ -16,7 +17,7 @@ func holesMutants() map[string]mutant {
 		"creates reserved members": {"member", func(w World, p Plan) Plan {
 			f := gather(w)
 			for _, ordinal := range f.holes() {
-				if f.pods[f.podName(ordinal)] == nil && len(planned[CreateMember](&judged{plan: p})) > 0 {
+				if f.pods[f.podName(ordinal)] == nil && len(planned[action.CreateMember](&judged{plan: p})) > 0 {
 					return also(p, created(w, p, ordinal))
 				}
 			}
@@ -26,24 +27,24 @@ func holesMutants() map[string]mutant {
 			f := gather(w)
 			for _, ordinal := range f.ordinals {
 				if pod := f.member(ordinal); pod != nil && f.place(ordinal) >= len(f.ordinals) && pod.DeletionTimestamp == nil && !isRemoved(p, pod) {
-					return also(p, DeletePod{Ordinal: ordinal, Pod: exact(pod), Reason: DeleteForScaleDown})
+					return also(p, action.DeletePod{Ordinal: ordinal, Pod: action.Exact(pod), Reason: action.DeleteForScaleDown})
 				}
 			}
 			return p
 		}},
 		"keeps reserved members": {"converge", func(w World, p Plan) Plan {
-			return each(func(a DeletePod) []Action { return only(a, !isReserved(reservedBy(w.Set), a.Ordinal)) })(w, p)
+			return each(func(a action.DeletePod) []action.Action { return only(a, !isReserved(reservedBy(w.Set), a.Ordinal)) })(w, p)
 		}},
 		"waits for reserved members": {"converge", func(w World, p Plan) Plan {
 			f := gather(w)
-			return each(func(a CreateMember) []Action {
+			return each(func(a action.CreateMember) []action.Action {
 				return only(a, f.place(a.Ordinal) == slices.Index(f.ordinals, a.Ordinal))
 			})(w, p)
 		}},
 		"updates by a partition of members": {"converge", func(w World, p Plan) Plan {
 			f := gather(w)
-			return each(func(a DeletePod) []Action {
-				return only(a, a.Reason != DeleteForUpdate || !f.isMistakenlyBelowPartition(a.Ordinal))
+			return each(func(a action.DeletePod) []action.Action {
+				return only(a, a.Reason != action.DeleteForUpdate || !f.isMistakenlyBelowPartition(a.Ordinal))
 			})(w, p)
 		}},
 		"lists reserved members as wanted": {"ordinals", func(_ World, p Plan) Plan {

@@ -9,28 +9,29 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // inPlaceMutants are wrong in how they change pods in place.
 func inPlaceMutants() map[string]mutant {
-	changes := func(change func(*UpdateInPlace)) func(World, Plan) Plan {
-		return each(func(a UpdateInPlace) []Action {
+	changes := func(change func(*action.UpdateInPlace)) func(World, Plan) Plan {
+		return each(func(a action.UpdateInPlace) []action.Action {
 			a.Labels, a.Annotations = maps.Clone(a.Labels), maps.Clone(a.Annotations)
 			change(&a)
-			return []Action{a}
+			return []action.Action{a}
 		})
 	}
 	return map[string]mutant{
-		"changes pods that another revision has": {"exact", changes(func(a *UpdateInPlace) { a.Pod.ResourceVersion = "" })},
-		"changes an image and not the label":     {"what a label says", changes(func(a *UpdateInPlace) { delete(a.Labels, revisionLabel) })},
-		"changes a label and not the image":      {"what a label says", changes(func(a *UpdateInPlace) { a.Images = nil })},
-		"notes no restart":                       {"noted restarts", changes(func(a *UpdateInPlace) { delete(a.Annotations, v1.InPlaceAnnotation) })},
-		"notes no IDs":                           {"noted restarts", changes(func(a *UpdateInPlace) { a.Annotations[v1.InPlaceAnnotation] = new("{}") })},
-		"removes pods although they may only change": {"in place or not", changes(func(a *UpdateInPlace) {
-			a.Otherwise = &DeletePod{Ordinal: a.Ordinal, Pod: a.Pod, Reason: DeleteForUpdate}
+		"changes pods that another revision has": {"exact", changes(func(a *action.UpdateInPlace) { a.Pod.ResourceVersion = "" })},
+		"changes an image and not the label":     {"what a label says", changes(func(a *action.UpdateInPlace) { delete(a.Labels, revisionLabel) })},
+		"changes a label and not the image":      {"what a label says", changes(func(a *action.UpdateInPlace) { a.Images = nil })},
+		"notes no restart":                       {"noted restarts", changes(func(a *action.UpdateInPlace) { delete(a.Annotations, v1.InPlaceAnnotation) })},
+		"notes no IDs":                           {"noted restarts", changes(func(a *action.UpdateInPlace) { a.Annotations[v1.InPlaceAnnotation] = new("{}") })},
+		"removes pods although they may only change": {"in place or not", changes(func(a *action.UpdateInPlace) {
+			a.Otherwise = &action.DeletePod{Ordinal: a.Ordinal, Pod: a.Pod, Reason: action.DeleteForUpdate}
 		})},
-		"leaves pods that the host does not change": {"in place or not", changes(func(a *UpdateInPlace) { a.Otherwise = nil })},
-		"never ends an update in place":             {"converge", each(func(EndInPlace) []Action { return nil })},
+		"leaves pods that the host does not change": {"in place or not", changes(func(a *action.UpdateInPlace) { a.Otherwise = nil })},
+		"never ends an update in place":             {"converge", each(func(action.EndInPlace) []action.Action { return nil })},
 		"replaces where it may only change":         {"only in place", withInPlace(func(u *v1.InPlaceUpdate) *v1.InPlaceUpdate { return nil })},
 		"changes pods unasked": {"in place", withInPlace(func(u *v1.InPlaceUpdate) *v1.InPlaceUpdate {
 			return &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -25,11 +26,11 @@ func updatesBelowPartition(world World, p Plan) Plan {
 }
 
 // outdatedRemoved are the removals of outdated members.
-func outdatedRemoved(f evidence, p Plan, of func(ordinal int) bool) (removals []Action) {
+func outdatedRemoved(f evidence, p Plan, of func(ordinal int) bool) (removals []action.Action) {
 	for _, ordinal := range f.ordinals {
 		pod := f.member(ordinal)
 		if pod != nil && of(ordinal) && pod.DeletionTimestamp == nil && pod.Labels[identity.RevisionLabel] != p.Status.UpdateRevision {
-			removals = append(removals, DeletePod{Ordinal: ordinal, Pod: exact(pod), Reason: DeleteForUpdate})
+			removals = append(removals, action.DeletePod{Ordinal: ordinal, Pod: action.Exact(pod), Reason: action.DeleteForUpdate})
 		}
 	}
 	return removals
@@ -61,9 +62,9 @@ func updatesOnDelete(world World, p Plan) Plan {
 
 // createsUpdated creates every member at the present revision.
 func createsUpdated(world World, p Plan) Plan {
-	return each(func(a CreateMember) []Action {
+	return each(func(a action.CreateMember) []action.Action {
 		a.Pod = identity.Pod(world.Set, &world.Set.Spec.Template, p.Status.UpdateRevision, a.Ordinal)
-		return []Action{a}
+		return []action.Action{a}
 	})(world, p)
 }
 
@@ -83,7 +84,7 @@ func doing(p, other Plan) Plan {
 // oneByOne makes one chain of all actions for members.
 func oneByOne(_ World, p Plan) Plan {
 	if len(p.Chains) > 1 {
-		p.Chains = []Chain{slices.Concat(p.Chains...)}
+		p.Chains = []action.Chain{slices.Concat(p.Chains...)}
 	}
 	return p
 }
@@ -92,7 +93,7 @@ func oneByOne(_ World, p Plan) Plan {
 func ownsClaims(change func([]metav1.OwnerReference, *v1.StatefulSet) []metav1.OwnerReference) func(World, Plan) Plan {
 	return func(world World, p Plan) Plan {
 		f := gather(world)
-		var more []Action
+		var more []action.Action
 		for _, ordinal := range f.ordinals {
 			for _, template := range world.Set.Spec.VolumeClaimTemplates {
 				claim := f.claims[f.claimName(template.Name, ordinal)]
@@ -100,7 +101,7 @@ func ownsClaims(change func([]metav1.OwnerReference, *v1.StatefulSet) []metav1.O
 					continue
 				}
 				if owners := change(claim.OwnerReferences, world.Set); len(owners) != len(claim.OwnerReferences) {
-					more = append(more, SetClaimOwners{Ordinal: ordinal, Claim: exact(claim), Owners: owners})
+					more = append(more, action.SetClaimOwners{Ordinal: ordinal, Claim: action.Exact(claim), Owners: owners})
 				}
 			}
 		}
@@ -110,17 +111,17 @@ func ownsClaims(change func([]metav1.OwnerReference, *v1.StatefulSet) []metav1.O
 
 func deletesTaken(world World, p Plan) Plan {
 	f := gather(world)
-	var more []Action
+	var more []action.Action
 	for _, name := range blockers(world) {
-		more = append(more, DeletePod{Ordinal: f.ordinalOf(name), Pod: exact(f.pods[name]), Reason: DeleteFinished})
+		more = append(more, action.DeletePod{Ordinal: f.ordinalOf(name), Pod: action.Exact(f.pods[name]), Reason: action.DeleteFinished})
 	}
 	return also(p, more...)
 }
 
 func deletesRevisions(world World, p Plan) Plan {
-	var more []Action
+	var more []action.Action
 	for _, revision := range world.Revisions {
-		more = append(more, DeleteRevision{Revision: exact(revision)})
+		more = append(more, action.DeleteRevision{Revision: action.Exact(revision)})
 	}
 	return also(p, more...)
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -21,8 +22,8 @@ func applying(otherwise func(World, *Object)) func(World, Plan) Plan {
 			otherwise(w, object)
 		}
 		for _, chain := range Compute(w).Aside {
-			_, changes := chain[0].(ApplyObject)
-			if changes && !slices.ContainsFunc(p.All(), func(a Action) bool { return a.String() == chain[0].String() }) {
+			_, changes := chain[0].(action.ApplyObject)
+			if changes && !slices.ContainsFunc(p.All(), func(a action.Action) bool { return a.String() == chain[0].String() }) {
 				p.Aside = append(slices.Clip(p.Aside), chain)
 			}
 		}
@@ -88,27 +89,27 @@ func objectMutants() map[string]scripted {
 			return Compute(w)
 		}}},
 		"applies what is as it should be": {"objects-life", mutant{"idle apply", applying(func(_ World, o *Object) { o.Drifted = true })}},
-		"never changes an object":         {"objects-life", mutant{"converge", each(func(ApplyObject) []Action { return nil })}},
-		"changes objects without a version": {"objects-life", mutant{"exact", each(func(a ApplyObject) []Action {
+		"never changes an object":         {"objects-life", mutant{"converge", each(func(action.ApplyObject) []action.Action { return nil })}},
+		"changes objects without a version": {"objects-life", mutant{"exact", each(func(a action.ApplyObject) []action.Action {
 			a.At.ResourceVersion = ""
-			return []Action{a}
+			return []action.Action{a}
 		})}},
 		"has objects deleted with the set": {"objects-life", mutant{"object owners", func(w World, p Plan) Plan {
-			return each(func(a CreateObject) []Action {
+			return each(func(a action.CreateObject) []action.Action {
 				a.Object = a.Object.DeepCopy()
 				a.Object.SetOwnerReferences(append(a.Object.GetOwnerReferences(), identity.Owner(w.Set)))
-				return []Action{a}
+				return []action.Action{a}
 			})(w, p)
 		}}},
-		"says nothing of whose an object is": {"objects-life", mutant{"marks", each(func(a CreateObject) []Action {
+		"says nothing of whose an object is": {"objects-life", mutant{"marks", each(func(a action.CreateObject) []action.Action {
 			a.Object = a.Object.DeepCopy()
 			a.Object.SetAnnotations(nil)
-			return []Action{a}
+			return []action.Action{a}
 		})}},
 		"has everything rest on a change": {"objects-life", mutant{"objects aside", func(_ World, p Plan) Plan {
-			var aside []Chain
+			var aside []action.Chain
 			for _, chain := range p.Aside {
-				if _, changes := chain[0].(ApplyObject); changes {
+				if _, changes := chain[0].(action.ApplyObject); changes {
 					p.First = append(p.First, chain...)
 				} else {
 					aside = append(aside, chain)

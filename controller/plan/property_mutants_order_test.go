@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // orderMutants are wrong in which members they change before which.
@@ -18,20 +19,20 @@ func orderMutants() map[string]mutant {
 			for _, ordinal := range f.ordinals {
 				pod := f.member(ordinal)
 				if other := j.waitsFor(ordinal); f.reorders() && other >= 0 && !f.serves(other) && j.isOutdated(ordinal) && pod.DeletionTimestamp == nil && !isRemoved(p, pod) {
-					p = also(p, DeletePod{Ordinal: ordinal, Pod: exact(pod), Reason: DeleteForUpdate})
+					p = also(p, action.DeletePod{Ordinal: ordinal, Pod: action.Exact(pod), Reason: action.DeleteForUpdate})
 				}
 			}
 			return p
 		}},
-		"never takes the leader": {"converge", each(func(a DeletePod) []Action { return only(a, a.Turn == "" || a.Turn == "first") })},
+		"never takes the leader": {"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Turn == "" || a.Turn == "first") })},
 		"counts the partition in the order of the update": {"reason to delete", func(w World, p Plan) Plan {
 			f := gather(w)
 			if !f.reorders() {
 				return p
 			}
 			below := func(ordinal int) bool { return f.earliness(ordinal) == 0 && !f.isAbovePartition(ordinal) }
-			return also(p, slices.DeleteFunc(outdatedRemoved(f, p, below), func(a Action) bool {
-				removal, ok := a.(DeletePod)
+			return also(p, slices.DeleteFunc(outdatedRemoved(f, p, below), func(a action.Action) bool {
+				removal, ok := a.(action.DeletePod)
 				return !ok || isRemoved(p, f.pods[removal.Pod.Name])
 			})...)
 		}},

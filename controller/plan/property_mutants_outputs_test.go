@@ -6,16 +6,17 @@ package plan
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity/render"
 )
 
 // outputMutants are wrong in what pods get of objects, and when.
 func outputMutants() map[string]scripted {
 	created := func(change func(*corev1.Pod)) func(World, Plan) Plan {
-		return each(func(a CreateMember) []Action {
+		return each(func(a action.CreateMember) []action.Action {
 			a.Pod = a.Pod.DeepCopy()
 			change(a.Pod)
-			return []Action{a}
+			return []action.Action{a}
 		})
 	}
 	// given takes objects to give something that do not.

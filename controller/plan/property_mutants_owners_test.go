@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -19,10 +20,10 @@ func ownerMutants() map[string]mutant {
 			return append(refs, identity.Owner(set))
 		})},
 		"drops the owners of others":         {"owners of others", ownsClaims(func([]metav1.OwnerReference, *v1.StatefulSet) []metav1.OwnerReference { return nil })},
-		"forgets the owners of claims":       {"converge", each(func(SetClaimOwners) []Action { return nil })},
-		"creates without claims":             {"claims first", each(func(a CreateMember) []Action { a.Claims = nil; return []Action{a} })},
-		"sets owners without a version":      {"exact", each(func(a SetClaimOwners) []Action { a.Claim.ResourceVersion = ""; return []Action{a} })},
-		"forgets the claims of pending pods": {"converge", each(func(CreateClaims) []Action { return nil })},
+		"forgets the owners of claims":       {"converge", each(func(action.SetClaimOwners) []action.Action { return nil })},
+		"creates without claims":             {"claims first", each(func(a action.CreateMember) []action.Action { a.Claims = nil; return []action.Action{a} })},
+		"sets owners without a version":      {"exact", each(func(a action.SetClaimOwners) []action.Action { a.Claim.ResourceVersion = ""; return []action.Action{a} })},
+		"forgets the claims of pending pods": {"converge", each(func(action.CreateClaims) []action.Action { return nil })},
 	}
 }
 

@@ -5,6 +5,7 @@ package plan
 
 import (
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -15,9 +16,9 @@ func pausedMutants() map[string]mutant {
 		"does not say whom it has reached": {"tracking", onTracked(func(_ World, p Plan, _ *v1.RolloutStatus) Plan { p.Status.Rollout = nil; return p })},
 		"takes others for reached":         {"released", onTracked(func(w World, p Plan, r *v1.RolloutStatus) Plan { r.Released = []v1.OrdinalRange{{First: 50}}; return p })},
 		"creates members of a pause updated": {"tracked creation", onTracked(func(w World, p Plan, _ *v1.RolloutStatus) Plan {
-			return each(func(a CreateMember) []Action {
+			return each(func(a action.CreateMember) []action.Action {
 				a.Pod = identity.Pod(w.Set, &w.Set.Spec.Template, p.Status.UpdateRevision, a.Ordinal)
-				return []Action{a}
+				return []action.Action{a}
 			})(w, p)
 		})},
 		"is ready while it is paused": {"ready", func(w World, p Plan) Plan {
@@ -42,10 +43,10 @@ func onTracked(change func(World, Plan, *v1.RolloutStatus) Plan) func(World, Pla
 
 // createsAsBefore creates every member at the current revision.
 func createsAsBefore(w World, p Plan, _ *v1.RolloutStatus) Plan {
-	return each(func(a CreateMember) []Action {
+	return each(func(a action.CreateMember) []action.Action {
 		a.Pod = a.Pod.DeepCopy()
 		a.Pod.Labels[identity.RevisionLabel] = w.Set.Status.CurrentRevision
-		return []Action{a}
+		return []action.Action{a}
 	})(w, p)
 }
 

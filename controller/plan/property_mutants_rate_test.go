@@ -6,6 +6,7 @@ package plan
 import (
 	"time"
 
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -18,16 +19,16 @@ func rateMutants() map[string]mutant {
 			if _, bounded := gather(w).atATime(); !bounded {
 				return p
 			}
-			return each(func(CreateMember) []Action { return nil })(w, p)
+			return each(func(action.CreateMember) []action.Action { return nil })(w, p)
 		}},
 		"creates the highest of a Parallel set first": {"rate order", func(w World, p Plan) Plan {
 			lacking := missing(w)
-			return each(func(a CreateMember) []Action {
+			return each(func(a action.CreateMember) []action.Action {
 				if _, bounded := gather(w).atATime(); bounded {
 					a.Ordinal = lacking[len(lacking)-1]
 					a.Pod = identity.Pod(w.Set, &w.Set.Spec.Template, p.Status.UpdateRevision, a.Ordinal)
 				}
-				return []Action{a}
+				return []action.Action{a}
 			})(w, p)
 		}},
 		"looks again only when all that start should have": {"next look", func(w World, p Plan) Plan {

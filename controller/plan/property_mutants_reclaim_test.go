@@ -11,12 +11,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // reclaimMutants are wrong in which claims of removed members are deleted, and when.
 func reclaimMutants() map[string]scripted {
 	marked := func(note string) func(World, Plan) Plan {
-		return each(func(a MarkClaim) []Action {
+		return each(func(a action.MarkClaim) []action.Action {
 			_, is := a.Annotations[note]
 			return only(a, !is)
 		})
@@ -38,7 +39,7 @@ func reclaimMutants() map[string]scripted {
 		"deletes claims that no pod of the set has mounted": {"reclaim-unmarked", mutant{"reclaim", deletesUnmounted}},
 		"deletes claims of an earlier set": {"reclaim-recreated-set", mutant{"reclaim", onClaims(func(w World, claim *corev1.PersistentVolumeClaim) {
 			if claim.Annotations[ownerNote] != "" {
-				claim.Annotations = merged(claim.Annotations, map[string]string{ownerNote: "web/" + string(w.Set.UID)})
+				claim.Annotations = action.Merged(claim.Annotations, map[string]string{ownerNote: "web/" + string(w.Set.UID)})
 			}
 		})}},
 		"deletes claims that others control": {"reclaim-stolen", mutant{"reclaim", onClaims(func(_ World, claim *corev1.PersistentVolumeClaim) {
@@ -46,8 +47,8 @@ func reclaimMutants() map[string]scripted {
 				claim.OwnerReferences = nil
 			}
 		})}},
-		"deletes no claims":                  {"reclaim-scaled", mutant{"reclaim", each(func(DeleteClaim) []Action { return nil })}},
-		"deletes claims without a version":   {"reclaim-scaled", mutant{"exact", each(func(a DeleteClaim) []Action { a.Claim.ResourceVersion = ""; return []Action{a} })}},
+		"deletes no claims":                  {"reclaim-scaled", mutant{"reclaim", each(func(action.DeleteClaim) []action.Action { return nil })}},
+		"deletes claims without a version":   {"reclaim-scaled", mutant{"exact", each(func(a action.DeleteClaim) []action.Action { a.Claim.ResourceVersion = ""; return []action.Action{a} })}},
 		"forgets to note the set on claims":  {"reclaim-scaled", mutant{"converge", marked(ownerNote)}},
 		"forgets to date and to keep claims": {"reclaim-scaled", mutant{"retires", marked(retiredNote)}},
 		"takes the date off claims that are being deleted": {"reclaim-returns-late", mutant{"returns", func(w World, p Plan) Plan {
@@ -65,11 +66,11 @@ func reclaimMutants() map[string]scripted {
 			}
 			return doing(p, Compute(w))
 		}}},
-		"dates claims in the future": {"reclaim-scaled", mutant{"retired since", each(func(a MarkClaim) []Action {
+		"dates claims in the future": {"reclaim-scaled", mutant{"retired since", each(func(a action.MarkClaim) []action.Action {
 			if value := a.Annotations[retiredNote]; value != nil {
 				a.Annotations = map[string]*string{retiredNote: new("2026-12-31T00:00:00Z")}
 			}
-			return []Action{a}
+			return []action.Action{a}
 		})}},
 		"tells nothing of what is due": {"reclaim-scaled", mutant{"due", func(_ World, p Plan) Plan { p.Status.Reclaims = nil; return p }}},
 		"removes members whose claims do not name the set": {"reclaim-unmarked-yet", mutant{"owned first", func(w World, p Plan) Plan {
@@ -88,8 +89,8 @@ func reclaimMutants() map[string]scripted {
 
 // deleting is the plan with the claims deleted that another deletes.
 func deleting(p, other Plan) Plan {
-	for _, action := range other.All() {
-		if a, ok := action.(DeleteClaim); ok && !slices.Contains(p.All(), action) {
+	for _, act := range other.All() {
+		if a, ok := act.(action.DeleteClaim); ok && !slices.Contains(p.All(), act) {
 			p = also(p, a)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // replaceMutants are wrong in how they follow requests to replace members.
@@ -19,7 +20,7 @@ func replaceMutants() map[string]mutant {
 			}
 			return alsoReplacing(func(f evidence, ordinal int, pod *corev1.Pod) bool { return f.serves(ordinal) && f.asked(pod) })(w, p)
 		}},
-		"forgets to replace": {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteAsked) })},
+		"forgets to replace": {"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteAsked) })},
 		"forgets the requests": {"replacements", func(_ World, p Plan) Plan {
 			p.Status.Replacements = nil
 			return p
@@ -54,7 +55,7 @@ func alsoReplacing(which func(f evidence, ordinal int, pod *corev1.Pod) bool) fu
 		f := gather(w)
 		for _, ordinal := range f.ordinals {
 			if pod := f.member(ordinal); pod != nil && pod.DeletionTimestamp == nil && !isRemoved(p, pod) && which(f, ordinal, pod) {
-				p = also(p, DeletePod{Ordinal: ordinal, Pod: exact(pod), Reason: DeleteAsked})
+				p = also(p, action.DeletePod{Ordinal: ordinal, Pod: action.Exact(pod), Reason: action.DeleteAsked})
 			}
 		}
 		return p
@@ -64,13 +65,13 @@ func alsoReplacing(which func(f evidence, ordinal int, pod *corev1.Pod) bool) fu
 // replacesLowestFirst turns the order of requests to replace members around.
 func replacesLowestFirst(w World, p Plan) Plan {
 	f := gather(w)
-	return each(func(a DeletePod) []Action {
+	return each(func(a action.DeletePod) []action.Action {
 		for _, ordinal := range f.ordinals {
-			if pod := f.member(ordinal); a.Reason == DeleteAsked && f.serves(ordinal) && f.asked(pod) {
-				a.Ordinal, a.Pod = ordinal, exact(pod)
+			if pod := f.member(ordinal); a.Reason == action.DeleteAsked && f.serves(ordinal) && f.asked(pod) {
+				a.Ordinal, a.Pod = ordinal, action.Exact(pod)
 				break
 			}
 		}
-		return []Action{a}
+		return []action.Action{a}
 	})(w, p)
 }

@@ -11,18 +11,19 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // resizeMutants are wrong in how they give pods other resources.
 func resizeMutants() map[string]mutant {
 	return map[string]mutant{
-		"never resizes": {"converge", each(func(ResizePod) []Action { return nil })},
-		"resizes to what no revision has": {"what a resize gives", each(func(a ResizePod) []Action {
+		"never resizes": {"converge", each(func(action.ResizePod) []action.Action { return nil })},
+		"resizes to what no revision has": {"what a resize gives", each(func(a action.ResizePod) []action.Action {
 			a.Containers = maps.Clone(a.Containers)
 			for name := range a.Containers {
 				a.Containers[name] = corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("7")}}
 			}
-			return []Action{a}
+			return []action.Action{a}
 		})},
 		"notes no resize": {"noted resize", notesOf(func(note map[string]any) { delete(note, "resources") })},
 		"ends resizes that are not done": {"end of a resize", ends(func(w *World) {
@@ -37,31 +38,31 @@ func resizeMutants() map[string]mutant {
 
 // removesInstead is a planner that lets any pod be removed that the host does not resize.
 func removesInstead(w World, p Plan) Plan {
-	return each(func(a ResizePod) []Action {
-		a.Otherwise = &DeletePod{Ordinal: a.Ordinal, Pod: a.Pod, Reason: DeleteUnresized}
-		return []Action{a}
+	return each(func(a action.ResizePod) []action.Action {
+		a.Otherwise = &action.DeletePod{Ordinal: a.Ordinal, Pod: a.Pod, Reason: action.DeleteUnresized}
+		return []action.Action{a}
 	})(w, p)
 }
 
 // notesOf changes what is noted of updates in place.
 func notesOf(change func(map[string]any)) func(World, Plan) Plan {
-	return each(func(a UpdateInPlace) []Action {
+	return each(func(a action.UpdateInPlace) []action.Action {
 		text := a.Annotations[v1.InPlaceAnnotation]
 		if text == nil {
-			return []Action{a}
+			return []action.Action{a}
 		}
 		var note map[string]any
 		if json.Unmarshal([]byte(*text), &note) != nil {
-			return []Action{a}
+			return []action.Action{a}
 		}
 		change(note)
 		written, err := json.Marshal(note)
 		if err != nil {
-			return []Action{a}
+			return []action.Action{a}
 		}
 		a.Annotations = maps.Clone(a.Annotations)
 		a.Annotations[v1.InPlaceAnnotation] = new(string(written))
-		return []Action{a}
+		return []action.Action{a}
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // removedTemplateMutants are wrong in which objects of removed templates are deleted, and in what is told of
@@ -60,7 +61,7 @@ func removedTemplateMutants() map[string]scripted {
 		"deletes objects of a removed template without the delay": {"removed-template", mutant{"object reclaim", seen(func(w *World, _ Plan) {
 			removed(w, func(s *v1.ObjectTemplateStatus) { s.Retention.ScaledAfterSeconds = nil })
 		}, deletingObjects)}},
-		"deletes no objects of a removed template": {"removed-template", mutant{"object reclaim", each(func(a DeleteObject) []Action { return only(a, a.Unused == "") })}},
+		"deletes no objects of a removed template": {"removed-template", mutant{"object reclaim", each(func(a action.DeleteObject) []action.Action { return only(a, a.Unused == "") })}},
 		"forgets what a removed template has left": {"removed-template", mutant{"told removed", told(func(all []v1.ObjectTemplateStatus) []v1.ObjectTemplateStatus {
 			return slices.DeleteFunc(all, isRemoved)
 		})}},

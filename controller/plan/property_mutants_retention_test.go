@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -25,8 +26,8 @@ func retentionMutants() map[string]scripted {
 			return deletingObjects(p, Compute(w))
 		}
 	}
-	marks := func(as ObjectMark) func(World, Plan) Plan {
-		return each(func(a MarkObject) []Action { return only(a, a.As != as) })
+	marks := func(as action.ObjectMark) func(World, Plan) Plan {
+		return each(func(a action.MarkObject) []action.Action { return only(a, a.As != as) })
 	}
 	return map[string]scripted{
 		"deletes objects before they are due": {"retention-scaled", mutant{"object reclaim", func(w World, p Plan) Plan {
@@ -35,7 +36,7 @@ func retentionMutants() map[string]scripted {
 		}}},
 		"deletes objects without a date": {"retention-scaled", mutant{"object reclaim", seen(func(_ World, _ identity.ObjectKey, o *Object) {
 			if o.Annotations[retiredNote] == "" && o.Annotations[ownerNote] != "" {
-				o.Annotations = merged(o.Annotations, map[string]string{retiredNote: "2025-01-01T00:00:00Z"})
+				o.Annotations = action.Merged(o.Annotations, map[string]string{retiredNote: "2025-01-01T00:00:00Z"})
 				o.ManagedFields = retiredFields(o.CreationTimestamp.Time)
 			}
 		})}},
@@ -55,7 +56,7 @@ func retentionMutants() map[string]scripted {
 		}}},
 		"deletes objects of an earlier set": {"retention-strangers", mutant{"object reclaim", seen(func(w World, _ identity.ObjectKey, o *Object) {
 			if strings.HasPrefix(o.Annotations[ownerNote], "web/") {
-				o.Annotations = merged(o.Annotations, map[string]string{ownerNote: "web/" + string(w.Set.UID)})
+				o.Annotations = action.Merged(o.Annotations, map[string]string{ownerNote: "web/" + string(w.Set.UID)})
 				o.ManagedFields = retiredFields(o.CreationTimestamp.Time)
 			}
 		})}},
@@ -86,17 +87,17 @@ func retentionMutants() map[string]scripted {
 			h.retainObjects()
 			return markingObjects(p, Compute(w))
 		}}},
-		"deletes no objects":                {"retention-scaled", mutant{"object reclaim", each(func(DeleteObject) []Action { return nil })}},
-		"deletes objects without a version": {"retention-scaled", mutant{"exact", each(func(a DeleteObject) []Action { a.At.ResourceVersion = ""; return []Action{a} })}},
-		"forgets to date objects":           {"retention-scaled", mutant{"object retires", marks(ObjectRetired)}},
-		"forgets to keep objects":           {"retention-scaled", mutant{"object returns", marks(ObjectKept)}},
+		"deletes no objects":                {"retention-scaled", mutant{"object reclaim", each(func(action.DeleteObject) []action.Action { return nil })}},
+		"deletes objects without a version": {"retention-scaled", mutant{"exact", each(func(a action.DeleteObject) []action.Action { a.At.ResourceVersion = ""; return []action.Action{a} })}},
+		"forgets to date objects":           {"retention-scaled", mutant{"object retires", marks(action.ObjectRetired)}},
+		"forgets to keep objects":           {"retention-scaled", mutant{"object returns", marks(action.ObjectKept)}},
 		"deletes many at once": {"retention-many", mutant{"object reclaim", func(w World, p Plan) Plan {
 			for {
 				more := Compute(w)
 				w.Objects = copiesOfObjects(w.Objects)
 				deleted := 0
-				for _, action := range more.All() {
-					if a, ok := action.(DeleteObject); ok {
+				for _, act := range more.All() {
+					if a, ok := act.(action.DeleteObject); ok {
 						delete(w.Objects, identity.ObjectKey{Group: a.Kind.Group, Kind: a.Kind.Kind, Name: a.At.Name})
 						deleted++
 					}
@@ -114,11 +115,11 @@ func retentionMutants() map[string]scripted {
 			}
 			return doing(p, Compute(w))
 		}}},
-		"dates objects in the future": {"retention-scaled", mutant{"object retired since", each(func(a MarkObject) []Action {
+		"dates objects in the future": {"retention-scaled", mutant{"object retired since", each(func(a action.MarkObject) []action.Action {
 			if !a.Retired.IsZero() {
 				a.Retired = a.Retired.Add(time.Hour)
 			}
-			return []Action{a}
+			return []action.Action{a}
 		})}},
 		"tells of no objects that are due": {"retention-scaled", mutant{"object due", func(_ World, p Plan) Plan {
 			p.Status = *p.Status.DeepCopy()
@@ -135,16 +136,16 @@ func retentionMutants() map[string]scripted {
 }
 
 // deletingObjects is the plan with the objects deleted that another deletes.
-func deletingObjects(p, other Plan) Plan { return adding[DeleteObject](p, other) }
+func deletingObjects(p, other Plan) Plan { return adding[action.DeleteObject](p, other) }
 
 // markingObjects is the plan with what another notes on objects.
-func markingObjects(p, other Plan) Plan { return adding[MarkObject](p, other) }
+func markingObjects(p, other Plan) Plan { return adding[action.MarkObject](p, other) }
 
 // adding is the plan with the actions of a kind that another has.
-func adding[A Action](p, other Plan) Plan {
-	for _, action := range other.All() {
-		a, ok := action.(A)
-		if ok && !slices.ContainsFunc(p.All(), func(b Action) bool { return b.String() == a.String() }) {
+func adding[A action.Action](p, other Plan) Plan {
+	for _, act := range other.All() {
+		a, ok := act.(A)
+		if ok && !slices.ContainsFunc(p.All(), func(b action.Action) bool { return b.String() == a.String() }) {
 			p = also(p, a)
 		}
 	}

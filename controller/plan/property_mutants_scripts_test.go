@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -62,9 +63,9 @@ func scriptedMutants() map[string]scripted {
 			p.First, p.Chains, p.Aside = slices.Concat(p.First, slices.Concat(p.Chains...), slices.Concat(p.Aside...)), nil, nil
 			return p
 		}}},
-		"writes records of claim templates to claims": {"claims-reserved-keys", mutant{"record of a template", each(func(a UpdateClaim) []Action {
-			a.Annotations = merged(a.Annotations, map[string]string{v1.RetiredAtAnnotation: "2026-01-01T00:00:00Z"})
-			return []Action{a}
+		"writes records of claim templates to claims": {"claims-reserved-keys", mutant{"record of a template", each(func(a action.UpdateClaim) []action.Action {
+			a.Annotations = action.Merged(a.Annotations, map[string]string{v1.RetiredAtAnnotation: "2026-01-01T00:00:00Z"})
+			return []action.Action{a}
 		})}},
 		"removes all surplus members in one plan": {"rate-remove-share", mutant{"rate of removal", func(w World, p Plan) Plan {
 			w.Set = w.Set.DeepCopy()
@@ -77,21 +78,21 @@ func scriptedMutants() map[string]scripted {
 				w.Set.Spec.VolumeClaimUpdate = nil
 				p = doing(p, Compute(w))
 			}
-			return each(func(a CreateMember) []Action {
+			return each(func(a action.CreateMember) []action.Action {
 				a.Pod = a.Pod.DeepCopy()
 				a.Pod.Annotations = map[string]string{v1.ClaimTemplatesAnnotation: identity.ClaimTemplates(w.Set)}
-				return []Action{a}
+				return []action.Action{a}
 			})(w, p)
 		}}},
 		"updates all in place to what one is":     {"identity-in-place", mutant{"parameters in place", each(updatesAsOne)}},
-		"leaves members that hang in place alone": {"inplace-hangs-parallel", mutant{"converge", ofHanging(func(UpdateInPlace) []Action { return nil })}},
-		"brings those that hang to the update": {"inplace-hangs-parallel", mutant{"what a label says", ofHanging(func(a UpdateInPlace) []Action {
+		"leaves members that hang in place alone": {"inplace-hangs-parallel", mutant{"converge", ofHanging(func(action.UpdateInPlace) []action.Action { return nil })}},
+		"brings those that hang to the update": {"inplace-hangs-parallel", mutant{"what a label says", ofHanging(func(a action.UpdateInPlace) []action.Action {
 			a.Revision = "web-other"
-			return []Action{a}
+			return []action.Action{a}
 		})}},
 		"grows claims from the highest":        {"order-claims", mutant{"growth order", inOrder(func(o *v1.UpdateOrder) { *o = v1.UpdateOrder{} })}},
 		"goes on updating what is rolled back": {"steps-aborted", mutant{"reason to delete", goesOn}},
-		"does not go back":                     {"steps-aborted", mutant{"rolls back", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForRollback) })}},
+		"does not go back":                     {"steps-aborted", mutant{"rolls back", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteForRollback) })}},
 		"begins to bake at every look":         {"steps-canary-evicted", mutant{"bake", onSteps(bakesAnew)}},
 		"forgets that it rolls back": {"steps-deadline-rolled-back", mutant{"rollback", onSteps(func(w World, p Plan, r *v1.RolloutStatus) Plan {
 			r.Rollback = r.Rollback && !w.Set.Status.Rollout.Rollback
@@ -121,7 +122,7 @@ func scriptedMutants() map[string]scripted {
 			w.Pods = copies(w.Pods)
 			f, overrides := gather(w), identity.OverridesOf(w.Set)
 			for _, pod := range w.Pods {
-				pod.Annotations = merged(pod.Annotations, map[string]string{v1.OverrideAnnotation: overrides.Hash(f.ordinalOf(pod.Name))})
+				pod.Annotations = action.Merged(pod.Annotations, map[string]string{v1.OverrideAnnotation: overrides.Hash(f.ordinalOf(pod.Name))})
 			}
 			return doing(p, Compute(w))
 		}}},
@@ -130,13 +131,13 @@ func scriptedMutants() map[string]scripted {
 			w.Now = w.Now.Add(time.Second)
 			return doing(p, Compute(w))
 		}}},
-		"never gives up a restart": {"inplace-rerun-undone", mutant{"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteUnrestarted) })}},
+		"never gives up a restart": {"inplace-rerun-undone", mutant{"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteUnrestarted) })}},
 		"gives up restarts of more members than may be down": {"inplace-rerun-undone-two", mutant{"vain restarts", func(w World, p Plan) Plan {
 			w.Set = w.Set.DeepCopy()
 			w.Set.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = new(intstr.FromInt32(3))
-			for _, action := range Compute(w).All() {
-				if a, ok := action.(DeletePod); ok && a.Reason == DeleteUnrestarted && !slices.Contains(p.All(), action) {
-					p = also(p, action)
+			for _, act := range Compute(w).All() {
+				if a, ok := act.(action.DeletePod); ok && a.Reason == action.DeleteUnrestarted && !slices.Contains(p.All(), act) {
+					p = also(p, act)
 				}
 			}
 			return p
@@ -152,7 +153,7 @@ func scriptedMutants() map[string]scripted {
 			}
 			return doing(p, Compute(w))
 		}}},
-		"never gives up a resize":                        {"resize-infeasible", mutant{"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteUnresized) })}},
+		"never gives up a resize":                        {"resize-infeasible", mutant{"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteUnresized) })}},
 		"removes what it may only resize":                {"resize-invalid-only", mutant{"resize or not", removesInstead}},
 		"removes more members than may be down":          {"resize-invalid", mutant{"vain restarts", removesInstead}},
 		"forgets what it has yet to undo":                {"resize-undone", mutant{"noted resize", forgetsResizes}},
@@ -202,13 +203,13 @@ func complaintAbout(test func(*complaint)) (text string) {
 }
 
 // ofHanging corrupts what is done in place to pods whose containers are being restarted already.
-func ofHanging(corrupt func(UpdateInPlace) []Action) func(World, Plan) Plan {
+func ofHanging(corrupt func(action.UpdateInPlace) []action.Action) func(World, Plan) Plan {
 	return func(w World, p Plan) Plan {
-		return each(func(a UpdateInPlace) []Action {
+		return each(func(a action.UpdateInPlace) []action.Action {
 			if isRestarting(gather(w).pods[a.Pod.Name]) {
 				return corrupt(a)
 			}
-			return []Action{a}
+			return []action.Action{a}
 		})(w, p)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -51,15 +52,15 @@ func stepMutants() map[string]mutant {
 			f := gather(w)
 			for _, ordinal := range f.ordinals {
 				if pod := f.member(ordinal); pod != nil && !names(r.Released, ordinal) && pod.DeletionTimestamp == nil && !isRemoved(p, pod) {
-					return also(p, DeletePod{Ordinal: ordinal, Pod: exact(pod), Reason: DeleteForUpdate})
+					return also(p, action.DeletePod{Ordinal: ordinal, Pod: action.Exact(pod), Reason: action.DeleteForUpdate})
 				}
 			}
 			return p
 		})},
 		"creates all members updated": {"tracked creation", onSteps(func(w World, p Plan, _ *v1.RolloutStatus) Plan {
-			return each(func(a CreateMember) []Action {
+			return each(func(a action.CreateMember) []action.Action {
 				a.Pod = identity.Pod(w.Set, &w.Set.Spec.Template, p.Status.UpdateRevision, a.Ordinal)
-				return []Action{a}
+				return []action.Action{a}
 			})(w, p)
 		})},
 		"is ready between steps": {"ready", onSteps(func(w World, p Plan, _ *v1.RolloutStatus) Plan { return alwaysReady(w, p) })},

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -27,8 +28,8 @@ type mutant struct {
 
 func mutants() map[string]mutant {
 	return map[string]mutant{
-		"deletes without a UID":                {"exact", each(func(a DeletePod) []Action { a.Pod.UID = ""; return []Action{a} })},
-		"deletes twice":                        {"once", each(func(a DeletePod) []Action { return []Action{a, a} })},
+		"deletes without a UID":                {"exact", each(func(a action.DeletePod) []action.Action { a.Pod.UID = ""; return []action.Action{a} })},
+		"deletes twice":                        {"once", each(func(a action.DeletePod) []action.Action { return []action.Action{a, a} })},
 		"creates at once after deleting":       {"old one gone", each(createdAtOnce)},
 		"creates the highest member first":     {"predecessor", createsHighest},
 		"ignores the partition":                {"reason to delete", updatesBelowPartition},
@@ -49,11 +50,11 @@ func mutants() map[string]mutant {
 		"changes its world":                    {"pure", func(w World, p Plan) Plan { w.Set.Generation++; return p }},
 		"works for a deleted set":              {"deleted set", worksForDeleted},
 		"does nothing":                         {"converge", func(_ World, p Plan) Plan { p.First, p.Chains, p.Aside = nil, nil, nil; return p }},
-		"forgets to repair labels":             {"converge", each(func(RepairPod) []Action { return nil })},
-		"forgets to scale down":                {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForScaleDown) })},
-		"forgets to update":                    {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteForUpdate) })},
-		"forgets to adopt":                     {"converge", each(func(AdoptPod) []Action { return nil })},
-		"forgets to truncate history":          {"history", each(func(DeleteRevision) []Action { return nil })},
+		"forgets to repair labels":             {"converge", each(func(action.RepairPod) []action.Action { return nil })},
+		"forgets to scale down":                {"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteForScaleDown) })},
+		"forgets to update":                    {"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteForUpdate) })},
+		"forgets to adopt":                     {"converge", each(func(action.AdoptPod) []action.Action { return nil })},
+		"forgets to truncate history":          {"history", each(func(action.DeleteRevision) []action.Action { return nil })},
 	}
 }
 
@@ -116,14 +117,14 @@ func (v *catcher) Failed() bool          { return v.failed }
 func (v *catcher) FailNow()              { panic(v) }
 
 // each corrupts the actions of one kind.
-func each[A Action](corrupt func(A) []Action) func(World, Plan) Plan {
+func each[A action.Action](corrupt func(A) []action.Action) func(World, Plan) Plan {
 	return func(_ World, p Plan) Plan {
 		p.First, p.Chains, p.Aside = eachOf(p.First, corrupt), eachIn(p.Chains, corrupt), eachIn(p.Aside, corrupt)
 		return p
 	}
 }
 
-func eachIn[A Action](chains []Chain, corrupt func(A) []Action) (all []Chain) {
+func eachIn[A action.Action](chains []action.Chain, corrupt func(A) []action.Action) (all []action.Chain) {
 	for _, chain := range chains {
 		if actions := eachOf(chain, corrupt); len(actions) > 0 {
 			all = append(all, actions)
@@ -132,52 +133,52 @@ func eachIn[A Action](chains []Chain, corrupt func(A) []Action) (all []Chain) {
 	return all
 }
 
-func eachOf[A Action](chain Chain, corrupt func(A) []Action) (actions Chain) {
-	for _, action := range chain {
-		if a, ok := action.(A); ok {
+func eachOf[A action.Action](chain action.Chain, corrupt func(A) []action.Action) (actions action.Chain) {
+	for _, act := range chain {
+		if a, ok := act.(A); ok {
 			actions = append(actions, corrupt(a)...)
 		} else {
-			actions = append(actions, action)
+			actions = append(actions, act)
 		}
 	}
 	return actions
 }
 
-func only(action Action, keep bool) []Action {
+func only(act action.Action, keep bool) []action.Action {
 	if keep {
-		return []Action{action}
+		return []action.Action{act}
 	}
 	return nil
 }
 
 // also is the plan with more to do at its end.
-func also(p Plan, actions ...Action) Plan {
+func also(p Plan, actions ...action.Action) Plan {
 	if len(actions) > 0 {
 		p.Chains = append(slices.Clip(p.Chains), actions)
 	}
 	return p
 }
 
-func createdAtOnce(a DeletePod) []Action {
+func createdAtOnce(a action.DeletePod) []action.Action {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: a.Pod.Name}, Spec: corev1.PodSpec{Containers: make([]corev1.Container, 1)}}
-	return []Action{a, CreateMember{Ordinal: a.Ordinal, Pod: pod}}
+	return []action.Action{a, action.CreateMember{Ordinal: a.Ordinal, Pod: pod}}
 }
 
 func scalesFromLowest(world World, p Plan) Plan {
 	f := gather(world)
-	return each(func(a DeletePod) []Action {
+	return each(func(a action.DeletePod) []action.Action {
 		for _, ordinal := range f.surplus() {
-			if pod := f.member(ordinal); a.Reason == DeleteForScaleDown && f.ordered() && pod.DeletionTimestamp == nil {
-				a.Ordinal, a.Pod = ordinal, exact(pod)
+			if pod := f.member(ordinal); a.Reason == action.DeleteForScaleDown && f.ordered() && pod.DeletionTimestamp == nil {
+				a.Ordinal, a.Pod = ordinal, action.Exact(pod)
 			}
 		}
-		return []Action{a}
+		return []action.Action{a}
 	})(world, p)
 }
 
 // created is the creation of a member as it would be at the present revision.
-func created(world World, p Plan, ordinal int) Action {
-	return CreateMember{Ordinal: ordinal, Claims: identity.Claims(world.Set, ordinal),
+func created(world World, p Plan, ordinal int) action.Action {
+	return action.CreateMember{Ordinal: ordinal, Claims: identity.Claims(world.Set, ordinal),
 		Pod: identity.Pod(world.Set, &world.Set.Spec.Template, p.Status.UpdateRevision, ordinal)}
 }
 
@@ -193,11 +194,11 @@ func missing(world World) (ordinals []int) {
 }
 
 func createsHighest(world World, p Plan) Plan {
-	return each(func(a CreateMember) []Action {
+	return each(func(a action.CreateMember) []action.Action {
 		if ordinals := missing(world); world.Set.Spec.PodManagementPolicy == v1.OrderedReadyPodManagement && len(ordinals) > 0 {
-			return []Action{created(world, p, ordinals[len(ordinals)-1])}
+			return []action.Action{created(world, p, ordinals[len(ordinals)-1])}
 		}
-		return []Action{a}
+		return []action.Action{a}
 	})(world, p)
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"statefulset.dev/controller/plan/action"
 )
 
 // unblockMutants are wrong in how they replace members out of turn.
@@ -32,7 +34,7 @@ func unblockMutants() map[string]mutant {
 			}
 			for _, ordinal := range f.ordinals {
 				if f.serves(ordinal) {
-					return also(p, DeletePod{Ordinal: ordinal, Pod: exact(f.member(ordinal)), Reason: DeleteUnready})
+					return also(p, action.DeletePod{Ordinal: ordinal, Pod: action.Exact(f.member(ordinal)), Reason: action.DeleteUnready})
 				}
 			}
 			return p
@@ -49,10 +51,10 @@ func unblockMutants() map[string]mutant {
 			named := (&judged{evidence: f, plan: p}).named()
 			return also(p, removesUnready(f, p, func(ordinal int) bool { return ordinal == named })...)
 		}},
-		"forgets to replace the unready": {"converge", each(func(a DeletePod) []Action { return only(a, a.Reason != DeleteUnready) })},
+		"forgets to replace the unready": {"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteUnready) })},
 		"waits for the members before the replaced one": {"converge", func(w World, p Plan) Plan {
 			named := (&judged{evidence: gather(w), plan: p}).named()
-			return each(func(a CreateMember) []Action { return only(a, a.Ordinal != named) })(w, p)
+			return each(func(a action.CreateMember) []action.Action { return only(a, a.Ordinal != named) })(w, p)
 		}},
 	}
 }
@@ -73,22 +75,22 @@ func asksToUnblock(f evidence) bool { _, asked := f.patience(); return asked }
 func anyone(int) bool { return true }
 
 // removesUnready are removals of wanted members that are not ready.
-func removesUnready(f evidence, p Plan, of func(ordinal int) bool) (removals []Action) {
+func removesUnready(f evidence, p Plan, of func(ordinal int) bool) (removals []action.Action) {
 	for _, ordinal := range f.ordinals {
 		pod := f.member(ordinal)
 		if pod == nil || !of(ordinal) || isRemoved(p, pod) {
 			continue
 		}
 		if _, unready := unreadySince(pod); unready {
-			removals = append(removals, DeletePod{Ordinal: ordinal, Pod: exact(pod), Reason: DeleteUnready})
+			removals = append(removals, action.DeletePod{Ordinal: ordinal, Pod: action.Exact(pod), Reason: action.DeleteUnready})
 		}
 	}
 	return removals
 }
 
 func isRemoved(p Plan, pod *corev1.Pod) bool {
-	for _, action := range p.All() {
-		if a, ok := action.(DeletePod); ok && a.Pod.Name == pod.Name {
+	for _, act := range p.All() {
+		if a, ok := act.(action.DeletePod); ok && a.Pod.Name == pod.Name {
 			return true
 		}
 	}

@@ -18,6 +18,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"pgregory.net/rapid"
+
+	"statefulset.dev/controller/plan/action"
 )
 
 // fewSequences is how many sequences are tried unless the environment variable
@@ -194,8 +196,8 @@ func (c coverage) of(compute func(World) Plan) func(World) Plan {
 	return func(world World) Plan {
 		p := compute(world)
 		c["plans"]++
-		for _, action := range p.All() {
-			c[nameOf(action)]++
+		for _, act := range p.All() {
+			c[nameOf(act)]++
 		}
 		for _, condition := range p.Status.Conditions {
 			c[fmt.Sprintf("%s=%s %s", condition.Type, condition.Status, condition.Reason)]++
@@ -204,9 +206,9 @@ func (c coverage) of(compute func(World) Plan) func(World) Plan {
 	}
 }
 
-func nameOf(action Action) string {
-	name := strings.TrimPrefix(fmt.Sprintf("%T", action), "plan.")
-	if a, ok := action.(DeletePod); ok {
+func nameOf(act action.Action) string {
+	name := strings.TrimPrefix(fmt.Sprintf("%T", act), "plan.")
+	if a, ok := act.(action.DeletePod); ok {
 		turn, _, _ := strings.Cut(a.Turn, ",")
 		return strings.TrimSpace(name + " " + string(a.Reason) + " " + turn)
 	}
@@ -224,13 +226,13 @@ func (c coverage) expect(t *testing.T) {
 	for what, n := range c {
 		t.Logf("%9d %s", n, what)
 	}
-	for _, action := range []Action{CreateMember{}, CreateClaims{}, SetClaimOwners{}, UpdateClaim{}, MarkClaim{}, DeleteClaim{}, CreateObject{Object: &unstructured.Unstructured{}}, ApplyObject{Object: &unstructured.Unstructured{}}, MarkObject{}, DeleteObject{}, RepairPod{}, PatchPod{}, SetPodConditions{}, AdoptPod{}, ReleasePod{},
-		DeletePod{Reason: DeleteForScaleDown}, DeletePod{Reason: DeleteForUpdate}, DeletePod{Reason: DeleteFinished}, DeletePod{Reason: DeleteUnready}, DeletePod{Reason: DeleteMisshapen}, DeletePod{Reason: DeleteForOverride}, DeletePod{Reason: DeleteAsked}, DeletePod{Reason: DeleteUnrestarted}, DeletePod{Reason: DeleteUnresized},
-		DeletePod{Reason: DeleteForUpdate, Turn: "first"}, DeletePod{Reason: DeleteForUpdate, Turn: "last"},
-		UpdateInPlace{}, ResizePod{}, EndInPlace{},
-		CreateRevision{}, AdoptRevision{}, RaiseRevision{}, DeleteRevision{}} {
-		if c[nameOf(action)] == 0 {
-			t.Errorf("no sequence led to %s", nameOf(action))
+	for _, act := range []action.Action{action.CreateMember{}, action.CreateClaims{}, action.SetClaimOwners{}, action.UpdateClaim{}, action.MarkClaim{}, action.DeleteClaim{}, action.CreateObject{Object: &unstructured.Unstructured{}}, action.ApplyObject{Object: &unstructured.Unstructured{}}, action.MarkObject{}, action.DeleteObject{}, action.RepairPod{}, action.PatchPod{}, action.SetPodConditions{}, action.AdoptPod{}, action.ReleasePod{},
+		action.DeletePod{Reason: action.DeleteForScaleDown}, action.DeletePod{Reason: action.DeleteForUpdate}, action.DeletePod{Reason: action.DeleteFinished}, action.DeletePod{Reason: action.DeleteUnready}, action.DeletePod{Reason: action.DeleteMisshapen}, action.DeletePod{Reason: action.DeleteForOverride}, action.DeletePod{Reason: action.DeleteAsked}, action.DeletePod{Reason: action.DeleteUnrestarted}, action.DeletePod{Reason: action.DeleteUnresized},
+		action.DeletePod{Reason: action.DeleteForUpdate, Turn: "first"}, action.DeletePod{Reason: action.DeleteForUpdate, Turn: "last"},
+		action.UpdateInPlace{}, action.ResizePod{}, action.EndInPlace{},
+		action.CreateRevision{}, action.AdoptRevision{}, action.RaiseRevision{}, action.DeleteRevision{}} {
+		if c[nameOf(act)] == 0 {
+			t.Errorf("no sequence led to %s", nameOf(act))
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/test/outcome"
 )
 
@@ -89,8 +90,8 @@ func (s *stage) happened(what []string) (any bool) {
 func (s *stage) lookBack(kind string, ago int) {
 	s.outdated = kind
 	defer func() { s.outdated = "" }()
-	p, done, failed := s.lookAt(s.staleWorld(kind, ago), func(action Action, _ error) {
-		fmt.Fprintf(&s.log, "  OUTDATED %s\n", action)
+	p, done, failed := s.lookAt(s.staleWorld(kind, ago), func(act action.Action, _ error) {
+		fmt.Fprintf(&s.log, "  OUTDATED %s\n", act)
 	})
 	s.report(p, done, failed)
 }
@@ -99,8 +100,8 @@ func (s *stage) crash(writes int) {
 	s.writesLeft = writes
 	_, done, failed := s.look()
 	s.writesLeft = -1
-	for _, action := range done {
-		fmt.Fprintf(&s.log, "  %s\n", action)
+	for _, act := range done {
+		fmt.Fprintf(&s.log, "  %s\n", act)
 	}
 	for _, failure := range failed {
 		fmt.Fprintf(&s.log, "  FAILED %s\n", failure.Action)

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -97,7 +98,7 @@ func mountsClaim(pod *corev1.Pod, claim string) bool {
 // does not know of it yet deletes nothing.
 func reclaim(f *facts, d *draft) verdict {
 	for _, left := range f.returned {
-		f.markLeftover(d, left, ClaimKept, map[string]*string{v1.RetiredAtAnnotation: nil})
+		f.markLeftover(d, left, action.ClaimKept, map[string]*string{v1.RetiredAtAnnotation: nil})
 	}
 	delay, _ := f.reclaimDelay()
 	deleted := 0
@@ -107,19 +108,19 @@ func reclaim(f *facts, d *draft) verdict {
 		case left.retired.since.IsZero():
 			// Up to the next second: rather a claim stays for longer than the set says.
 			since := f.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
-			f.markLeftover(d, left, ClaimRetired, map[string]*string{v1.RetiredAtAnnotation: new(since.Format(time.RFC3339))})
+			f.markLeftover(d, left, action.ClaimRetired, map[string]*string{v1.RetiredAtAnnotation: new(since.Format(time.RFC3339))})
 		case f.Now.Before(due):
 			d.again(due.Sub(f.Now))
 		case left.retired.proven && deleted < mostReclaimed && !f.changesOwners(left.claim):
 			deleted++
-			d.aside = append(d.aside, Chain{DeleteClaim{Ordinal: left.ordinal, Claim: exact(left.claim), Retired: left.retired.since, Due: due}})
+			d.aside = append(d.aside, action.Chain{action.DeleteClaim{Ordinal: left.ordinal, Claim: action.Exact(left.claim), Retired: left.retired.since, Due: due}})
 		}
 	}
 	return proceed
 }
 
 // markLeftover plans an annotation of a claim.
-func (f *facts) markLeftover(d *draft, left leftover, as ClaimMark, annotations map[string]*string) {
+func (f *facts) markLeftover(d *draft, left leftover, as action.ClaimMark, annotations map[string]*string) {
 	if len(d.marked) == mostChanged || d.changed[left.claim.Name] || f.changesOwners(left.claim) {
 		return
 	}
@@ -127,7 +128,7 @@ func (f *facts) markLeftover(d *draft, left leftover, as ClaimMark, annotations 
 		d.marked = map[string]bool{}
 	}
 	d.marked[left.claim.Name] = true
-	d.aside = append(d.aside, Chain{MarkClaim{Ordinal: left.ordinal, Claim: exact(left.claim), As: as, Annotations: annotations}})
+	d.aside = append(d.aside, action.Chain{action.MarkClaim{Ordinal: left.ordinal, Claim: action.Exact(left.claim), As: as, Annotations: annotations}})
 }
 
 // reclaims tell whose claims are deleted when, the first due ones first.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // TestClaimsThatCannotBeDeletedAreToldWhereTheyAreDue has members 3 and 4 be due at one time, and 1 an
@@ -22,7 +23,9 @@ func TestClaimsThatCannotBeDeletedAreToldWhereTheyAreDue(t *testing.T) {
 	due := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	reclaims := []v1.Reclaim{{First: 3, Last: new(int32(4)), DueTime: metav1.NewTime(due)}, {First: 1, DueTime: metav1.NewTime(due.Add(time.Hour))}}
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, "data-db-4", errors.New("no"))
-	deletion := func(ordinal int, due time.Time) DeleteClaim { return DeleteClaim{Ordinal: ordinal, Due: due} }
+	deletion := func(ordinal int, due time.Time) action.DeleteClaim {
+		return action.DeleteClaim{Ordinal: ordinal, Due: due}
+	}
 	for sentence, test := range map[string]struct {
 		failures []Failure
 		want     []string

@@ -7,12 +7,14 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"statefulset.dev/controller/plan/action"
 )
 
 // remove is what is done next to take away a pod that may serve: by an update, because somebody
 // has asked for it, or because its member is not wanted. All such removals go through here. None is
 // planned while the pod owns a claim that stays.
-func remove(f *facts, d *draft, m member, removal DeletePod) []Action {
+func remove(f *facts, d *draft, m member, removal action.DeletePod) []action.Action {
 	if d.waitForOwners(f, m) {
 		return nil
 	}
@@ -23,33 +25,33 @@ func remove(f *facts, d *draft, m member, removal DeletePod) []Action {
 	if removal.Evict && f.isAheadOfBudgets(d, m) {
 		return nil
 	}
-	return []Action{removal}
+	return []action.Action{removal}
 }
 
 // askFirst asks the gates before a member is taken from service, and reports whether they agree.
 // They are not asked where a pod is useless: it has ended, or it keeps an update from going on.
-func askFirst(f *facts, d *draft, m member, why DeleteReason) (first []Action, agree bool) {
+func askFirst(f *facts, d *draft, m member, why action.DeleteReason) (first []action.Action, agree bool) {
 	delete(d.given, m.pod.UID)
-	if why == DeleteUnready || why == DeleteUnrestarted || why == DeleteUnresized {
+	if why == action.DeleteUnready || why == action.DeleteUnrestarted || why == action.DeleteUnresized {
 		return nil, true
 	}
 	return askGates(f, d, m)
 }
 
 // addressed is a removal of the pod that a member has, in the way that the set asks for.
-func (f *facts) addressed(m member, removal DeletePod) DeletePod {
-	removal.Ordinal, removal.Pod, removal.Evict = m.ordinal, exact(m.pod), f.mindsBudgets(m.pod)
+func (f *facts) addressed(m member, removal action.DeletePod) action.DeletePod {
+	removal.Ordinal, removal.Pod, removal.Evict = m.ordinal, action.Exact(m.pod), f.mindsBudgets(m.pod)
 	return removal
 }
 
 // removes reports whether actions remove a pod.
-func removes(actions []Action) bool {
-	return slices.ContainsFunc(actions, func(action Action) bool { _, ok := action.(DeletePod); return ok })
+func removes(actions []action.Action) bool {
+	return slices.ContainsFunc(actions, func(act action.Action) bool { _, ok := act.(action.DeletePod); return ok })
 }
 
 // changesInPlace reports whether actions change a pod in place.
-func changesInPlace(actions []Action) bool {
-	return slices.ContainsFunc(actions, func(action Action) bool { _, ok := action.(UpdateInPlace); return ok })
+func changesInPlace(actions []action.Action) bool {
+	return slices.ContainsFunc(actions, func(act action.Action) bool { _, ok := act.(action.UpdateInPlace); return ok })
 }
 
 // giveUp notes that a member that is to be removed is not, for a reason for which others may go
@@ -66,33 +68,33 @@ func (d *draft) giveUp(f *facts, m member) {
 
 // changesPod reports whether something is planned for the pod of a member.
 func (d *draft) changesPod(m member) bool {
-	return m.pod != nil && slices.ContainsFunc(d.chains, func(chain Chain) bool {
-		return slices.ContainsFunc(chain, func(action Action) bool { return podOf(action).UID == m.pod.UID })
+	return m.pod != nil && slices.ContainsFunc(d.chains, func(chain action.Chain) bool {
+		return slices.ContainsFunc(chain, func(act action.Action) bool { return podOf(act).UID == m.pod.UID })
 	})
 }
 
 // podOf is the pod that an action changes, none if it changes none.
-func podOf(action Action) Target {
-	switch a := action.(type) {
-	case RepairPod:
+func podOf(act action.Action) action.Target {
+	switch a := act.(type) {
+	case action.RepairPod:
 		return a.Pod
-	case UpdateInPlace:
+	case action.UpdateInPlace:
 		return a.Pod
-	case EndInPlace:
+	case action.EndInPlace:
 		return a.Pod
-	case ResizePod:
+	case action.ResizePod:
 		return a.Pod
-	case PatchPod:
+	case action.PatchPod:
 		return a.Pod
-	case SetPodConditions:
+	case action.SetPodConditions:
 		return a.Pod
-	case DeletePod:
+	case action.DeletePod:
 		return a.Pod
-	case AdoptPod:
+	case action.AdoptPod:
 		return a.Pod
-	case ReleasePod:
+	case action.ReleasePod:
 		return a.Pod
-	case CreateMember, CreateClaims, SetClaimOwners, UpdateClaim, MarkClaim, DeleteClaim, CreateObject, ApplyObject, MarkObject, DeleteObject, CreateAnchor, OwnAnchor, SetObjectOwners, CreateRevision, RaiseRevision, AdoptRevision, DeleteRevision:
+	case action.CreateMember, action.CreateClaims, action.SetClaimOwners, action.UpdateClaim, action.MarkClaim, action.DeleteClaim, action.CreateObject, action.ApplyObject, action.MarkObject, action.DeleteObject, action.CreateAnchor, action.OwnAnchor, action.SetObjectOwners, action.CreateRevision, action.RaiseRevision, action.AdoptRevision, action.DeleteRevision:
 	}
-	return Target{}
+	return action.Target{}
 }

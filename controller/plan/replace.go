@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // replaceBrokenAsked removes, in an ordered set, the pods that somebody has asked to have
@@ -59,7 +60,7 @@ func removeAsked(f *facts, d *draft, m member) bool {
 		d.giveUp(f, m)
 		return false
 	}
-	actions := remove(f, d, m, DeletePod{Reason: DeleteAsked, Turn: f.turnOf(m)})
+	actions := remove(f, d, m, action.DeletePod{Reason: action.DeleteAsked, Turn: f.turnOf(m)})
 	if removes(actions) {
 		d.wait("%s is being replaced, as asked", m.pod.Name)
 	}

@@ -7,26 +7,28 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+
+	"statefulset.dev/controller/plan/action"
 )
 
 // RequestOf identifies what an action asks the host for: two actions with the same text ask for the
 // same. A pod of another revision, another pod of the same name and an object with another content
 // are other requests. The version of the object that is changed is no part of it, nor is the time.
-func RequestOf(action Action) string {
-	text := action.String()
-	if target := TargetOf(action); target.UID != "" {
+func RequestOf(act action.Action) string {
+	text := act.String()
+	if target := TargetOf(act); target.UID != "" {
 		text += " " + string(target.UID)
 	}
-	switch action := action.(type) {
-	case CreateMember:
-		return text + fingerprint(action.Pod.Spec)
-	case CreateObject:
-		return text + fingerprint(action.Object)
-	case ApplyObject:
-		return text + fingerprint(action.Object)
-	case CreateClaims, SetClaimOwners, UpdateClaim, MarkClaim, DeleteClaim, MarkObject, SetObjectOwners, CreateAnchor, OwnAnchor, DeleteObject,
-		RepairPod, PatchPod, SetPodConditions, DeletePod, UpdateInPlace, ResizePod, EndInPlace, AdoptPod, ReleasePod,
-		CreateRevision, RaiseRevision, AdoptRevision, DeleteRevision:
+	switch act := act.(type) {
+	case action.CreateMember:
+		return text + fingerprint(act.Pod.Spec)
+	case action.CreateObject:
+		return text + fingerprint(act.Object)
+	case action.ApplyObject:
+		return text + fingerprint(act.Object)
+	case action.CreateClaims, action.SetClaimOwners, action.UpdateClaim, action.MarkClaim, action.DeleteClaim, action.MarkObject, action.SetObjectOwners, action.CreateAnchor, action.OwnAnchor, action.DeleteObject,
+		action.RepairPod, action.PatchPod, action.SetPodConditions, action.DeletePod, action.UpdateInPlace, action.ResizePod, action.EndInPlace, action.AdoptPod, action.ReleasePod,
+		action.CreateRevision, action.RaiseRevision, action.AdoptRevision, action.DeleteRevision:
 	}
 	return text
 }
@@ -43,51 +45,51 @@ func fingerprint(content any) string {
 }
 
 // TargetOf is the object that an action changes, the zero value for an action that creates objects.
-func TargetOf(action Action) Target { //nolint:gocyclo // a case for each kind of action
-	switch action := action.(type) {
-	case SetClaimOwners:
-		return action.Claim
-	case UpdateClaim:
-		return action.Claim
-	case MarkClaim:
-		return action.Claim
-	case DeleteClaim:
-		return action.Claim
-	case ApplyObject:
-		return action.At
-	case MarkObject:
-		return action.At
-	case SetObjectOwners:
-		return action.At
-	case DeleteObject:
-		return action.At
-	case OwnAnchor:
-		return action.Anchor
-	case RepairPod:
-		return action.Pod
-	case PatchPod:
-		return action.Pod
-	case SetPodConditions:
-		return action.Pod
-	case DeletePod:
-		return action.Pod
-	case UpdateInPlace:
-		return action.Pod
-	case ResizePod:
-		return action.Pod
-	case EndInPlace:
-		return action.Pod
-	case AdoptPod:
-		return action.Pod
-	case ReleasePod:
-		return action.Pod
-	case RaiseRevision:
-		return action.Revision
-	case AdoptRevision:
-		return action.Revision
-	case DeleteRevision:
-		return action.Revision
-	case CreateMember, CreateClaims, CreateObject, CreateAnchor, CreateRevision:
+func TargetOf(act action.Action) action.Target { //nolint:gocyclo // a case for each kind of action
+	switch act := act.(type) {
+	case action.SetClaimOwners:
+		return act.Claim
+	case action.UpdateClaim:
+		return act.Claim
+	case action.MarkClaim:
+		return act.Claim
+	case action.DeleteClaim:
+		return act.Claim
+	case action.ApplyObject:
+		return act.At
+	case action.MarkObject:
+		return act.At
+	case action.SetObjectOwners:
+		return act.At
+	case action.DeleteObject:
+		return act.At
+	case action.OwnAnchor:
+		return act.Anchor
+	case action.RepairPod:
+		return act.Pod
+	case action.PatchPod:
+		return act.Pod
+	case action.SetPodConditions:
+		return act.Pod
+	case action.DeletePod:
+		return act.Pod
+	case action.UpdateInPlace:
+		return act.Pod
+	case action.ResizePod:
+		return act.Pod
+	case action.EndInPlace:
+		return act.Pod
+	case action.AdoptPod:
+		return act.Pod
+	case action.ReleasePod:
+		return act.Pod
+	case action.RaiseRevision:
+		return act.Revision
+	case action.AdoptRevision:
+		return act.Revision
+	case action.DeleteRevision:
+		return act.Revision
+	case action.CreateMember, action.CreateClaims, action.CreateObject, action.CreateAnchor, action.CreateRevision:
 	}
-	return Target{}
+	return action.Target{}
 }

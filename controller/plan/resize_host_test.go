@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // resourceSetting changes what a container requests of the cpu, or is limited to of the memory,
@@ -127,11 +128,11 @@ func resourcesText(resources *corev1.ResourceRequirements) (text string) {
 }
 
 // insteadOf is what is carried out if the host finds an action invalid, nil if nothing is.
-func insteadOf(action Action) *DeletePod {
-	switch a := action.(type) {
-	case UpdateInPlace:
+func insteadOf(act action.Action) *action.DeletePod {
+	switch a := act.(type) {
+	case action.UpdateInPlace:
 		return a.Otherwise
-	case ResizePod:
+	case action.ResizePod:
 		return a.Otherwise
 	default:
 		return nil

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -211,7 +212,7 @@ func isDated(object *Object) bool {
 // nothing.
 func retireObjects(f *facts, d *draft) verdict {
 	for _, r := range f.supporting.returning {
-		d.forObject(MarkObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: exact(r.found), As: ObjectKept})
+		d.forObject(action.MarkObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: action.Exact(r.found), As: action.ObjectKept})
 	}
 	deleted := 0
 	for _, r := range f.supporting.retired {
@@ -224,12 +225,12 @@ func retireObjects(f *facts, d *draft) verdict {
 			if since.Before(r.removed) { // our clock is behind
 				since = r.removed.UTC()
 			}
-			d.forObject(MarkObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: exact(r.found), As: ObjectRetired, Retired: since})
+			d.forObject(action.MarkObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: action.Exact(r.found), As: action.ObjectRetired, Retired: since})
 		case f.Now.Before(r.due):
 			d.again(r.due.Sub(f.Now))
 		case r.proven && deleted < mostReclaimed:
 			deleted++
-			d.aside = append(d.aside, Chain{DeleteObject{Ordinal: r.ordinal, Template: r.template, Unused: r.revision, Kind: r.kind, At: exact(r.found), Retired: r.since, Due: r.due}})
+			d.aside = append(d.aside, action.Chain{action.DeleteObject{Ordinal: r.ordinal, Template: r.template, Unused: r.revision, Kind: r.kind, At: action.Exact(r.found), Retired: r.since, Due: r.due}})
 		}
 	}
 	return proceed

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -39,7 +40,7 @@ func TestAPlanDatesAndDeletesSoManyObjects(t *testing.T) {
 				}
 				h.writes++
 				s := &Simulated{Set: h.set}
-				h.objects[objects[0].Key(ordinal)] = s.object(made, Target{Name: made.GetName(), UID: "u"}, h.writes)
+				h.objects[objects[0].Key(ordinal)] = s.object(made, action.Target{Name: made.GetName(), UID: "u"}, h.writes)
 			}
 			h.set.Status = Compute(h.world()).Status
 			for ordinal := range mostChanged + 100 {
@@ -55,11 +56,11 @@ func TestAPlanDatesAndDeletesSoManyObjects(t *testing.T) {
 				h.configure([]string{"replicas=2000"})
 			}
 			marks, deletes := 0, 0
-			for _, action := range Compute(h.world()).All() {
-				switch action.(type) {
-				case MarkObject:
+			for _, act := range Compute(h.world()).All() {
+				switch act.(type) {
+				case action.MarkObject:
 					marks++
-				case DeleteObject:
+				case action.DeleteObject:
 					deletes++
 				}
 			}
@@ -75,8 +76,8 @@ func TestManyIdleMembersWithObjectsAreLeftAlone(t *testing.T) {
 	h := newHost(t, Compute)
 	h.compute = Compute // what judges plans would take hours for so many
 	h.configure([]string{"replicas=5000", "policy=Parallel", "objects=vip,count", "claims=www"})
-	for done := []Action{nil}; len(done) > 0; {
-		_, done, _ = h.lookAt(h.world(), func(action Action, err error) { t.Fatalf("it fails to %s: %v", action, err) })
+	for done := []action.Action{nil}; len(done) > 0; {
+		_, done, _ = h.lookAt(h.world(), func(act action.Action, err error) { t.Fatalf("it fails to %s: %v", act, err) })
 		for name, pod := range h.pods {
 			if pod.Status.Phase == corev1.PodPending {
 				h.ready(name, corev1.ConditionTrue)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -80,12 +81,14 @@ func retiredText(o v1.ObjectTemplateStatus) string {
 // somebody else its controller; "forget" has the status tell of no objects.
 func (h *host) retentionCommand(name string, args []string) bool {
 	do := map[string]func(*Object){
-		"inherit": func(o *Object) { o.Annotations = merged(o.Annotations, map[string]string{ownerNote: "web/earlier"}) },
+		"inherit": func(o *Object) {
+			o.Annotations = action.Merged(o.Annotations, map[string]string{ownerNote: "web/earlier"})
+		},
 		"own": func(o *Object) {
-			o.Annotations = merged(o.Annotations, map[string]string{ownerNote: "web/" + string(h.set.UID)})
+			o.Annotations = action.Merged(o.Annotations, map[string]string{ownerNote: "web/" + string(h.set.UID)})
 		},
 		"date": func(o *Object) {
-			o.Annotations = merged(o.Annotations, map[string]string{retiredNote: h.now.Add(-time.Hour).Format(time.RFC3339)})
+			o.Annotations = action.Merged(o.Annotations, map[string]string{retiredNote: h.now.Add(-time.Hour).Format(time.RFC3339)})
 		},
 		"take": func(o *Object) { o.OwnerReferences = []metav1.OwnerReference{stranger()} },
 	}

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"slices"
 
-	"statefulset.dev/controller/plan/words"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 )
 
@@ -38,7 +38,7 @@ func (o *supportingObjects) countRetired(status *v1.ObjectTemplateStatus) {
 func tellUndeleted(status v1.StatefulSetStatus, failures []Failure) v1.StatefulSetStatus {
 	copied := false
 	for _, failure := range failures {
-		a, ok := failure.Action.(DeleteObject)
+		a, ok := failure.Action.(action.DeleteObject)
 		at := slices.IndexFunc(status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
 			return ok && s.Name == a.Template && s.Kind == a.Kind.GroupKind().String() && identity.IsRemoved(s) == (a.Unused != "")
 		})
@@ -58,7 +58,7 @@ func tellUndeleted(status v1.StatefulSetStatus, failures []Failure) v1.StatefulS
 func tellUnreclaimed(status v1.StatefulSetStatus, failures []Failure) v1.StatefulSetStatus {
 	copied := false
 	for _, failure := range failures {
-		a, ok := failure.Action.(DeleteClaim)
+		a, ok := failure.Action.(action.DeleteClaim)
 		if !ok || len(status.Reclaims) == 0 {
 			continue
 		}

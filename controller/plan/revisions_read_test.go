@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -33,8 +34,8 @@ func interrupted(t *testing.T) (world World, earlier *appsv1.ControllerRevision)
 
 // imageCreated is the image that member 0 is created with, empty if it is not.
 func imageCreated(world World) string {
-	for _, action := range Compute(world).All() {
-		if create, ok := action.(CreateMember); ok && create.Ordinal == 0 {
+	for _, act := range Compute(world).All() {
+		if create, ok := act.(action.CreateMember); ok && create.Ordinal == 0 {
 			return create.Pod.Spec.Containers[0].Image
 		}
 	}

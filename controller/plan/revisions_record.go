@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -22,7 +23,7 @@ func recordTemplate(f *facts, d *draft) verdict {
 	for _, r := range f.history {
 		if metav1.GetControllerOfNoCopy(r) == nil {
 			adopted = true
-			d.each(AdoptRevision{Revision: exact(r)})
+			d.each(action.AdoptRevision{Revision: action.Exact(r)})
 		}
 	}
 	if adopted {
@@ -34,9 +35,9 @@ func recordTemplate(f *facts, d *draft) verdict {
 	switch {
 	case index == len(f.history)-1 && index >= 0:
 	case index >= 0:
-		d.before(RaiseRevision{Revision: exact(f.history[index]), To: f.history.next()})
+		d.before(action.RaiseRevision{Revision: action.Exact(f.history[index]), To: f.history.next()})
 	case !known:
-		d.before(CreateRevision{Revision: f.newRevision()})
+		d.before(action.CreateRevision{Revision: f.newRevision()})
 	}
 	return proceed
 }

@@ -3,7 +3,11 @@
 
 package plan
 
-import appsv1 "k8s.io/api/apps/v1"
+import (
+	appsv1 "k8s.io/api/apps/v1"
+
+	"statefulset.dev/controller/plan/action"
+)
 
 // truncateHistory plans to delete the oldest of the revisions that nobody runs,
 // until no more than the limit are left.
@@ -26,7 +30,7 @@ func truncateHistory(f *facts, d *draft) verdict {
 		}
 	}
 	for _, r := range dead[:max(len(dead)-limit, 0)] {
-		d.aside = append(d.aside, Chain{DeleteRevision{Revision: exact(r)}})
+		d.aside = append(d.aside, action.Chain{action.DeleteRevision{Revision: action.Exact(r)}})
 	}
 	return proceed
 }

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // grant is a right that only some sets need, and that an operator may leave out.
@@ -56,8 +57,8 @@ func missingGrant(failure Failure) *grant {
 }
 
 // asksGates reports whether an action sets conditions of a pod that are gates.
-func asksGates(action Action) bool {
-	conditions, sets := action.(SetPodConditions)
+func asksGates(act action.Action) bool {
+	conditions, sets := act.(action.SetPodConditions)
 	return sets && slices.ContainsFunc(conditions.Conditions, func(c corev1.PodCondition) bool {
 		return c.Reason == v1.ReasonGateRequested || c.Reason == v1.ReasonGateNotRequested
 	})

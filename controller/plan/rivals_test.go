@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -53,13 +54,13 @@ func TestClaimsThatAnOlderSetHasTooGetNoOwner(t *testing.T) {
 				owners := 0
 				for range 2 { // the first plan records the template
 					decided := Compute(world)
-					for _, action := range decided.All() {
-						switch action := action.(type) {
-						case SetClaimOwners:
+					for _, act := range decided.All() {
+						switch act := act.(type) {
+						case action.SetClaimOwners:
 							owners++
-						case CreateRevision:
-							action.Revision.UID = "revision-uid"
-							world.Revisions = append(world.Revisions, action.Revision)
+						case action.CreateRevision:
+							act.Revision.UID = "revision-uid"
+							world.Revisions = append(world.Revisions, act.Revision)
 						}
 					}
 				}

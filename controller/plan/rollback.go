@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"time"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/words"
 )
 
 // failsBack reports whether an update that fails is rolled back.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // rollOut removes pods of an old revision, from the highest ordinal down to the
@@ -21,7 +22,7 @@ func rollOut(f *facts, d *draft) verdict {
 		return proceed
 	}
 	t, barrier := &turns{failing: f.isFailing()}, d.barrier(f)
-	var updates []Action
+	var updates []action.Action
 	for m := range f.inUpdateOrder() {
 		switch _, how := f.target(m); {
 		case how != recreate && how != mend, isRestarting(m.pod):
@@ -52,7 +53,7 @@ type turns struct {
 }
 
 // take is what brings a member to what it is to have, nothing if that is not to be now.
-func (t *turns) take(f *facts, d *draft, m member, how method) []Action {
+func (t *turns) take(f *facts, d *draft, m member, how method) []action.Action {
 	switch {
 	case how == mend:
 		return removeUnready(f, d, m)
@@ -112,7 +113,7 @@ func isHeld(f *facts, d *draft, m member) bool {
 // only not for long enough, does not count as broken: all members would, if the clock
 // were set back. An ordered set never gets here, because it waits for its members to
 // be available first.
-func replaceBroken(f *facts, d *draft, m member) []Action {
+func replaceBroken(f *facts, d *draft, m member) []action.Action {
 	if isTerminating(m.pod) || isFinished(m.pod) {
 		return nil
 	}
@@ -121,7 +122,7 @@ func replaceBroken(f *facts, d *draft, m member) []Action {
 
 // replaceMember is what brings a member to what it is to have: the removal of its pod, or a
 // change of it, or before that a question to its gates.
-func replaceMember(f *facts, d *draft, m member) []Action {
+func replaceMember(f *facts, d *draft, m member) []action.Action {
 	removal := f.removalOf(m)
 	update := inPlaceOr(f, d, m, removal)
 	switch {
@@ -129,14 +130,14 @@ func replaceMember(f *facts, d *draft, m member) []Action {
 		d.wait("pod %s is being updated in place to revision %s", m.pod.Name, f.goal(m).name)
 	case !removes(update):
 		return update
-	case removal.Reason == DeleteMisshapen:
+	case removal.Reason == action.DeleteMisshapen:
 		d.wait("pod %s is being replaced by one that mounts the claims of the present templates", m.pod.Name)
-	case removal.Reason == DeleteForOverride:
+	case removal.Reason == action.DeleteForOverride:
 		d.wait("pod %s is being replaced by one %s", m.pod.Name, f.overrideText(m))
 	default:
 		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.goal(m).name)
 	}
-	if removal.Reason == DeleteForUpdate && revisionOf(m.pod) == f.current.name {
+	if removal.Reason == action.DeleteForUpdate && revisionOf(m.pod) == f.current.name {
 		d.replaced++
 	}
 	return update
@@ -144,16 +145,16 @@ func replaceMember(f *facts, d *draft, m member) []Action {
 
 // removalOf says of the removal of a member that is to be recreated what its pod has otherwise
 // than it is to have, and why it is the member's turn.
-func (f *facts) removalOf(m member) DeletePod {
-	removal := DeletePod{Reason: DeleteForUpdate, Turn: f.turnOf(m)}
+func (f *facts) removalOf(m member) action.DeletePod {
+	removal := action.DeletePod{Reason: action.DeleteForUpdate, Turn: f.turnOf(m)}
 	switch {
 	case revisionOf(m.pod) != f.goal(m).name && f.rollsBack():
-		removal.Reason = DeleteForRollback
+		removal.Reason = action.DeleteForRollback
 	case revisionOf(m.pod) != f.goal(m).name:
 	case f.hasOtherClaims(m):
-		removal.Reason = DeleteMisshapen
+		removal.Reason = action.DeleteMisshapen
 	default:
-		removal.Reason, removal.Override = DeleteForOverride, f.dueOverride(m)
+		removal.Reason, removal.Override = action.DeleteForOverride, f.dueOverride(m)
 	}
 	return removal
 }

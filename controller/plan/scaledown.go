@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 )
 
 // scaleDown removes the condemned pods, the highest ordinal first. The claims of
@@ -44,7 +44,7 @@ func scaleDown(f *facts, d *draft) verdict {
 
 func condemn(f *facts, d *draft, m member) {
 	if !isTerminating(m.pod) && !d.changesPod(m) {
-		d.each(remove(f, d, m, DeletePod{Reason: DeleteForScaleDown})...)
+		d.each(remove(f, d, m, action.DeletePod{Reason: action.DeleteForScaleDown})...)
 	}
 }
 

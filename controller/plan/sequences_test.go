@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 var update = flag.Bool("update", false, "write what the planner does now into testdata/sequences")
@@ -200,15 +201,15 @@ func (s *stage) lookAndTell() (acted bool) {
 // has to see whether the set still moves.
 const farLook = 9 * time.Minute
 
-func (s *stage) report(p Plan, done []Action, failed []Failure) {
-	for _, action := range done {
-		fmt.Fprintf(&s.log, "  %s\n", action)
+func (s *stage) report(p Plan, done []action.Action, failed []Failure) {
+	for _, act := range done {
+		fmt.Fprintf(&s.log, "  %s\n", act)
 	}
 	for _, failure := range failed {
 		fmt.Fprintf(&s.log, "  FAILED %s\n", failure.Action)
 	}
-	for _, action := range s.early {
-		fmt.Fprintf(&s.log, "  NOT DUE %s\n", action)
+	for _, act := range s.early {
+		fmt.Fprintf(&s.log, "  NOT DUE %s\n", act)
 	}
 	for _, warning := range p.Warnings {
 		fmt.Fprintf(&s.log, "  warning %s: %s\n", warning.Reason, warning.Message)

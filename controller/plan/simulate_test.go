@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -35,7 +36,7 @@ type host struct {
 	skew   time.Duration
 	writes int
 	// early are what the last look was to delete before it was due.
-	early []Action
+	early []action.Action
 	// refuse makes actions whose text contains a key fail with its value.
 	refuse map[string]error
 	// writesLeft is how many writes the controller carries out before it crashes,
@@ -197,14 +198,14 @@ func (h *host) configure(settings []string) {
 }
 
 // look computes a plan of the world as it is, and carries it out.
-func (h *host) look() (p Plan, done []Action, failed []Failure) {
+func (h *host) look() (p Plan, done []action.Action, failed []Failure) {
 	set, view := *h.set, h.world()
-	p, done, failed = h.lookAt(view, func(action Action, err error) {
-		if h.isEarly(action) {
-			h.early = append(h.early, action)
+	p, done, failed = h.lookAt(view, func(act action.Action, err error) {
+		if h.isEarly(act) {
+			h.early = append(h.early, act)
 			return
 		}
-		h.t.Fatalf("[fresh] the plan of a fresh view fails to %s: %v", action, err)
+		h.t.Fatalf("[fresh] the plan of a fresh view fails to %s: %v", act, err)
 	})
 	view.Set = &set
 	if h.judge == nil {
@@ -216,7 +217,7 @@ func (h *host) look() (p Plan, done []Action, failed []Failure) {
 // lookAt computes a plan of a view, carries it out as the executor does, stores the
 // status, and reports which actions were carried out and which were refused.
 // An action that names an object that is not so any more is told to gotStale.
-func (h *host) lookAt(view World, gotStale func(Action, error)) (p Plan, done []Action, failed []Failure) {
+func (h *host) lookAt(view World, gotStale func(action.Action, error)) (p Plan, done []action.Action, failed []Failure) {
 	p = h.computeAndRead(view)
 	h.records, h.early = p.Records, nil
 	c := &carrying{host: h, gotStale: gotStale}

@@ -6,7 +6,6 @@ package plan
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -43,96 +43,77 @@ type Simulated struct {
 // Do carries out an action as a host does that is told by the executor: what exists is not
 // created, and only exactly the object that was decided on is changed. Its errors are
 // those that an API server answers with, and those of Write.
-func (s *Simulated) Do(action Action) error { //nolint:gocyclo // a case for each kind of action
+func (s *Simulated) Do(act action.Action) error { //nolint:gocyclo // a case for each kind of action
 	owner := identity.Owner(s.Set)
-	switch a := action.(type) {
-	case CreateMember:
+	switch a := act.(type) {
+	case action.CreateMember:
 		if err := s.createClaims(a.Claims); err != nil {
 			return err
 		}
 		pod := s.Trim(a.Pod)
 		pod.Status.Phase = corev1.PodPending
 		return put(s, s.Pods, pod)
-	case CreateClaims:
+	case action.CreateClaims:
 		return s.createClaims(a.Claims)
-	case SetClaimOwners:
+	case action.SetClaimOwners:
 		return hit(s, s.Claims, a.Claim, func(claim *corev1.PersistentVolumeClaim) { claim.OwnerReferences = a.Owners })
-	case UpdateClaim:
-		return hit(s, s.Claims, a.Claim, a.apply)
-	case MarkClaim:
+	case action.UpdateClaim:
+		return hit(s, s.Claims, a.Claim, a.Apply)
+	case action.MarkClaim:
 		return s.markClaim(a)
-	case DeleteClaim:
+	case action.DeleteClaim:
 		return s.deleteClaim(a)
-	case CreateObject:
+	case action.CreateObject:
 		return s.createObject(a)
-	case ApplyObject:
+	case action.ApplyObject:
 		return s.applyObject(a)
-	case MarkObject:
+	case action.MarkObject:
 		return s.markObject(a)
-	case SetObjectOwners:
-		return s.changeObject(a.Kind, a.At, a.apply)
-	case DeleteObject:
+	case action.SetObjectOwners:
+		return s.changeObject(a.Kind, a.At, func(object *Object) { a.Apply(object) })
+	case action.DeleteObject:
 		return s.deleteObject(a)
-	case RepairPod:
+	case action.RepairPod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) {
-			pod.Labels = merged(pod.Labels, a.Labels)
+			pod.Labels = action.Merged(pod.Labels, a.Labels)
 		})
-	case PatchPod:
-		return hit(s, s.Pods, a.Pod, a.apply)
-	case SetPodConditions:
-		return hit(s, s.Pods, a.Pod, a.apply)
-	case DeletePod:
+	case action.PatchPod:
+		return hit(s, s.Pods, a.Pod, a.Apply)
+	case action.SetPodConditions:
+		return hit(s, s.Pods, a.Pod, a.Apply)
+	case action.DeletePod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: s.Now} })
-	case UpdateInPlace:
-		return hit(s, s.Pods, a.Pod, a.apply)
-	case ResizePod:
-		return hit(s, s.Pods, a.Pod, a.apply)
-	case EndInPlace:
-		return hit(s, s.Pods, a.Pod, a.apply)
-	case AdoptPod:
+	case action.UpdateInPlace:
+		return hit(s, s.Pods, a.Pod, a.Apply)
+	case action.ResizePod:
+		return hit(s, s.Pods, a.Pod, a.Apply)
+	case action.EndInPlace:
+		return hit(s, s.Pods, a.Pod, a.Apply)
+	case action.AdoptPod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.OwnerReferences = append(slices.Clip(pod.OwnerReferences), owner) })
-	case ReleasePod:
+	case action.ReleasePod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) {
 			pod.OwnerReferences = slices.DeleteFunc(slices.Clone(pod.OwnerReferences), func(ref metav1.OwnerReference) bool { return ref.UID == s.Set.UID })
 		})
-	case CreateRevision:
+	case action.CreateRevision:
 		return s.createRevision(a.Revision)
-	case CreateAnchor:
+	case action.CreateAnchor:
 		return s.createRevision(a.Anchor)
-	case OwnAnchor:
+	case action.OwnAnchor:
 		return hit(s, s.Revisions, a.Anchor, func(r *appsv1.ControllerRevision) {
 			r.OwnerReferences = append(slices.Clip(r.OwnerReferences), identity.AnchorOwner(s.Set))
 		})
-	case RaiseRevision:
+	case action.RaiseRevision:
 		return hit(s, s.Revisions, a.Revision, func(r *appsv1.ControllerRevision) { r.Revision = a.To })
-	case AdoptRevision:
+	case action.AdoptRevision:
 		return hit(s, s.Revisions, a.Revision, func(r *appsv1.ControllerRevision) {
 			r.OwnerReferences = append(slices.Clip(r.OwnerReferences), owner)
 		})
-	case DeleteRevision:
+	case action.DeleteRevision:
 		return s.deleteRevision(a.Revision)
 	default:
-		return fmt.Errorf("no rule to simulate %T", action)
+		return fmt.Errorf("no rule to simulate %T", act)
 	}
-}
-
-// apply makes a claim what the action tells it to be.
-func (a UpdateClaim) apply(claim *corev1.PersistentVolumeClaim) {
-	if a.Size != nil {
-		claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: *a.Size}
-	}
-	if a.AttributesClass != "" {
-		claim.Spec.VolumeAttributesClassName = &a.AttributesClass
-	}
-	claim.Labels, claim.Annotations = merged(claim.Labels, a.Labels), merged(claim.Annotations, a.Annotations)
-}
-
-// merged are values with others on top.
-func merged(values, more map[string]string) map[string]string {
-	all := make(map[string]string, len(values)+len(more))
-	maps.Copy(all, values)
-	maps.Copy(all, more)
-	return all
 }
 
 func (s *Simulated) createClaims(claims []*corev1.PersistentVolumeClaim) error {
@@ -149,9 +130,9 @@ func (s *Simulated) createClaims(claims []*corev1.PersistentVolumeClaim) error {
 var errNotDue = errors.New("the host's clock says that it is not due")
 
 // markClaim notes something on a claim, and when a date was put on it.
-func (s *Simulated) markClaim(a MarkClaim) error {
+func (s *Simulated) markClaim(a action.MarkClaim) error {
 	return hit(s, s.Claims, a.Claim, func(claim *corev1.PersistentVolumeClaim) {
-		a.apply(claim)
+		a.Apply(claim)
 		if at, dates := a.Annotations[v1.RetiredAtAnnotation]; dates {
 			claim.ManagedFields = nil
 			if at != nil {
@@ -163,7 +144,7 @@ func (s *Simulated) markClaim(a MarkClaim) error {
 
 // deleteClaim deletes a claim unless it is not due by the host's clock, or its member has a pod, whoever
 // controls that: the executor asks the host before.
-func (s *Simulated) deleteClaim(a DeleteClaim) error {
+func (s *Simulated) deleteClaim(a action.DeleteClaim) error {
 	if s.Now.Before(a.Due) {
 		return apierrors.NewConflict(schema.GroupResource{}, a.Claim.Name, errNotDue)
 	}
@@ -178,7 +159,7 @@ func (s *Simulated) createRevision(revision *appsv1.ControllerRevision) error {
 	return put(s, s.Revisions, &made)
 }
 
-func (s *Simulated) deleteRevision(at Target) error {
+func (s *Simulated) deleteRevision(at action.Target) error {
 	err := hit(s, s.Revisions, at, func(*appsv1.ControllerRevision) {})
 	if err == nil {
 		delete(s.Revisions, at.Name)
@@ -206,13 +187,13 @@ func put[T metav1.Object](s *Simulated, store map[string]T, object T) error {
 func hit[T any, P interface {
 	*T
 	metav1.Object
-}](s *Simulated, store map[string]P, at Target, do func(P)) error {
+}](s *Simulated, store map[string]P, at action.Target, do func(P)) error {
 	stored, exists := store[at.Name]
 	switch {
 	case !exists:
 		return apierrors.NewNotFound(schema.GroupResource{}, at.Name)
-	case exact(stored) != at:
-		return apierrors.NewConflict(schema.GroupResource{}, at.Name, fmt.Errorf("the host has %+v, not %+v", exact(stored), at))
+	case action.Exact(stored) != at:
+		return apierrors.NewConflict(schema.GroupResource{}, at.Name, fmt.Errorf("the host has %+v, not %+v", action.Exact(stored), at))
 	}
 	version, err := s.Write()
 	if err != nil {

@@ -8,73 +8,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-
-	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/identity"
 )
-
-// apply makes a pod what the action tells it to be. Whoever plays the node restarts the
-// containers. Of a pod that is kept without its containers, those that are to be resized are
-// made up.
-func (a UpdateInPlace) apply(pod *corev1.Pod) {
-	pod.Labels, pod.Annotations = changed(pod.Labels, a.Labels), changed(pod.Annotations, a.Annotations)
-	pod.Spec.Containers = withImages(pod.Spec.Containers, a.Images)
-	pod.Spec.InitContainers = withImages(pod.Spec.InitContainers, a.Sidecars)
-	for _, name := range a.Resized {
-		isIt := func(c corev1.Container) bool { return c.Name == name }
-		if !slices.ContainsFunc(pod.Spec.Containers, isIt) && !slices.ContainsFunc(pod.Spec.InitContainers, isIt) {
-			pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: name})
-		}
-	}
-	if a.restarts() {
-		pod.Generation++
-	}
-}
-
-// apply gives the containers of a pod other resources. Whoever plays the node sees to it that
-// they have them.
-func (a ResizePod) apply(pod *corev1.Pod) {
-	pod.Spec.Containers = withResources(pod.Spec.Containers, a.Containers)
-	pod.Spec.InitContainers = withResources(pod.Spec.InitContainers, a.Sidecars)
-	pod.Generation++
-}
-
-func withResources(containers []corev1.Container, resources map[string]corev1.ResourceRequirements) []corev1.Container {
-	containers = slices.Clone(containers)
-	for i := range containers {
-		if others, changes := resources[containers[i].Name]; changes {
-			containers[i].Resources = identity.MergeResources(containers[i].Resources, others)
-		}
-	}
-	return containers
-}
-
-func (a EndInPlace) apply(pod *corev1.Pod) {
-	pod.Annotations = changed(pod.Annotations, map[string]*string{v1.InPlaceAnnotation: nil})
-}
-
-// changed are values of which some are others, and some, for which there is nil, gone.
-func changed(values map[string]string, changes map[string]*string) map[string]string {
-	all := merged(values, nil)
-	for key, value := range changes {
-		if value == nil {
-			delete(all, key)
-		} else {
-			all[key] = *value
-		}
-	}
-	return all
-}
-
-func withImages(containers []corev1.Container, images map[string]string) []corev1.Container {
-	containers = slices.Clone(containers)
-	for i := range containers {
-		if image, changes := images[containers[i].Name]; changes {
-			containers[i].Image = image
-		}
-	}
-	return containers
-}
 
 // Restart is what a willing node makes of a pod that is updated in place: other containers.
 // It reports false if there are none to be restarted.

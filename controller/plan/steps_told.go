@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"statefulset.dev/controller/plan/words"
-
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity/decision"
 )
 

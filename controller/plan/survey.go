@@ -6,14 +6,14 @@ package plan
 import (
 	"time"
 
-	"statefulset.dev/controller/plan/words"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/render"
 )
@@ -43,7 +43,7 @@ type facts struct {
 	// adopt and release are the pods that are to become the set's, and those that are
 	// not to be the set's any more.
 	adopt   []member
-	release []Target
+	release []action.Target
 	// available is the number of wanted members that serve somebody, carried that of the
 	// set's pods by the revision that they run.
 	available int
@@ -51,8 +51,8 @@ type facts struct {
 	claims    map[string]*corev1.PersistentVolumeClaim
 	// ownerChanges are the changes of owners that the retention policy asks for, by the ordinals of
 	// members. exposed are those of claims that could be deleted although they stay, by name.
-	ownerChanges map[int][]SetClaimOwners
-	exposed      []SetClaimOwners
+	ownerChanges map[int][]action.SetClaimOwners
+	exposed      []action.SetClaimOwners
 	// leftovers are the claims of removed members that are deleted some time after that, and
 	// returned those that are marked for it and are to stay.
 	leftovers, returned []leftover

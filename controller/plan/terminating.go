@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
+
+	"statefulset.dev/controller/plan/words"
 )
 
 // nodePatience is how long after its deadline a pod may still be there before its node

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 )
 
 // recommendedPatience is after how long people are told of a member that keeps an update
@@ -72,11 +72,11 @@ func replaceUnready(f *facts, d *draft, m member) verdict {
 
 // removeUnready removes the pod of a stranded member, unless it could not be created again,
 // or changes it in place.
-func removeUnready(f *facts, d *draft, m member) []Action {
+func removeUnready(f *facts, d *draft, m member) []action.Action {
 	if !returnable(f, d, m) {
 		return nil
 	}
-	update := inPlaceOr(f, d, m, DeletePod{Reason: DeleteUnready})
+	update := inPlaceOr(f, d, m, action.DeletePod{Reason: action.DeleteUnready})
 	if len(update) > 0 {
 		f.tellReplaced(d, m)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 )
 
 // evaluationEnded has a plan take nothing away if the time for evaluations was over before all was
@@ -24,15 +25,15 @@ func (f *facts) evaluationEnded(d *draft) (ended bool) {
 	for i := range d.chains {
 		d.chains[i] = creating(d.chains[i])
 	}
-	d.chains = slices.DeleteFunc(d.chains, func(chain Chain) bool { return len(chain) == 0 })
+	d.chains = slices.DeleteFunc(d.chains, func(chain action.Chain) bool { return len(chain) == 0 })
 	d.aside = nil
 	return true
 }
 
 // creating is the beginning of a chain that only creates.
-func creating(chain Chain) Chain {
-	for i, action := range chain {
-		if !creates(action) {
+func creating(chain action.Chain) action.Chain {
+	for i, act := range chain {
+		if !creates(act) {
 			return chain[:i]
 		}
 	}
@@ -40,13 +41,13 @@ func creating(chain Chain) Chain {
 }
 
 // creates reports whether an action leaves alone all that exists.
-func creates(action Action) bool {
-	switch action.(type) {
-	case CreateMember, CreateClaims, CreateRevision, CreateAnchor, CreateObject:
+func creates(act action.Action) bool {
+	switch act.(type) {
+	case action.CreateMember, action.CreateClaims, action.CreateRevision, action.CreateAnchor, action.CreateObject:
 		return true
-	case SetClaimOwners, UpdateClaim, MarkClaim, DeleteClaim, RepairPod, DeletePod, AdoptPod, ReleasePod, PatchPod, SetPodConditions,
-		UpdateInPlace, ResizePod, EndInPlace, RaiseRevision, AdoptRevision, DeleteRevision, OwnAnchor, SetObjectOwners, ApplyObject,
-		MarkObject, DeleteObject:
+	case action.SetClaimOwners, action.UpdateClaim, action.MarkClaim, action.DeleteClaim, action.RepairPod, action.DeletePod, action.AdoptPod, action.ReleasePod, action.PatchPod, action.SetPodConditions,
+		action.UpdateInPlace, action.ResizePod, action.EndInPlace, action.RaiseRevision, action.AdoptRevision, action.DeleteRevision, action.OwnAnchor, action.SetObjectOwners, action.ApplyObject,
+		action.MarkObject, action.DeleteObject:
 		return false
 	}
 	return false

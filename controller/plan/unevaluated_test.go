@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity/render"
 )
 
@@ -43,7 +44,7 @@ func TestAPlanWhoseTimeIsOverOnlyCreates(t *testing.T) {
 	changed.Spec.Template.Spec.Containers[0].Image = "another"
 	world.Set = changed
 	recorded := Compute(world)
-	create, is := recorded.First[0].(CreateRevision)
+	create, is := recorded.First[0].(action.CreateRevision)
 	if !is {
 		t.Fatalf("the plan begins with %v, want that it records the template", recorded.First)
 	}
@@ -51,10 +52,10 @@ func TestAPlanWhoseTimeIsOverOnlyCreates(t *testing.T) {
 	world.Revisions = append(world.Revisions, create.Revision)
 	world.Set.Status = recorded.Status
 	world.Pods = world.Pods[:2]
-	removes := func(p Plan) (removed []Action) {
-		for _, action := range p.All() {
-			if !creates(action) {
-				removed = append(removed, action)
+	removes := func(p Plan) (removed []action.Action) {
+		for _, act := range p.All() {
+			if !creates(act) {
+				removed = append(removed, act)
 			}
 		}
 		return removed

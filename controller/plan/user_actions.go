@@ -6,9 +6,8 @@ package plan
 import (
 	"slices"
 
-	"statefulset.dev/controller/plan/words"
-
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 )
 

@@ -6,9 +6,9 @@ package plan
 import (
 	"fmt"
 
-	"statefulset.dev/controller/plan/words"
-
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 )
 
@@ -65,9 +65,9 @@ func (d *draft) goesNext(m member) bool {
 }
 
 // podsOf reports whether actions remove the pod of a member, or change it in place.
-func podsOf(actions []Action, m member) bool {
-	for _, action := range actions {
-		if podOf(action).UID == m.pod.UID && (removes([]Action{action}) || changesInPlace([]Action{action})) {
+func podsOf(actions []action.Action, m member) bool {
+	for _, act := range actions {
+		if podOf(act).UID == m.pod.UID && (removes([]action.Action{act}) || changesInPlace([]action.Action{act})) {
 			return true
 		}
 	}

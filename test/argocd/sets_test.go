@@ -22,6 +22,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -57,8 +58,8 @@ type history struct{ plan.World }
 func (h *history) look(pods ...*corev1.Pod) *v1.StatefulSet {
 	h.Pods = pods
 	p := plan.Compute(h.World)
-	for _, action := range p.All() {
-		if create, ok := action.(plan.CreateRevision); ok {
+	for _, act := range p.All() {
+		if create, ok := act.(action.CreateRevision); ok {
 			h.Revisions = append(h.Revisions, create.Revision)
 		}
 	}

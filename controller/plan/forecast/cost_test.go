@@ -15,6 +15,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 	"statefulset.dev/test/heap"
 )
@@ -62,7 +63,7 @@ func many() plan.World {
 	must(h.carryOut(p))
 	for ordinal := range 5000 {
 		delete(h.Pods, identity.PodName(set.Name, ordinal))
-		must(h.Do(plan.CreateMember{Claims: newClaims(h, ordinal), Pod: identity.Pod(set, &set.Spec.Template, p.Status.UpdateRevision, ordinal)}))
+		must(h.Do(action.CreateMember{Claims: newClaims(h, ordinal), Pod: identity.Pod(set, &set.Spec.Template, p.Status.UpdateRevision, ordinal)}))
 	}
 	h.react(p)
 	return proposed(h.world(), newImage)

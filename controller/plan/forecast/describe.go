@@ -11,6 +11,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -44,11 +45,11 @@ func (l *list) add(p plan.Plan) bool {
 	return all
 }
 
-func (l *list) addSteps(round *v1.PlanRound, steps []plan.Step) bool {
+func (l *list) addSteps(round *v1.PlanRound, steps []action.Step) bool {
 	for _, step := range steps {
 		var shown v1.PlanStep
-		for _, action := range step {
-			described := describe(action)
+		for _, act := range step {
+			described := describe(act)
 			if l.actions == MostActions || l.claims+len(described.Claims) > MostClaims {
 				break
 			}
@@ -91,79 +92,79 @@ func seconds(p plan.Plan) *int32 {
 }
 
 // describe says what an action does, and why.
-func describe(action plan.Action) v1.PlanAction { //nolint:gocyclo // a case for each kind of action
-	shown := v1.PlanAction{Description: action.String()}
-	switch a := action.(type) {
-	case plan.CreateMember:
+func describe(act action.Action) v1.PlanAction { //nolint:gocyclo // a case for each kind of action
+	shown := v1.PlanAction{Description: act.String()}
+	switch a := act.(type) {
+	case action.CreateMember:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Claims = v1.PlanCreateMember, ordinal(a.Ordinal), a.Pod.Name, names(a.Claims)
 		shown.Revision, shown.Message = a.Pod.Labels[identity.RevisionLabel], "the member has no pod"
-	case plan.CreateClaims:
+	case action.CreateClaims:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanCreateClaims, ordinal(a.Ordinal), names(a.Claims)
 		shown.Message = "the member's pod cannot start without them"
-	case plan.SetClaimOwners:
+	case action.SetClaimOwners:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanSetClaimOwners, ordinal(a.Ordinal), []string{a.Claim.Name}
 		shown.Message = "the retention policy asks for it"
-	case plan.UpdateClaim:
+	case action.UpdateClaim:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanUpdateClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
 		shown.Message = "its template describes it so"
-	case plan.MarkClaim:
+	case action.MarkClaim:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanMarkClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
 		shown.Message = "whether it is deleted, and when, rests on that"
-		if a.As == plan.ClaimGiven {
+		if a.As == action.ClaimGiven {
 			shown.Message = "its data may be written with these Secrets from now on, so they are never drawn again"
 		}
-	case plan.DeleteClaim:
+	case action.DeleteClaim:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanDeleteClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
 		shown.Message = "its member was removed long enough ago"
-	case plan.CreateObject:
+	case action.CreateObject:
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanCreateObject, memberOrdinal(a.Ordinal), "template "+a.Template+" describes it, and it does not exist"
 		if len(a.Generate) > 0 {
 			shown.Message += "; its random texts are drawn then"
 		}
-	case plan.ApplyObject:
+	case action.ApplyObject:
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanApplyObject, memberOrdinal(a.Ordinal), a.Why
-	case plan.MarkObject:
+	case action.MarkObject:
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanMarkObject, memberOrdinal(a.Ordinal), "whether it is deleted, and when, rests on that"
-	case plan.CreateAnchor:
+	case action.CreateAnchor:
 		shown.Type, shown.Revision, shown.Message = v1.PlanCreateAnchor, a.Anchor.Name, "objects that are deleted with the set belong to it"
-	case plan.OwnAnchor:
+	case action.OwnAnchor:
 		shown.Type, shown.Revision, shown.Message = v1.PlanOwnAnchor, a.Anchor.Name, "the set has been taken from its owners"
-	case plan.SetObjectOwners:
+	case action.SetObjectOwners:
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanSetObjectOwners, ordinal(a.Ordinal), "whether it is deleted with the set rests on that"
-	case plan.DeleteObject:
+	case action.DeleteObject:
 		why := "its member was removed long enough ago"
 		if a.Unused != "" {
 			why = "its template was removed, and nothing has needed it for long enough"
 		}
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanDeleteObject, memberOrdinal(a.Ordinal), why+": it is due since "+a.Due.UTC().Format(time.RFC3339)
-	case plan.RepairPod:
+	case action.RepairPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
-	case plan.PatchPod:
+	case action.PatchPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanPatchPod, ordinal(a.Ordinal), a.Pod.Name, "its labels and annotations say what is done with it"
 		if a.Minor {
 			shown.Message = "it names REPLICAS, and is told without a restart: " + a.What
 		}
-	case plan.SetPodConditions:
+	case action.SetPodConditions:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanSetPodConditions, ordinal(a.Ordinal), a.Pod.Name, "others read there what is done with it"
-	case plan.DeletePod:
+	case action.DeletePod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, inTurn(reasonToDelete(a), a.Turn)
-	case plan.UpdateInPlace:
+	case action.UpdateInPlace:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanUpdateInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision, inTurn("it does not run the present revision", a.Turn)
-	case plan.ResizePod:
+	case action.ResizePod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanResizePod, ordinal(a.Ordinal), a.Pod.Name, "the revision that it has got gives its containers other resources"
-	case plan.EndInPlace:
+	case action.EndInPlace:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanEndInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision, "its containers have all that the revision gives them"
-	case plan.AdoptPod:
+	case action.AdoptPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanAdoptPod, ordinal(a.Ordinal), a.Pod.Name, "nobody controls it, and it is a member by name and labels"
-	case plan.ReleasePod:
+	case action.ReleasePod:
 		shown.Type, shown.Pod, shown.Message = v1.PlanReleasePod, a.Pod.Name, "its name or labels are no longer those of a member"
-	case plan.CreateRevision:
+	case action.CreateRevision:
 		shown.Type, shown.Revision, shown.Message = v1.PlanCreateRevision, a.Revision.Name, "the template is new"
-	case plan.RaiseRevision:
+	case action.RaiseRevision:
 		shown.Type, shown.Revision, shown.Message = v1.PlanRaiseRevision, a.Revision.Name, "the template is that of an earlier revision again"
-	case plan.AdoptRevision:
+	case action.AdoptRevision:
 		shown.Type, shown.Revision, shown.Message = v1.PlanAdoptRevision, a.Revision.Name, "nobody controls it, and it matches the set"
-	case plan.DeleteRevision:
+	case action.DeleteRevision:
 		shown.Type, shown.Revision, shown.Message = v1.PlanDeleteRevision, a.Revision.Name, "no member runs it, and the history is full"
 	}
 	return shown
@@ -177,28 +178,28 @@ func inTurn(reason, turn string) string {
 	return reason
 }
 
-func reasonToDelete(a plan.DeletePod) string {
+func reasonToDelete(a action.DeletePod) string {
 	switch a.Reason {
-	case plan.DeleteForScaleDown:
+	case action.DeleteForScaleDown:
 		return "the set does not want the member any more"
-	case plan.DeleteForUpdate:
+	case action.DeleteForUpdate:
 		return "it does not run the present revision"
-	case plan.DeleteForRollback:
+	case action.DeleteForRollback:
 		return "the update that it was brought to is rolled back"
-	case plan.DeleteMisshapen:
+	case action.DeleteMisshapen:
 		return "it does not mount the claims of the present templates"
-	case plan.DeleteForOverride:
+	case action.DeleteForOverride:
 		if a.Override == "" {
 			return "it has an override that its member is not to have any more"
 		}
 		return "override " + a.Override
-	case plan.DeleteUnready:
+	case action.DeleteUnready:
 		return "it is not ready, and not at the revision that it is to have"
-	case plan.DeleteAsked:
+	case action.DeleteAsked:
 		return "somebody has asked for its member to be replaced"
-	case plan.DeleteUnresized:
+	case action.DeleteUnresized:
 		return "its containers should have been resized in place by now, and are not"
-	case plan.DeleteUnrestarted:
+	case action.DeleteUnrestarted:
 		return "its containers should have been restarted in place by now, and are not"
 	default:
 		return "it has ended, and is recreated"

@@ -17,6 +17,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan"
+	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 )
 
@@ -115,15 +116,15 @@ func values[T any](objects map[string]T) []T {
 
 // carryOut does what a plan says. It fails if the plan is not one for this host.
 func (h *host) carryOut(p plan.Plan) error {
-	for _, action := range p.All() {
-		if create, ok := action.(plan.CreateRevision); ok {
+	for _, act := range p.All() {
+		if create, ok := act.(action.CreateRevision); ok {
 			// Who has the name of a record with the same data is taken to let go of it.
 			delete(h.Revisions, create.Revision.Name)
 		}
-		if err := h.Do(action); err != nil {
-			return fmt.Errorf("carrying out the plan in memory: %s: %w", action, err)
+		if err := h.Do(act); err != nil {
+			return fmt.Errorf("carrying out the plan in memory: %s: %w", act, err)
 		}
-		if update, ok := action.(plan.UpdateInPlace); ok {
+		if update, ok := act.(action.UpdateInPlace); ok {
 			// With another image it may start, as another pod might.
 			delete(h.broken, update.Pod.UID)
 		}

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+package action
 
 import (
 	"fmt"
@@ -48,8 +48,8 @@ func (a SetPodConditions) String() string {
 func (PatchPod) action()         {}
 func (SetPodConditions) action() {}
 
-// apply makes a pod what the action tells it to be.
-func (a PatchPod) apply(pod *corev1.Pod) {
+// Apply makes a pod what the action tells it to be.
+func (a PatchPod) Apply(pod *corev1.Pod) {
 	pod.Labels, pod.Annotations = patched(pod.Labels, a.Labels), patched(pod.Annotations, a.Annotations)
 }
 
@@ -72,8 +72,8 @@ func patched(values map[string]string, changes map[string]*string) map[string]st
 	return all
 }
 
-// apply sets the conditions of a pod.
-func (a SetPodConditions) apply(pod *corev1.Pod) {
+// Apply sets the conditions of a pod.
+func (a SetPodConditions) Apply(pod *corev1.Pod) {
 	pod.Status.Conditions = slices.Clone(pod.Status.Conditions)
 	for _, c := range a.Conditions {
 		if at := slices.IndexFunc(pod.Status.Conditions, func(other corev1.PodCondition) bool { return other.Type == c.Type }); at >= 0 {

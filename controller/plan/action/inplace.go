@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+package action
 
 import (
 	"fmt"
@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/words"
+	"statefulset.dev/identity"
 )
 
 // UpdateInPlace brings a pod to another revision without replacing it, in one write.
@@ -102,8 +102,11 @@ func (a UpdateInPlace) relabelled() (parts []string) {
 	if len(a.Labels) > 1 {
 		parts = append(parts, "labels")
 	}
-	_, noted := a.Annotations[v1.InPlaceAnnotation]
-	if len(a.Annotations) > one(noted) {
+	others := len(a.Annotations)
+	if _, noted := a.Annotations[v1.InPlaceAnnotation]; noted {
+		others--
+	}
+	if others > 0 {
 		parts = append(parts, "annotations")
 	}
 	if len(parts) == 0 && !a.restarts() && len(a.Resized) == 0 {
@@ -118,7 +121,9 @@ func (a ResizePod) String() string {
 
 // containers are those that are resized, by name.
 func (a ResizePod) containers() []string {
-	return slices.Sorted(maps.Keys(mergedResources(a.Containers, a.Sidecars)))
+	names := slices.AppendSeq(slices.Collect(maps.Keys(a.Containers)), maps.Keys(a.Sidecars))
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func (a EndInPlace) String() string { return "end the update in place of pod " + a.Pod.Name }
@@ -126,3 +131,53 @@ func (a EndInPlace) String() string { return "end the update in place of pod " +
 func (UpdateInPlace) action() {}
 func (ResizePod) action()     {}
 func (EndInPlace) action()    {}
+
+// Apply makes a pod what the action tells it to be. Whoever plays the node restarts the
+// containers. Of a pod that is kept without its containers, those that are to be resized are
+// made up.
+func (a UpdateInPlace) Apply(pod *corev1.Pod) {
+	pod.Labels, pod.Annotations = patched(pod.Labels, a.Labels), patched(pod.Annotations, a.Annotations)
+	pod.Spec.Containers = withImages(pod.Spec.Containers, a.Images)
+	pod.Spec.InitContainers = withImages(pod.Spec.InitContainers, a.Sidecars)
+	for _, name := range a.Resized {
+		isIt := func(c corev1.Container) bool { return c.Name == name }
+		if !slices.ContainsFunc(pod.Spec.Containers, isIt) && !slices.ContainsFunc(pod.Spec.InitContainers, isIt) {
+			pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: name})
+		}
+	}
+	if a.restarts() {
+		pod.Generation++
+	}
+}
+
+// Apply gives the containers of a pod other resources. Whoever plays the node sees to it that
+// they have them.
+func (a ResizePod) Apply(pod *corev1.Pod) {
+	pod.Spec.Containers = withResources(pod.Spec.Containers, a.Containers)
+	pod.Spec.InitContainers = withResources(pod.Spec.InitContainers, a.Sidecars)
+	pod.Generation++
+}
+
+func (a EndInPlace) Apply(pod *corev1.Pod) {
+	pod.Annotations = patched(pod.Annotations, map[string]*string{v1.InPlaceAnnotation: nil})
+}
+
+func withResources(containers []corev1.Container, resources map[string]corev1.ResourceRequirements) []corev1.Container {
+	containers = slices.Clone(containers)
+	for i := range containers {
+		if others, changes := resources[containers[i].Name]; changes {
+			containers[i].Resources = identity.MergeResources(containers[i].Resources, others)
+		}
+	}
+	return containers
+}
+
+func withImages(containers []corev1.Container, images map[string]string) []corev1.Container {
+	containers = slices.Clone(containers)
+	for i := range containers {
+		if image, changes := images[containers[i].Name]; changes {
+			containers[i].Image = image
+		}
+	}
+	return containers
+}

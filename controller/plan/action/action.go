@@ -1,13 +1,15 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+// Package action is what a plan may have done in the host cluster: the actions, the exact objects that they are about,
+// and the chains in which they are carried out. The planner decides on them, the executor carries them out, and
+// forecasts and previews show them.
+package action
 
 import (
 	"fmt"
+	"maps"
 	"strings"
-
-	"statefulset.dev/controller/plan/words"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"statefulset.dev/controller/plan/words"
 	"statefulset.dev/identity"
 )
 
@@ -37,9 +40,33 @@ type Target struct {
 	ResourceVersion string
 }
 
-// exact is an object as it was seen.
-func exact(object metav1.Object) Target {
+// Exact is an object as it was seen.
+func Exact(object metav1.Object) Target {
 	return Target{Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion()}
+}
+
+// Chain is a list of actions each of which rests on the one before: it is carried out
+// when that has succeeded, and not at all if that was refused.
+type Chain []Action
+
+// Step is a list of actions that may be begun at the same moment.
+type Step []Action
+
+// AsksBudgets reports whether the host is asked whether it would evict a pod before an action.
+func AsksBudgets(action Action) bool {
+	switch a := action.(type) {
+	case UpdateInPlace:
+		return a.AsBudgetsAllow
+	case ResizePod:
+		return a.AsBudgetsAllow
+	case SetPodConditions:
+		return a.AsBudgetsAllow
+	case CreateMember, CreateClaims, SetClaimOwners, UpdateClaim, MarkClaim, DeleteClaim:
+	case CreateObject, ApplyObject, MarkObject, DeleteObject, SetObjectOwners, CreateAnchor, OwnAnchor:
+	case RepairPod, PatchPod, DeletePod, EndInPlace, AdoptPod, ReleasePod:
+	case CreateRevision, RaiseRevision, AdoptRevision, DeleteRevision:
+	}
+	return false
 }
 
 // CreateMember creates the claims that the member lacks, and when all of them
@@ -239,6 +266,33 @@ func claimNames(claims []*corev1.PersistentVolumeClaim) []string {
 	return names
 }
 
-func join(words []string, more ...string) string {
-	return strings.Join(append(words, more...), ", ")
+func join(parts []string, more ...string) string {
+	return strings.Join(append(parts, more...), ", ")
+}
+
+// ifBudgetsAllow is what the text of an action says of budgets.
+func ifBudgetsAllow(asks bool) string {
+	if asks {
+		return " as budgets allow"
+	}
+	return ""
+}
+
+// Apply makes a claim what the action tells it to be.
+func (a UpdateClaim) Apply(claim *corev1.PersistentVolumeClaim) {
+	if a.Size != nil {
+		claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: *a.Size}
+	}
+	if a.AttributesClass != "" {
+		claim.Spec.VolumeAttributesClassName = &a.AttributesClass
+	}
+	claim.Labels, claim.Annotations = Merged(claim.Labels, a.Labels), Merged(claim.Annotations, a.Annotations)
+}
+
+// Merged are values with others on top.
+func Merged(values, more map[string]string) map[string]string {
+	all := make(map[string]string, len(values)+len(more))
+	maps.Copy(all, values)
+	maps.Copy(all, more)
+	return all
 }

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+package action
 
 import (
 	"fmt"
@@ -9,11 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"statefulset.dev/controller/plan/words"
-
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/plan/words"
 )
 
 // ClaimMark says what is noted on a claim.
@@ -60,14 +59,14 @@ func (a DeleteClaim) String() string {
 func (MarkClaim) action()   {}
 func (DeleteClaim) action() {}
 
-// apply makes a claim what the action tells it to be.
-func (a MarkClaim) apply(claim *corev1.PersistentVolumeClaim) {
+// Apply makes a claim what the action tells it to be.
+func (a MarkClaim) Apply(claim *corev1.PersistentVolumeClaim) {
 	claim.Annotations = maps.Clone(claim.Annotations)
 	for key, value := range a.Annotations {
 		if value == nil {
 			delete(claim.Annotations, key)
 			continue
 		}
-		claim.Annotations = merged(claim.Annotations, map[string]string{key: *value})
+		claim.Annotations = Merged(claim.Annotations, map[string]string{key: *value})
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+package action
 
 import (
 	"cmp"
@@ -39,14 +39,14 @@ func (a SetObjectOwners) String() string {
 	return fmt.Sprintf("set owners of %s %s", a.Kind.Kind, a.At.Name)
 }
 
-// compare orders them by the objects that they are about.
-func (a SetObjectOwners) compare(b SetObjectOwners) int {
+// Compare orders them by the objects that they are about.
+func (a SetObjectOwners) Compare(b SetObjectOwners) int {
 	return cmp.Or(cmp.Compare(a.Kind.Group, b.Kind.Group), cmp.Compare(a.Kind.Kind, b.Kind.Kind), cmp.Compare(a.At.Name, b.At.Name))
 }
 
-func (a SetObjectOwners) apply(object *Object) {
-	object.OwnerReferences = a.Owners
-	object.Annotations = merged(object.Annotations, map[string]string{v1.ObjectInputsAnnotation: a.Digest})
+func (a SetObjectOwners) Apply(object metav1.Object) {
+	object.SetOwnerReferences(a.Owners)
+	object.SetAnnotations(Merged(object.GetAnnotations(), map[string]string{v1.ObjectInputsAnnotation: a.Digest}))
 }
 
 func (CreateAnchor) action()    {}
