@@ -160,7 +160,7 @@ func TestWhatIsDrawnIsNowhereButInTheHost(t *testing.T) {
 			if len(drawn["password"]) != 32 || len(drawn["token"]) != 86 || strings.ContainsAny(drawn["token"], "+/=") || len(drawn) != 2 {
 				t.Errorf("drawn are texts of %d and %d characters, want 32 and 86 of base64url", len(drawn["password"]), len(drawn["token"]))
 			}
-			status := plan.WithFailures(set.Status, set.Status, done.failures, term.Clock.Now())
+			status := plan.WithFailures(set.Status, plan.Plan{Status: set.Status}, done.failures, term.Clock.Now())
 			told := fmt.Sprintf("%v %+v %+v %+v", decided, create.Object, done, status)
 			for _, failure := range done.failures {
 				told += failure.Err.Error() + plan.Cause(failure.Err)

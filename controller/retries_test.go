@@ -44,7 +44,7 @@ func TestAPodThatMayNotBeEvictedIsTriedAgainWithinAMinute(t *testing.T) {
 		if want := []string{"EvictionBlocked"}; !slices.Equal(reasonsOf(done.events), want) {
 			t.Errorf("try %d: got events %v, want %v", try, reasonsOf(done.events), want)
 		}
-		status := plan.WithFailures(set.Status, set.Status, done.failures, clock.Now())
+		status := plan.WithFailures(set.Status, plan.Plan{Status: set.Status}, done.failures, clock.Now())
 		want := fmt.Sprintf(`could not evict pod web-0 (update): deleting pod "web-0" (update): Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 2 healthy pods and has 2 currently (tried at %s, next at %s)`,
 			clock.Now().UTC().Format(time.RFC3339), clock.Now().Add(delay).UTC().Format(time.RFC3339))
 		for _, c := range status.Conditions {

@@ -111,7 +111,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 
 	status := decided.Status
 	if failures := slices.Concat(done.failures, t.inVain(key, done)); len(failures) > 0 {
-		status = plan.WithFailures(set.Status, status, failures, world.Now)
+		status = plan.WithFailures(set.Status, decided, failures, world.Now)
 	}
 	statusAfter, err := t.bringStatus(ctx, set, status)
 	if err != nil {

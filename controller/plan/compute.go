@@ -18,9 +18,13 @@ func Compute(world World) Plan {
 	f := survey(world, reads)
 	d := decide(f, reads)
 	stopped := f.evaluationEnded(d)
-	status, requeueAfter := report(f, d)
+	status, says, requeueAfter := report(f, d)
 	return Plan{
-		First: d.first, Chains: d.chains, Aside: d.aside, Warnings: d.warnings, Status: status, RequeueAfter: requeueAfter, Waiting: cmp.Or(d.waitingFor(), f.growing(), f.heldBack()),
-		Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable(), PutOff: d.retry > 0, Stopped: stopped, Records: reads.read.with(world.Set.UID, f.endings), Reads: reads.objects, Lost: f.supporting.lostSecrets(),
+		First: d.first, Chains: d.chains, Aside: d.aside,
+		Warnings: d.warnings, Waiting: cmp.Or(d.waitingFor(), f.growing(), f.heldBack()),
+		Status: status, Conditions: says,
+		Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable(),
+		RequeueAfter: requeueAfter, PutOff: d.retry > 0, Stopped: stopped,
+		Records: reads.read.with(world.Set.UID, f.endings), Reads: reads.objects, Lost: f.supporting.lostSecrets(),
 	}
 }

@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan/words"
+	"statefulset.dev/identity/conditions"
 )
 
 // standing is what the conditions say.
@@ -23,53 +22,45 @@ type standing struct {
 	open, stalled, overdue *reason
 	// recreating is the condition Progressing of an update that recreates all pods at
 	// once, nil if there is none.
-	recreating *v1.StatefulSetCondition
+	recreating *conditions.Condition
 }
 
-// setConditions says in words where the set stands. Conditions of types that are
-// not the controller's stay as they are. Messages give times, not durations: a
-// duration would be another one at every look, and each would be written.
-func setConditions(f *facts, status *v1.StatefulSetStatus, stands standing) {
-	say := func(kind v1.StatefulSetConditionType, is corev1.ConditionStatus, why reason) {
-		set(status, f.Now, v1.StatefulSetCondition{Type: kind, Status: is, Reason: why.word, Message: why.message})
-	}
+// conditionsOf says in words where the set stands.
+func conditionsOf(f *facts, stands standing) (c conditions.Conditions) {
 	open, stalled := stands.open, stands.stalled
-	serves, enough := servesEnough(f)
-	say(v1.StatefulSetAvailable, serves, enough)
+	c.Available = servesEnough(f)
 	switch {
 	case f.held && f.Set.DeletionTimestamp == nil:
-		held := reason{v1.ReasonHeld, f.holdMessage()}
-		say(v1.StatefulSetReady, corev1.ConditionUnknown, held)
-		say(v1.StatefulSetProgressing, corev1.ConditionUnknown, held)
-		say(v1.StatefulSetReconciling, corev1.ConditionFalse, held)
-		say(v1.StatefulSetStalled, corev1.ConditionFalse, held)
-		return
+		held := &reason{v1.ReasonHeld, f.holdMessage()}
+		c.Ready, c.Progressing = held.is(corev1.ConditionUnknown), held.is(corev1.ConditionUnknown)
+		c.Reconciling, c.Stalled = held.is(corev1.ConditionFalse), held.is(corev1.ConditionFalse)
+		return c
 	case open == nil:
-		done := reason{v1.ReasonMembersAvailable, fmt.Sprintf("%d of %d members are available", f.roster.Len(), f.roster.Len()) + f.outdatedText()}
-		say(v1.StatefulSetReady, corev1.ConditionTrue, done)
-		say(v1.StatefulSetProgressing, corev1.ConditionTrue, done)
-		say(v1.StatefulSetReconciling, corev1.ConditionFalse, done)
+		done := &reason{v1.ReasonMembersAvailable, fmt.Sprintf("%d of %d members are available", f.roster.Len(), f.roster.Len()) + f.outdatedText()}
+		c.Ready, c.Progressing, c.Reconciling = done.is(corev1.ConditionTrue), done.is(corev1.ConditionTrue), done.is(corev1.ConditionFalse)
 	case stalled != nil:
-		say(v1.StatefulSetReady, corev1.ConditionFalse, *open)
-		say(v1.StatefulSetProgressing, corev1.ConditionFalse, *first(stands.overdue, stalled))
-		say(v1.StatefulSetReconciling, corev1.ConditionFalse, *stalled)
+		c.Ready, c.Progressing = open.is(corev1.ConditionFalse), first(stands.overdue, stalled).is(corev1.ConditionFalse)
+		c.Reconciling = stalled.is(corev1.ConditionFalse)
 	default:
-		progressing := corev1.ConditionTrue
+		c.Ready, c.Progressing, c.Reconciling = open.is(corev1.ConditionFalse), open.is(corev1.ConditionTrue), open.is(corev1.ConditionTrue)
 		if isForPeople(open.word) {
-			progressing = corev1.ConditionUnknown // for how long, people say
+			c.Progressing.Status = corev1.ConditionUnknown // for how long, people say
 		}
-		say(v1.StatefulSetReady, corev1.ConditionFalse, *open)
-		say(v1.StatefulSetProgressing, progressing, *open)
-		say(v1.StatefulSetReconciling, corev1.ConditionTrue, *open)
 	}
 	if stalled != nil && open != nil {
-		say(v1.StatefulSetStalled, corev1.ConditionTrue, *stalled)
+		c.Stalled = stalled.is(corev1.ConditionTrue)
 	} else {
-		say(v1.StatefulSetStalled, corev1.ConditionFalse, reason{v1.ReasonNotStalled, "nothing keeps the controller from going on"})
+		c.Stalled = (&reason{v1.ReasonNotStalled, "nothing keeps the controller from going on"}).is(corev1.ConditionFalse)
 	}
 	if stands.recreating != nil && stands.overdue == nil {
-		set(status, f.Now, *stands.recreating)
+		c.Progressing = *stands.recreating
 	}
+	return c
+}
+
+// is a condition for a reason.
+func (r *reason) is(status corev1.ConditionStatus) conditions.Condition {
+	return conditions.Condition{Status: status, Reason: r.word, Message: r.message}
 }
 
 func first(reasons ...*reason) *reason {
@@ -180,14 +171,15 @@ func (f *facts) toUpdate() int {
 
 // servesEnough reports whether no more members are unavailable than an update may
 // make so, and whether at least one serves, if any is wanted.
-func servesEnough(f *facts) (corev1.ConditionStatus, reason) {
+func servesEnough(f *facts) conditions.Condition {
 	available := f.available
 	needed := max(f.roster.Len()-f.maxUnavailable(), min(f.roster.Len(), 1))
 	message := fmt.Sprintf("%d of %d members are available, and at least %d must be", available, f.roster.Len(), needed)
 	if available >= needed {
-		return corev1.ConditionTrue, reason{v1.ReasonMinimumReplicasAvailable, message}
+		return conditions.Condition{Status: corev1.ConditionTrue, Reason: v1.ReasonMinimumReplicasAvailable, Message: message}
 	}
-	return corev1.ConditionFalse, reason{v1.ReasonMinimumReplicasUnavailable, message + "; unavailable: " + f.namesOfUnavailable()}
+	message += "; unavailable: " + f.namesOfUnavailable()
+	return conditions.Condition{Status: corev1.ConditionFalse, Reason: v1.ReasonMinimumReplicasUnavailable, Message: message}
 }
 
 // unavailableText names members that are not available, empty if there are none.
@@ -211,28 +203,4 @@ func (f *facts) namesOfUnavailable() string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
-}
-
-func findCondition(status *v1.StatefulSetStatus, kind v1.StatefulSetConditionType) *v1.StatefulSetCondition {
-	for i := range status.Conditions {
-		if status.Conditions[i].Type == kind {
-			return &status.Conditions[i]
-		}
-	}
-	return nil
-}
-
-// set puts a condition in the place of the one of its type. The time of the last
-// transition moves only when the status does.
-func set(status *v1.StatefulSetStatus, now time.Time, next v1.StatefulSetCondition) {
-	next.LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
-	before := findCondition(status, next.Type)
-	if before == nil {
-		status.Conditions = append(status.Conditions, next)
-		return
-	}
-	if before.Status == next.Status {
-		next.LastTransitionTime = before.LastTransitionTime
-	}
-	*before = next
 }

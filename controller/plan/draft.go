@@ -10,9 +10,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
+	"statefulset.dev/identity/conditions"
 )
 
 // draft is what is decided, as far as the rules have come.
@@ -90,7 +90,7 @@ type draft struct {
 	waiting string
 	stalled *reason
 	// progressing is the condition Progressing, nil if it is what openWork makes of it.
-	progressing *v1.StatefulSetCondition
+	progressing *conditions.Condition
 }
 
 // reason is a word for programs and a sentence for people.

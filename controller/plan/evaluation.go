@@ -40,8 +40,9 @@ func setAside(world World) Plan {
 		stopped := &reason{v1.ReasonEvaluationStopped, stoppedMessage(world.Set)}
 		stands = standing{open: stopped, stalled: stopped}
 	}
-	setConditions(f, &status, stands)
-	p := Plan{Status: status, RequeueAfter: f.nextAvailability(), Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable()}
+	says := conditionsOf(f, stands)
+	status.Conditions = says.Put(status.Conditions, f.Now)
+	p := Plan{Status: status, Conditions: says, RequeueAfter: f.nextAvailability(), Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable()}
 	if stands.stalled != nil {
 		p.Waiting = stands.stalled.message
 	}

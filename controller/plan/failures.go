@@ -18,6 +18,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/controller/plan/words"
+	"statefulset.dev/identity/conditions"
 )
 
 // Failure is an action that the host cluster did not carry out.
@@ -41,28 +42,61 @@ func (f Failure) times() string {
 	return fmt.Sprintf(" (tried at %s, next at %s)", words.Clock(f.Tried), words.Clock(f.Next))
 }
 
-// WithFailures is what a status becomes when actions of its plan have failed; before
-// is the status that the set had, so that what stays as it was keeps its time. The
-// set is stalled if the host understood the request and refused it, because then
-// somebody has to change something; it is not if the host was merely in trouble, or if a
-// budget does not let a pod be evicted yet.
-func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now time.Time) v1.StatefulSetStatus {
-	status = tellUnreclaimed(tellUndeleted(status, failures), failures)
+// WithFailures is what the status of a set becomes when actions of its plan have failed; before
+// is the status that it had, so that what stays as it was keeps its time.
+func WithFailures(before v1.StatefulSetStatus, p Plan, failures []Failure, now time.Time) v1.StatefulSetStatus {
+	status := tellUnreclaimed(tellUndeleted(p.Status, failures), failures)
 	failures = slices.DeleteFunc(slices.Clone(failures), isMinor)
-	if len(failures) == 0 {
-		return status
+	if len(failures) > 0 {
+		status.Conditions = failed(p.Conditions, failures).Put(before.Conditions, now)
 	}
-	status = *status.DeepCopy()
+	return status
+}
+
+// failed is what the conditions say when actions have failed. The set is stalled if the host understood the request
+// and refused it, because then a person has to change something; it is not if the host was merely in trouble, or if a
+// budget does not let a pod be evicted yet.
+func failed(says conditions.Conditions, failures []Failure) conditions.Conditions {
+	worst := worstOf(failures)
+	message := failureText(worst, len(failures)-1)
+	if IsRefusal(worst.Err) {
+		word, advice := refusalWord(worst)
+		refused := &reason{word, message + advice}
+		says.Ready, says.Progressing = refused.is(corev1.ConditionFalse), refused.is(corev1.ConditionFalse)
+		says.Reconciling, says.Stalled = refused.is(corev1.ConditionFalse), refused.is(corev1.ConditionTrue)
+		return says
+	}
+	trouble := &reason{v1.ReasonHostUnavailable, message}
+	if IsNotAllowed(worst.Err) {
+		trouble.word = v1.ReasonDisruptionNotAllowed
+	}
+	says.Ready, says.Reconciling = trouble.is(corev1.ConditionFalse), trouble.is(corev1.ConditionTrue)
+	if says.Stalled.Status == corev1.ConditionTrue {
+		says.Reconciling = trouble.is(corev1.ConditionFalse)
+		if IsNotAllowed(worst.Err) {
+			says.Stalled = trouble.is(corev1.ConditionTrue) // it names the budget
+		}
+	}
+	return says
+}
+
+// worstOf is the failure that conditions name: the first refusal, or else the first that is not merely an eviction
+// which a budget does not allow yet, or else the last.
+func worstOf(failures []Failure) Failure {
 	worst := failures[0]
 	for _, failure := range failures {
 		if IsRefusal(failure.Err) {
-			worst = failure
-			break
+			return failure
 		}
 		if IsNotAllowed(worst.Err) {
 			worst = failure
 		}
 	}
+	return worst
+}
+
+// failureText says what could not be done, and that there is more of the kind.
+func failureText(worst Failure, more int) string {
 	message := fmt.Sprintf("could not %s: %s", worst.Action, Cause(worst.Err)) + worst.times()
 	if _, changes := worst.Action.(action.ApplyObject); changes && apierrors.IsInvalid(worst.Err) {
 		message += "; delete it to have it made anew"
@@ -70,36 +104,10 @@ func WithFailures(before, status v1.StatefulSetStatus, failures []Failure, now t
 	if owners, sets := worst.Action.(action.SetClaimOwners); sets && owners.Exposed != "" {
 		message += fmt.Sprintf("; until then claim %s, which stays, is deleted with %s", owners.Claim.Name, owners.Exposed)
 	}
-	if len(failures) > 1 {
-		message += fmt.Sprintf(" (and %d more)", len(failures)-1)
+	if more > 0 {
+		message += fmt.Sprintf(" (and %d more)", more)
 	}
-	say := func(kind v1.StatefulSetConditionType, is corev1.ConditionStatus, word string) {
-		set(&status, now, v1.StatefulSetCondition{Type: kind, Status: is, Reason: word, Message: message})
-	}
-	if IsRefusal(worst.Err) {
-		word, advice := refusalWord(worst)
-		message += advice
-		say(v1.StatefulSetReady, corev1.ConditionFalse, word)
-		say(v1.StatefulSetProgressing, corev1.ConditionFalse, word)
-		say(v1.StatefulSetReconciling, corev1.ConditionFalse, word)
-		say(v1.StatefulSetStalled, corev1.ConditionTrue, word)
-		keepTransitions(before, &status)
-		return status
-	}
-	word := v1.ReasonHostUnavailable
-	if IsNotAllowed(worst.Err) {
-		word = v1.ReasonDisruptionNotAllowed
-	}
-	say(v1.StatefulSetReady, corev1.ConditionFalse, word)
-	say(v1.StatefulSetReconciling, corev1.ConditionTrue, word)
-	if stalled := findCondition(&status, v1.StatefulSetStalled); stalled != nil && stalled.Status == corev1.ConditionTrue {
-		say(v1.StatefulSetReconciling, corev1.ConditionFalse, word)
-		if word == v1.ReasonDisruptionNotAllowed {
-			say(v1.StatefulSetStalled, corev1.ConditionTrue, word) // it names the budget
-		}
-	}
-	keepTransitions(before, &status)
-	return status
+	return message
 }
 
 // refusalWord is the reason for what the host refused, and what to do if a right is missing.
@@ -116,17 +124,6 @@ func isMinor(failure Failure) bool {
 	_, deletes := failure.Action.(action.DeleteObject)
 	_, reclaims := failure.Action.(action.DeleteClaim)
 	return ok && patch.Minor || deletes || reclaims
-}
-
-// keepTransitions gives conditions whose status is the one before the time that they
-// had: on the way to the present status they may have had another for a moment.
-func keepTransitions(before v1.StatefulSetStatus, status *v1.StatefulSetStatus) {
-	for i := range status.Conditions {
-		now := &status.Conditions[i]
-		if was := findCondition(&before, now.Type); was != nil && was.Status == now.Status {
-			now.LastTransitionTime = was.LastTransitionTime
-		}
-	}
 }
 
 // Cause is an error without what the host repeats of the request: whose quota is

@@ -113,7 +113,7 @@ func TestAnswersOfTheHostArePlain(t *testing.T) {
 			h := newHost(t, Compute)
 			h.configure([]string{"replicas=1"})
 			p := Compute(h.world())
-			p.Status = WithFailures(h.set.Status, p.Status, []Failure{{Action: action.DeletePod{Pod: action.Target{Name: "web-0"}}, Err: answer}}, h.now)
+			p.Status = WithFailures(h.set.Status, p, []Failure{{Action: action.DeletePod{Pod: action.Target{Name: "web-0"}}, Err: answer}}, h.now)
 			expectPlain(t, append(texts(p), Cause(answer)))
 		})
 	}

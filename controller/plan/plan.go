@@ -14,6 +14,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
+	"statefulset.dev/identity/conditions"
 	"statefulset.dev/identity/render"
 )
 
@@ -71,9 +72,10 @@ type Plan struct {
 	Warnings []Warning
 	// Waiting says what keeps the set from more, empty if nothing does.
 	Waiting string
-	// Status is the status of the set in this world. If actions fail, WithFailures
-	// says what it becomes.
-	Status v1.StatefulSetStatus
+	// Status is the status of the set in this world, and Conditions are what its conditions say. If actions
+	// fail, WithFailures says what becomes of both.
+	Status     v1.StatefulSetStatus
+	Conditions conditions.Conditions
 	// Unavailable is how many wanted members serve nobody, MaxUnavailable how many may
 	// because of an update.
 	Unavailable, MaxUnavailable int

@@ -45,7 +45,7 @@ func TestClaimsThatCannotBeDeletedAreToldWhereTheyAreDue(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			before := v1.StatefulSetStatus{Reclaims: reclaims}
-			status := WithFailures(before, before, test.failures, due)
+			status := WithFailures(before, Plan{Status: before}, test.failures, due)
 			var got []string
 			for _, r := range status.Reclaims {
 				got = append(got, r.Message)

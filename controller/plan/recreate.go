@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/conditions"
 )
 
 // removeOld removes every pod of an old revision at the same time, in an ordered set
@@ -60,22 +61,22 @@ func (f *facts) besideRecreated(at *revision) *corev1.Pod {
 }
 
 // recreation is the condition Progressing, as apps/v1 has it for this strategy.
-func recreation(status corev1.ConditionStatus, word, message string) *v1.StatefulSetCondition {
-	return &v1.StatefulSetCondition{Type: v1.StatefulSetProgressing, Status: status, Reason: word, Message: message}
+func recreation(status corev1.ConditionStatus, word, message string) *conditions.Condition {
+	return &conditions.Condition{Status: status, Reason: word, Message: message}
 }
 
 // recreating is the condition Progressing of an update of this strategy that is under
 // way, or was the last; nil if the set is not, and was not, updated so.
-func recreating(f *facts, d *draft) *v1.StatefulSetCondition {
+func recreating(f *facts, d *draft) *conditions.Condition {
 	if d.progressing != nil {
 		return d.progressing
 	}
 	if f.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
 		return nil
 	}
-	before := findCondition(&f.Set.Status, v1.StatefulSetProgressing)
+	before := conditions.Find(&f.Set.Status, v1.StatefulSetProgressing)
 	if before == nil || before.Reason != v1.ReasonRecreateInProgress && before.Reason != v1.ReasonRecreateCompleted {
 		return nil
 	}
-	return before
+	return recreation(before.Status, before.Reason, before.Message)
 }

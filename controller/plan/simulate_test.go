@@ -235,11 +235,11 @@ func (h *host) lookAt(view World, gotStale func(action.Action, error)) (p Plan, 
 		return p, c.done, c.failed
 	}
 	if h.judge != nil {
-		h.set.Status = WithFailures(h.set.Status, p.Status, c.failed, h.now)
+		h.set.Status = WithFailures(h.set.Status, p, c.failed, h.now)
 		return p, c.done, c.failed
 	}
 	goesOn := (&judged{evidence: gather(view), plan: p}).goesOn()
-	h.set.Status = WithFailures(h.set.Status, p.Status, c.failed, view.Now)
+	h.set.Status = WithFailures(h.set.Status, p, c.failed, view.Now)
 	h.checkWord(view, c.failed, goesOn)
 	return p, c.done, c.failed
 }

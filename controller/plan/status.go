@@ -10,11 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/conditions"
 )
 
 // report says where a set stands: its status, before anything of what is decided is
 // done, and how long it takes until time alone makes that another one, zero for never.
-func report(f *facts, d *draft) (status v1.StatefulSetStatus, requeueAfter time.Duration) {
+func report(f *facts, d *draft) (status v1.StatefulSetStatus, says conditions.Conditions, requeueAfter time.Duration) {
 	status = counted(f, d)
 	recreating := recreating(f, d)
 	if isComplete(f, &status) {
@@ -29,11 +30,12 @@ func report(f *facts, d *draft) (status v1.StatefulSetStatus, requeueAfter time.
 	open := openWork(f, d)
 	status.LastProgressTime = lastProgress(f, &status, open)
 	overdue, left := overdue(f, &status, open)
-	setConditions(f, &status, standing{open: open, stalled: first(d.stalled, overdue), overdue: overdue, recreating: recreating})
+	says = conditionsOf(f, standing{open: open, stalled: first(d.stalled, overdue), overdue: overdue, recreating: recreating})
+	status.Conditions = says.Put(f.Set.Status.Conditions, f.Now)
 	next := soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(f.nextUnblocking(), f.nextRate()))
 	next = soonest(next, soonest(f.nextStepLook(), f.nextGate()))
 	next = soonest(next, soonest(f.nextOverdue(), soonest(f.nextDrain(), d.nextRight())))
-	return status, soonest(next, soonest(left, d.retry))
+	return status, says, soonest(next, soonest(left, d.retry))
 }
 
 // counted is the status as far as it is revisions and numbers of pods. As in apps/v1,
@@ -44,7 +46,6 @@ func counted(f *facts, d *draft) v1.StatefulSetStatus {
 		CollisionCount:     new(f.collisions),
 		CurrentRevision:    f.current.name,
 		UpdateRevision:     f.update.name,
-		Conditions:         append([]v1.StatefulSetCondition(nil), f.Set.Status.Conditions...),
 		Rollout:            rolloutOf(f, d),
 		VolumeClaims:       volumeClaims(f),
 		Replacements:       replacementsOf(f),

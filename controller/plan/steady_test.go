@@ -51,7 +51,7 @@ func TestTheSameTroubleIsTheSameStatusAtEveryTry(t *testing.T) {
 			before := v1.StatefulSetStatus{Conditions: []v1.StatefulSetCondition{{Type: v1.StatefulSetReady, Status: corev1.ConditionFalse}}}
 			status := func(try int) v1.StatefulSetStatus {
 				err := &url.Error{Op: "Post", URL: "https://10.0.0.7/api", Err: test.err(try)}
-				return WithFailures(before, before, []Failure{{Action: action.DeletePod{Pod: action.Target{Name: "web-0"}}, Err: err}}, now)
+				return WithFailures(before, Plan{Status: before}, []Failure{{Action: action.DeletePod{Pod: action.Target{Name: "web-0"}}, Err: err}}, now)
 			}
 			if first, second := status(1), status(2); !apiequality.Semantic.DeepEqual(first, second) {
 				t.Errorf("got another status at the second try:\n%+v\n%+v", first, second)

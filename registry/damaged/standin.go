@@ -8,12 +8,14 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity/conditions"
 )
 
 // newStandIn has of the set what others may know it by, and says in its conditions what
@@ -25,15 +27,11 @@ func newStandIn(meta metav1.ObjectMeta, why string) *v1.StatefulSet {
 		meta.Annotations = map[string]string{}
 	}
 	meta.Annotations[v1.DamagedAnnotation] = why
-	condition := func(kind v1.StatefulSetConditionType, status corev1.ConditionStatus) v1.StatefulSetCondition {
-		return v1.StatefulSetCondition{Type: kind, Status: status, LastTransitionTime: metav1.Now(), Reason: v1.ReasonDamaged, Message: why}
+	says := conditions.Conditions{
+		Ready:   conditions.Condition{Status: corev1.ConditionUnknown, Reason: v1.ReasonDamaged, Message: why},
+		Stalled: conditions.Condition{Status: corev1.ConditionTrue, Reason: v1.ReasonDamaged, Message: why},
 	}
-	return &v1.StatefulSet{ObjectMeta: meta, Status: v1.StatefulSetStatus{
-		Conditions: []v1.StatefulSetCondition{
-			condition(v1.StatefulSetReady, corev1.ConditionUnknown),
-			condition(v1.StatefulSetStalled, corev1.ConditionTrue),
-		},
-	}}
+	return &v1.StatefulSet{ObjectMeta: meta, Status: v1.StatefulSetStatus{Conditions: says.Put(nil, time.Now())}}
 }
 
 // identify finds out who the damaged set is. Those are asked first who know most: the

@@ -6,6 +6,7 @@ package statefulset
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -18,6 +19,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/identity"
+	"statefulset.dev/identity/conditions"
 	"statefulset.dev/identity/render"
 )
 
@@ -75,15 +77,8 @@ func resetFields(name string) map[fieldpath.APIVersion]*fieldpath.Set {
 func (strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 	set := obj.(*v1.StatefulSet)
 	set.Generation = 1
-	set.Status = v1.StatefulSetStatus{
-		Conditions: []v1.StatefulSetCondition{{
-			Type:               v1.StatefulSetReady,
-			Status:             corev1.ConditionUnknown,
-			LastTransitionTime: metav1.Now(),
-			Reason:             v1.ReasonPending,
-			Message:            "The controller has not looked at this set yet.",
-		}},
-	}
+	pending := conditions.Condition{Status: corev1.ConditionUnknown, Reason: v1.ReasonPending, Message: "The controller has not looked at this set yet."}
+	set.Status = v1.StatefulSetStatus{Conditions: conditions.Conditions{Ready: pending}.Put(nil, time.Now())}
 }
 
 // PrepareForUpdate keeps the status, and counts a changed spec as a new generation. Which templates of

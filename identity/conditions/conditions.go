@@ -1,0 +1,70 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package conditions is the one place in which conditions become part of the status of a set. The planner, the
+// registry and what stands in for a damaged set give the values.
+package conditions
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// Condition is what a condition says. Its message gives times and not durations: a duration would be another one at
+// every sync, and each would be written.
+type Condition struct {
+	// Status is empty of a condition that stays as it was.
+	Status          corev1.ConditionStatus
+	Reason, Message string
+}
+
+// Conditions are the conditions of a set that are ours.
+type Conditions struct{ Available, Ready, Progressing, Reconciling, Stalled Condition }
+
+// named are the conditions in the order in which a new status lists them.
+func (c Conditions) named() []v1.StatefulSetCondition {
+	of := func(kind v1.StatefulSetConditionType, says Condition) v1.StatefulSetCondition {
+		return v1.StatefulSetCondition{Type: kind, Status: says.Status, Reason: says.Reason, Message: says.Message}
+	}
+	return []v1.StatefulSetCondition{
+		of(v1.StatefulSetAvailable, c.Available), of(v1.StatefulSetReady, c.Ready), of(v1.StatefulSetProgressing, c.Progressing),
+		of(v1.StatefulSetReconciling, c.Reconciling), of(v1.StatefulSetStalled, c.Stalled),
+	}
+}
+
+// Put returns the conditions of a status after these are put into it. Those of other types stay as they are, and the
+// time of a transition moves only when the status of the condition does.
+func (c Conditions) Put(before []v1.StatefulSetCondition, now time.Time) []v1.StatefulSetCondition {
+	after := slices.Clone(before)
+	for _, next := range c.named() {
+		if next.Status == "" {
+			continue
+		}
+		next.LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
+		at := slices.IndexFunc(after, func(was v1.StatefulSetCondition) bool { return was.Type == next.Type })
+		if at < 0 {
+			after = append(after, next)
+			continue
+		}
+		if after[at].Status == next.Status {
+			next.LastTransitionTime = after[at].LastTransitionTime
+		}
+		after[at] = next
+	}
+	return after
+}
+
+// Find is the condition of a type that a status has, nil if it has none.
+func Find(status *v1.StatefulSetStatus, kind v1.StatefulSetConditionType) *v1.StatefulSetCondition {
+	for i := range status.Conditions {
+		if status.Conditions[i].Type == kind {
+			return &status.Conditions[i]
+		}
+	}
+	return nil
+}
