@@ -37,7 +37,7 @@ func chapters() []chapter {
 		{"Examples", []string{"examples/list", "examples/addresses", "examples/priming", "examples/secrets", "examples/zookeeper", "examples/galera", "examples/mongodb", "examples/cassandra", "examples/spark"}},
 		{"Operations", []string{"install", "high-availability", "upgrade", "hosts", "backup", "repair", "security", "reliability", "performance"}},
 		{"Reference", []string{"reference/api", "status", "reference/conditions", "reference/kubectl-sts", "reference/statefulset-apiserver", "reference/metrics", "semantics", "comparison", "neighbours", "architecture"}},
-		{"Project", []string{"policy/versions", "policy/deprecation", "policy/releases", "policy/api", "policy/planner-rule", "project/changelog", "project/release", "project/contributing", "project/security", "project/cluster"}},
+		{"Project", []string{"change", "policy/versions", "policy/deprecation", "policy/releases", "policy/api", "policy/planner-rule", "project/changelog", "project/release", "project/contributing", "project/security", "project/cluster"}},
 	}
 }
 
