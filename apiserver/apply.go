@@ -12,6 +12,7 @@ import (
 	"statefulset.dev/apiserver/access"
 	"statefulset.dev/apiserver/admission"
 	"statefulset.dev/apiserver/autotls"
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/apiserver/storage"
@@ -98,9 +99,9 @@ func (o *Options) applyHost(ctx context.Context, config *Config, host *hostclust
 }
 
 // ApplyStorage leads the server to its store.
-func (c *Config) ApplyStorage(o *storage.Options) error {
+func (c *Config) ApplyStorage(o *backend.Options) error {
 	c.watchCache = o.Etcd.EnableWatchCache
-	return o.Apply(c.codecs, &c.Generic.Config)
+	return storage.Apply(o, c.codecs, &c.Generic.Config)
 }
 
 // applySpace bounds what is written to the store. The func that it returns stops that.

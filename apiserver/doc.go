@@ -22,7 +22,7 @@
 //	strategy, validation         registry/statefulset, which tries pods and claims on the
 //	                             host (preflight/)
 //	is there room in the store   storespace/
-//	encoding for storage, etcd   storage/: an external cluster, or embeddedetcd/
+//	encoding for storage, etcd   storage/, and backend/: an external cluster, or embeddedetcd/
 //
 // What is not a resource is answered by routes.go and by the checks of health.go, and
 // discovery and OpenAPI by the generic server from what openapi.go gives it.

@@ -10,6 +10,7 @@ import (
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/apiserver/storage"
@@ -54,8 +55,8 @@ func (o *Options) emulated() *utilversion.Version {
 }
 
 // StoredSets name all sets in the store.
-func (c *Config) StoredSets(ctx context.Context, o *storage.Options) (map[dependents.SetID]bool, error) {
-	sets, err := o.OpenSets(c.scheme, &c.Generic.Config, c.damagedSets())
+func (c *Config) StoredSets(ctx context.Context, o *backend.Options) (map[dependents.SetID]bool, error) {
+	sets, err := storage.OpenSets(o, c.scheme, &c.Generic.Config, c.damagedSets())
 	if err != nil {
 		return nil, err
 	}

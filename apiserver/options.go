@@ -17,7 +17,7 @@ import (
 
 	"statefulset.dev/apiserver/admission"
 	"statefulset.dev/apiserver/autotls"
-	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/storeguard"
 	"statefulset.dev/apiserver/storespace"
 	"statefulset.dev/identity"
@@ -36,7 +36,7 @@ type Options struct {
 	Features       *options.FeatureOptions
 	Host           *options.CoreAPIOptions
 	Admission      *options.AdmissionOptions
-	Storage        *storage.Options
+	Storage        *backend.Options
 	Traces         *options.TracingOptions
 	// AutoTLS says whether the server makes its certificate itself.
 	AutoTLS *autotls.Options
@@ -95,7 +95,7 @@ func NewOptions() (*Options, error) {
 		Features:        options.NewFeatureOptions(),
 		Host:            options.NewCoreAPIOptions(),
 		Admission:       admission.NewOptions(),
-		Storage:         storage.NewOptions(),
+		Storage:         backend.NewOptions(),
 		Traces:          options.NewTracingOptions(),
 		AutoTLS:         autotls.NewOptions(),
 		HostTimeout:     30 * time.Second,

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/recovery"
-	"statefulset.dev/apiserver/storage"
 )
 
 func writeKeys(t *testing.T, file string, names ...string) {
@@ -48,7 +48,7 @@ func restores(t *testing.T, k *Keeper, file string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := storage.NewOptions()
+	o := backend.NewOptions()
 	o.DataDir = filepath.Join(t.TempDir(), "restored")
 	err = recovery.Restore(t.Context(), o, file, recovery.Trust{Keys: keys}, nil, io.Discard)
 	if _, missing := os.Stat(o.DataDir); (missing == nil) != (err == nil) {

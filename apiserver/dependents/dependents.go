@@ -16,25 +16,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/util/retry"
-
-	"statefulset.dev/registry/damaged"
 )
 
-// dependents are what belongs to one set in the host.
-type dependents struct {
-	client metadata.Interface
+// Client finds and changes what belongs to one set in the host. It is the Host of registry/damaged.
+type Client struct {
+	host metadata.Interface
 }
 
-var _ damaged.Host = dependents{}
-
-// New finds them with a client of the host.
-func New(host metadata.Interface) damaged.Host { return dependents{host} }
+// New uses a client of the host.
+func New(host metadata.Interface) Client { return Client{host} }
 
 // OwnerUID takes the newest object if there are some of an earlier set of the same name.
-func (d dependents) OwnerUID(ctx context.Context, namespace, name string) (types.UID, error) {
+func (c Client) OwnerUID(ctx context.Context, namespace, name string) (types.UID, error) {
 	var newest metav1.PartialObjectMetadata
 	var uid types.UID
-	err := eachObject(ctx, d.client, namespace, func(_ schema.GroupVersionResource, object metav1.PartialObjectMetadata) error {
+	err := eachObject(ctx, c.host, namespace, func(_ schema.GroupVersionResource, object metav1.PartialObjectMetadata) error {
 		at := slices.IndexFunc(object.OwnerReferences, refersTo(name))
 		if at >= 0 && (uid == "" || newest.CreationTimestamp.Before(&object.CreationTimestamp)) {
 			newest, uid = object, object.OwnerReferences[at].UID
@@ -45,12 +41,12 @@ func (d dependents) OwnerUID(ctx context.Context, namespace, name string) (types
 }
 
 // Orphan changes every object, or says which could not be changed.
-func (d dependents) Orphan(ctx context.Context, namespace, name string) error {
-	return eachObject(ctx, d.client, namespace, func(resource schema.GroupVersionResource, object metav1.PartialObjectMetadata) error {
+func (c Client) Orphan(ctx context.Context, namespace, name string) error {
+	return eachObject(ctx, c.host, namespace, func(resource schema.GroupVersionResource, object metav1.PartialObjectMetadata) error {
 		if !slices.ContainsFunc(object.OwnerReferences, refersTo(name)) {
 			return nil
 		}
-		if err := d.orphan(ctx, resource, object, name); err != nil {
+		if err := c.orphan(ctx, resource, object, name); err != nil {
 			return fmt.Errorf("taking the owner from %s %q: %w", resource.Resource, object.Name, err)
 		}
 		return nil
@@ -58,8 +54,8 @@ func (d dependents) Orphan(ctx context.Context, namespace, name string) error {
 }
 
 // orphan looks again when somebody else has changed the object.
-func (d dependents) orphan(ctx context.Context, resource schema.GroupVersionResource, object metav1.PartialObjectMetadata, name string) error {
-	client := d.client.Resource(resource).Namespace(object.Namespace)
+func (c Client) orphan(ctx context.Context, resource schema.GroupVersionResource, object metav1.PartialObjectMetadata, name string) error {
+	client := c.host.Resource(resource).Namespace(object.Namespace)
 	uid := object.UID
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{

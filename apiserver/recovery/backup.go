@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/signature"
-	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/apiserver/storeguard"
 )
 
@@ -21,7 +21,7 @@ import (
 // file is "-". The server may be running; one with an embedded etcd is found by
 // its data directory. The format is that of etcd's snapshots. The first of the
 // keys signs the copy; it is not signed without keys.
-func Backup(ctx context.Context, o *storage.Options, file string, keys signature.Keys, out, messages io.Writer) error {
+func Backup(ctx context.Context, o *backend.Options, file string, keys signature.Keys, out, messages io.Writer) error {
 	closeStorage, err := o.Reach(ctx)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func Backup(ctx context.Context, o *storage.Options, file string, keys signature
 	return errors.Join(err, closeStorage())
 }
 
-func backup(ctx context.Context, o *storage.Options, file string, keys signature.Keys, out, messages io.Writer) error {
+func backup(ctx context.Context, o *backend.Options, file string, keys signature.Keys, out, messages io.Writer) error {
 	etcd, err := o.Client()
 	if err != nil {
 		return err

@@ -15,12 +15,12 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/storeguard"
 )
 
-func storeOptions(dataDir string) *storage.Options {
-	options := storage.NewOptions()
+func storeOptions(dataDir string) *backend.Options {
+	options := backend.NewOptions()
 	options.DataDir = dataDir
 	return options
 }
@@ -29,7 +29,7 @@ func storeOptions(dataDir string) *storage.Options {
 var unauthenticated = Trust{Unauthenticated: true}
 
 // recordKey is the key of what a store says of itself.
-const recordKey = storage.Prefix + "/store"
+const recordKey = backend.Prefix + "/store"
 
 // seenStore is a store as it was found.
 type seenStore struct {
@@ -40,7 +40,7 @@ type seenStore struct {
 func lookAt(t *testing.T, dataDir string) (seen seenStore) {
 	t.Helper()
 	withEtcd(t, dataDir, func(client *clientv3.Client) {
-		found, err := storeguard.Describe(t.Context(), client, storage.Prefix)
+		found, err := storeguard.Describe(t.Context(), client, backend.Prefix)
 		if err != nil {
 			t.Fatalf("reading the record: %v", err)
 		}

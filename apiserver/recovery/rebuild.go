@@ -8,30 +8,39 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
-	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/apiserver/hostcluster"
-	"statefulset.dev/apiserver/scheme"
-	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/storeguard"
-	"statefulset.dev/registry/damaged"
-	"statefulset.dev/registry/statefulset"
 )
 
 // Host is the cluster that the sets are made from.
 type Host struct {
-	// Kubeconfig leads to it; empty stands for the cluster that this process runs in.
-	Kubeconfig string
-	// Timeout is how long it may take to answer for the first time.
-	Timeout time.Duration
+	Client kubernetes.Interface
 	// AnchorNamespace is where the anchor is.
 	AnchorNamespace string
+}
+
+// Server treats sets as a server does, while none runs.
+type Server struct {
+	// Open opens the sets of a store.
+	Open func(*backend.Options) (Sets, error)
+	// Complete sets the defaults of a set that was lost, and says what is wrong with it.
+	Complete func(*v1.StatefulSet) field.ErrorList
+}
+
+// Sets are the sets of a store.
+type Sets interface {
+	// All are the sets of all namespaces.
+	All(ctx context.Context) ([]v1.StatefulSet, error)
+	// Put stores a set just as it is.
+	Put(ctx context.Context, set *v1.StatefulSet) error
+	// Destroy ends the use of the store.
+	Destroy()
 }
 
 // Rebuild makes the sets again that objects of the host belong to and that are not
@@ -41,47 +50,37 @@ type Host struct {
 //
 // When every missing set could be made, the cluster is told to know this store
 // from now on. Otherwise an operator still has to accept it.
-func Rebuild(ctx context.Context, o *storage.Options, from Host, dryRun bool, out, messages io.Writer) error {
-	host, err := hostcluster.Connect(ctx, from.Kubeconfig, from.Timeout)
-	if err != nil {
-		return err
-	}
-	if err := o.ReceiveTLS(ctx, host.Client.CoreV1().Secrets(from.AnchorNamespace), from.AnchorNamespace); err != nil {
+func Rebuild(ctx context.Context, o *backend.Options, server Server, from Host, dryRun bool, out, messages io.Writer) error {
+	if err := o.ReceiveTLS(ctx, from.Client.CoreV1().Secrets(from.AnchorNamespace), from.AnchorNamespace); err != nil {
 		return err
 	}
 	closeStorage, err := o.Open(ctx, func(error) {})
 	if err != nil {
 		return err
 	}
-	return errors.Join(rebuild(ctx, o, host, from.AnchorNamespace, dryRun, out, messages), closeStorage())
+	return errors.Join(rebuild(ctx, o, server, from, dryRun, out, messages), closeStorage())
 }
 
-func rebuild(ctx context.Context, o *storage.Options, host *hostcluster.Host, namespace string, dryRun bool, out, messages io.Writer) error {
-	known := scheme.New()
-	codecs := serializer.NewCodecFactory(known)
-	generic := genericapiserver.NewConfig(codecs)
-	o.Etcd.SkipHealthEndpoints = true // nobody asks, and their clients would outlive the etcd
-	if err := o.Apply(codecs, generic); err != nil {
-		return err
-	}
-	sets, err := o.OpenSets(known, generic, damaged.NewSets(nil))
+func rebuild(ctx context.Context, o *backend.Options, server Server, from Host, dryRun bool, out, messages io.Writer) error {
+	sets, err := server.Open(o)
 	if err != nil {
 		return err
 	}
-	defer sets.DestroyFunc()
+	defer sets.Destroy()
 	etcd, err := o.Client()
 	if err != nil {
 		return err
 	}
 	defer etcd.Close()
 
-	r := rebuilding{scheme: known, sets: sets, guard: storeguard.NewOffline(etcd, o.Etcd.StorageConfig.Prefix, host.Client.CoreV1().ConfigMaps(namespace))}
+	anchors := from.Client.CoreV1().ConfigMaps(from.AnchorNamespace)
+	r := rebuilding{complete: server.Complete, sets: sets, guard: storeguard.NewOffline(etcd, o.Etcd.StorageConfig.Prefix, anchors)}
 	if store, known, err := r.guard.Known(ctx); err != nil {
 		return err
 	} else if known {
 		return fmt.Errorf("store %s is the one that the cluster knows: nothing was lost, and a set that is missing was deleted", store)
 	}
-	if err := r.plan(ctx, host); err != nil {
+	if err := r.plan(ctx, from.Client); err != nil {
 		return err
 	}
 	if err := r.print(out); err != nil {
@@ -95,9 +94,9 @@ func rebuild(ctx context.Context, o *storage.Options, host *hostcluster.Host, na
 
 // rebuilding is one rebuild of a store.
 type rebuilding struct {
-	scheme *runtime.Scheme
-	sets   storage.Sets
-	guard  storeguard.Offline
+	complete func(*v1.StatefulSet) field.ErrorList
+	sets     Sets
+	guard    storeguard.Offline
 
 	rebuilt []rebuiltSet
 	skipped []skippedSet
@@ -110,12 +109,12 @@ type skippedSet struct {
 }
 
 // plan finds out which sets are missing, and how they were.
-func (r *rebuilding) plan(ctx context.Context, host *hostcluster.Host) error {
+func (r *rebuilding) plan(ctx context.Context, host kubernetes.Interface) error {
 	stored, err := r.sets.All(ctx)
 	if err != nil {
 		return err
 	}
-	found, err := findLeftovers(ctx, host.Client)
+	found, err := findLeftovers(ctx, host)
 	if err != nil {
 		return err
 	}
@@ -152,8 +151,7 @@ func (r *rebuilding) check(rebuilt rebuiltSet, err error) (rebuiltSet, error) {
 	if err != nil {
 		return rebuilt, err
 	}
-	r.scheme.Default(rebuilt.set)
-	if errs := statefulset.ValidateRebuilt(rebuilt.set); len(errs) > 0 {
+	if errs := r.complete(rebuilt.set); len(errs) > 0 {
 		return rebuilt, fmt.Errorf("what is left of it makes no valid set: %w", errs.ToAggregate())
 	}
 	return rebuilt, nil

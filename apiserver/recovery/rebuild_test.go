@@ -20,6 +20,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver/scheme"
 	"statefulset.dev/apiserver/servertest"
+	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/identity"
 )
 
@@ -69,7 +70,7 @@ func rebuiltFrom(t *testing.T, objects []runtime.Object) rebuiltSet {
 }
 
 func TestASetIsRebuiltFromWhatIsLeft(t *testing.T) {
-	scheme := scheme.New()
+	scheme, unserved := scheme.New(), storage.NewUnserved()
 	for name, change := range map[string]func(*v1.StatefulSet){
 		"a plain set": func(*v1.StatefulSet) {},
 		"a set without claims": func(set *v1.StatefulSet) {
@@ -101,7 +102,7 @@ func TestASetIsRebuiltFromWhatIsLeft(t *testing.T) {
 			if err != nil || len(found) != 1 {
 				t.Fatalf("looking for remains: got %+v, %v, want those of one set", found, err)
 			}
-			rebuilding := rebuilding{scheme: scheme}
+			rebuilding := rebuilding{complete: unserved.Complete}
 			rebuilt, err := rebuilding.check(found[0].rebuild())
 			if err != nil {
 				t.Fatalf("rebuilding: %v", err)
@@ -233,7 +234,7 @@ func TestASetIsNotRebuiltWhenItIsNotCertain(t *testing.T) {
 			if err != nil || len(found) != 1 {
 				t.Fatalf("looking for remains: got %+v, %v, want those of one set", found, err)
 			}
-			rebuilding := rebuilding{scheme: scheme.New()}
+			rebuilding := rebuilding{complete: storage.NewUnserved().Complete}
 			if _, err := rebuilding.check(found[0].rebuild()); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}

@@ -15,9 +15,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/apiserver/signature"
-	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/apiserver/storeguard"
 )
 
@@ -38,7 +38,7 @@ type Trust struct {
 //
 // What was written after the backup is gone, and the cluster knows that: the
 // server does not serve the restored store before an operator accepts it.
-func Restore(ctx context.Context, o *storage.Options, file string, trust Trust, in io.Reader, messages io.Writer) (err error) {
+func Restore(ctx context.Context, o *backend.Options, file string, trust Trust, in io.Reader, messages io.Writer) (err error) {
 	if !o.Embeds() {
 		return fmt.Errorf("--etcd-servers is %q: an external etcd is restored with etcdutl snapshot restore", o.Etcd.StorageConfig.Transport.ServerList)
 	}
@@ -65,7 +65,7 @@ func Restore(ctx context.Context, o *storage.Options, file string, trust Trust, 
 	}
 	if err := restoreInto(ctx, path, file, found, func(ctx context.Context, etcd *clientv3.Client) error {
 		// This version must be able to serve it.
-		return storeguard.CheckFormat(ctx, etcd, storage.Prefix)
+		return storeguard.CheckFormat(ctx, etcd, backend.Prefix)
 	}); err != nil {
 		return fmt.Errorf("restoring --from %q: %w", given, err)
 	}

@@ -16,8 +16,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/signature"
-	"statefulset.dev/apiserver/storage"
 )
 
 func keysNamed(t *testing.T, names ...string) signature.Keys {
@@ -146,11 +146,11 @@ func TestAForgedBackupIsNotRestored(t *testing.T) {
 func TestACheckSaysWhoMadeABackup(t *testing.T) {
 	from := usedDir(t)
 	signed, unsigned := backedUp(t, from, keysNamed(t, "a")), backedUp(t, from, nil)
-	_, by, err := Check(t.Context(), signed, storage.Prefix, t.TempDir(), Trust{Keys: keysNamed(t, "a")})
+	_, by, err := Check(t.Context(), signed, backend.Prefix, t.TempDir(), Trust{Keys: keysNamed(t, "a")})
 	if err != nil || by.Unverified != nil || by.Origin == nil || by.Origin.Key != "a" {
 		t.Errorf("signed: got %+v and error %v, want key a", by, err)
 	}
-	_, by, err = Check(t.Context(), unsigned, storage.Prefix, t.TempDir(), Trust{Keys: keysNamed(t, "a")})
+	_, by, err = Check(t.Context(), unsigned, backend.Prefix, t.TempDir(), Trust{Keys: keysNamed(t, "a")})
 	if err != nil || by.Unverified == nil || by.Origin != nil {
 		t.Errorf("not signed: got %+v and error %v, want that it is unverified", by, err)
 	}

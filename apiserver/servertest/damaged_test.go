@@ -20,8 +20,8 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/embeddedetcd"
-	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/client/clientset/versioned"
 	"statefulset.dev/test/harness/etcd"
 )
@@ -29,7 +29,7 @@ import (
 // damagedURL tells which stored sets cannot be read.
 const damagedURL = "/debug/damaged"
 
-const setsPrefix = storage.Prefix + "/apps.statefulset.dev/statefulsets/"
+const setsPrefix = backend.Prefix + "/apps.statefulset.dev/statefulsets/"
 
 // damages are ways in which a stored value can become unreadable.
 func damages() map[string]func(stored []byte) []byte {

@@ -20,9 +20,9 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/apiserver/servertest"
-	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/apiserver/storeguard"
 )
 
@@ -69,10 +69,10 @@ func (h *guardedHost) guarded(t testing.TB, prepare func(*storeguard.Store)) (fu
 			t.Fatalf("opening the store: %v", err)
 		}
 		if prepare != nil {
-			prepare(storeguard.NewStore(etcd, storage.Prefix))
+			prepare(storeguard.NewStore(etcd, backend.Prefix))
 		}
 		guard := storeguard.New(storeguard.Config{
-			Etcd: etcd, Prefix: storage.Prefix, Anchors: h.client.CoreV1().ConfigMaps(anchorNamespace), Host: h.objects,
+			Etcd: etcd, Prefix: backend.Prefix, Anchors: h.client.CoreV1().ConfigMaps(anchorNamespace), Host: h.objects,
 			Stored: func(ctx context.Context) (map[dependents.SetID]bool, error) {
 				return config.StoredSets(ctx, options.Storage)
 			},

@@ -21,8 +21,8 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/servertest"
-	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/apiserver/storeguard"
 )
 
@@ -201,7 +201,7 @@ func TestAServerThatHasBecomeTooOldStops(t *testing.T) {
 // storedKeys are the sets in etcd with their versions.
 func storedKeys(t *testing.T, client *clientv3.Client) string {
 	t.Helper()
-	found, err := client.Get(t.Context(), storage.Prefix+"/apps.statefulset.dev/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	found, err := client.Get(t.Context(), backend.Prefix+"/apps.statefulset.dev/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
 	if err != nil {
 		t.Fatalf("reading the sets: %v", err)
 	}

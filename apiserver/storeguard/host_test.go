@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"statefulset.dev/apiserver"
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/servertest"
-	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/apiserver/storeguard"
 )
 
@@ -40,7 +40,7 @@ func TestAHostThatWasSetBack(t *testing.T) {
 		}
 		return all
 	}
-	another := func(s *storeguard.Store) *storeguard.Store { return storeguard.NewStore(s.Client, storage.Prefix) }
+	another := func(s *storeguard.Store) *storeguard.Store { return storeguard.NewStore(s.Client, backend.Prefix) }
 	tests := map[string]struct {
 		prepare func(*testing.T, *storeguard.Store) (noted storeguard.Observation)
 		want    string // part of the refusal; empty if the store is right

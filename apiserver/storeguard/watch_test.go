@@ -21,8 +21,8 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/servertest"
-	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/apiserver/storeguard"
 	"statefulset.dev/client/clientset/versioned"
 )
@@ -162,10 +162,10 @@ func (w *witness) count(list *v1.StatefulSetList) {
 func storedWeb(t *testing.T, s *servertest.Server, g *storeguard.Guard) (set *v1.StatefulSet, key string, older []byte) {
 	t.Helper()
 	s.Create(t, servertest.Web("web"))
-	key = storage.Prefix + "/apps.statefulset.dev/statefulsets/" + servertest.Namespace + "/web"
+	key = backend.Prefix + "/apps.statefulset.dev/statefulsets/" + servertest.Namespace + "/web"
 	found, err := storeguard.StoreOf(g).Client.Get(t.Context(), key)
 	if err != nil || len(found.Kvs) != 1 {
-		all, _ := storeguard.StoreOf(g).Client.Get(t.Context(), storage.Prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		all, _ := storeguard.StoreOf(g).Client.Get(t.Context(), backend.Prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
 		t.Fatalf("reading key %q: got %v, %v, want one; there are %v", key, found, err, all)
 	}
 	if err := s.Sets().Delete(t.Context(), "web", metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}); err != nil {

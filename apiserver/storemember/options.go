@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/apiserver/backend"
 )
 
 const (
@@ -55,7 +55,7 @@ func NewOptions() *Options {
 	return &Options{
 		Name: host, Members: defaultMembers, Host: defaultHost, Listen: "0.0.0.0",
 		ClientPort: defaultClientPort, PeerPort: defaultPeerPort, HealthPort: defaultHealthPort,
-		DataDir: "/data/etcd", TLSDir: "/tmp/etcd-tls", Prefix: storage.Prefix, Namespace: "statefulset-system",
+		DataDir: "/data/etcd", TLSDir: "/tmp/etcd-tls", Prefix: backend.Prefix, Namespace: "statefulset-system",
 	}
 }
 
@@ -107,7 +107,7 @@ func (o *Options) Validate() error {
 func (o *Options) validatePlaces() error {
 	var errs []error
 	if !strings.HasPrefix(o.Prefix, "/") || strings.Trim(o.Prefix, "/") == "" {
-		errs = append(errs, fmt.Errorf("--etcd-prefix is %q, must begin with / and name more than that, like %s", o.Prefix, storage.Prefix))
+		errs = append(errs, fmt.Errorf("--etcd-prefix is %q, must begin with / and name more than that, like %s", o.Prefix, backend.Prefix))
 	}
 	if problems := validation.IsDNS1123Label(o.Namespace); len(problems) > 0 {
 		errs = append(errs, fmt.Errorf("--store-note-namespace is %q: %s", o.Namespace, problems[0]))

@@ -10,10 +10,10 @@ import (
 	"io"
 
 	"google.golang.org/grpc/grpclog"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
 	"statefulset.dev/apiserver/embeddedetcd"
-	"statefulset.dev/apiserver/hostcluster"
 )
 
 // member is one of the members, while its process lives.
@@ -33,8 +33,8 @@ type member struct {
 
 func (m *member) name() string { return m.members.name(m.self) }
 
-// Run runs a member, with valid options, until ctx ends.
-func Run(ctx context.Context, o *Options) (err error) {
+// Run runs a member, with valid options, until ctx ends. host is a client of the host cluster.
+func Run(ctx context.Context, o *Options, host kubernetes.Interface) (err error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	// Members that do not answer are told of in our own words.
@@ -45,7 +45,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 			fail(err)
 		}
 	}()
-	m, err := newMember(ctx, o, h)
+	m, err := newMember(ctx, o, host, h)
 	if err != nil {
 		return ended(ctx, err)
 	}
@@ -85,16 +85,12 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-func newMember(ctx context.Context, o *Options, h *health) (*member, error) {
+func newMember(ctx context.Context, o *Options, host kubernetes.Interface, h *health) (*member, error) {
 	cluster, self, err := o.all()
 	if err != nil {
 		return nil, err
 	}
-	host, err := hostcluster.New(o.Kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	s, err := o.serve(ctx, cluster, self, host.Client.CoreV1().Secrets(o.Namespace))
+	s, err := o.serve(ctx, cluster, self, host.CoreV1().Secrets(o.Namespace))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +101,7 @@ func newMember(ctx context.Context, o *Options, h *health) (*member, error) {
 	m := &member{
 		members: cluster, self: self, dataDir: o.DataDir, serving: s,
 		peers:  peers{members: cluster, self: self, tls: shown},
-		marks:  marks{host.Client.CoreV1().ConfigMaps(o.Namespace)},
+		marks:  marks{host.CoreV1().ConfigMaps(o.Namespace)},
 		health: h, fatal: o.Fatal,
 		advice: advice{namespace: o.Namespace, prefix: cluster.prefix, dataDir: o.DataDir},
 	}

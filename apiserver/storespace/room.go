@@ -15,8 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/lru"
-
-	"statefulset.dev/registry/statefulset"
 )
 
 const (
@@ -28,7 +26,8 @@ const (
 )
 
 // Room bounds what is written to the store: by each namespace, so that one does not fill
-// it for all, and by all, so that the last room is left for status and deletions.
+// it for all, and by all, so that the last room is left for status and deletions. It is the
+// Room of registry/statefulset.
 type Room struct {
 	fill     func() fill
 	remedies Remedies
@@ -38,8 +37,6 @@ type Room struct {
 	mu     sync.Mutex
 	spaces *lru.Cache // of *rate.Limiter, by namespace
 }
-
-var _ statefulset.Room = &Room{}
 
 // newRoom makes a room without a rate if bytesPerSecond is 0.
 func newRoom(bytesPerSecond, burst int64, fill func() fill, remedies Remedies) *Room {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/backups"
 	"statefulset.dev/apiserver/recovery"
-	"statefulset.dev/apiserver/storage"
 )
 
 func newCheckCommand() *cobra.Command {
@@ -56,7 +56,7 @@ func newCheckCommand() *cobra.Command {
 	flags.StringVar(&file, "from", "", "Backup to check.")
 	backups.AddKeyFile(flags, &keyFile)
 	addName(flags, &trust)
-	flags.StringVar(&prefix, "etcd-prefix", storage.Prefix, "Prefix of the server's keys.")
+	flags.StringVar(&prefix, "etcd-prefix", backend.Prefix, "Prefix of the server's keys.")
 	flags.StringVar(&scratch, "scratch", os.TempDir(), "Directory with room for the store.")
 	flags.StringVar(&output, "output", "", "Empty, or json for programs.")
 	return command

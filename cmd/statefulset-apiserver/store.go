@@ -13,8 +13,11 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"statefulset.dev/apiserver"
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/backups"
+	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/apiserver/recovery"
+	"statefulset.dev/apiserver/storage"
 )
 
 // newStoreCommand is the family of commands for the store of a server.
@@ -126,8 +129,17 @@ func newRebuildCommand(options *apiserver.Options) (*cobra.Command, cliflag.Name
 			"a manifest, and as comments what was guessed. Rebuilt sets are held: nothing is done about them\n" +
 			"until their annotation apps.statefulset.dev/hold is removed.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			host := recovery.Host{Kubeconfig: options.Host.CoreAPIKubeconfigPath, Timeout: options.HostTimeout, AnchorNamespace: options.AnchorNamespace}
-			return recovery.Rebuild(cmd.Context(), options.Storage, host, *dryRun, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			host, err := hostcluster.Connect(cmd.Context(), options.Host.CoreAPIKubeconfigPath, options.HostTimeout)
+			if err != nil {
+				return err
+			}
+			unserved := storage.NewUnserved()
+			server := recovery.Server{
+				Open:     func(o *backend.Options) (recovery.Sets, error) { return unserved.Open(o) },
+				Complete: unserved.Complete,
+			}
+			from := recovery.Host{Client: host.Client, AnchorNamespace: options.AnchorNamespace}
+			return recovery.Rebuild(cmd.Context(), options.Storage, server, from, *dryRun, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}, sections
 }

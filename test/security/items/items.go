@@ -15,7 +15,7 @@ const (
 	whole     = server + "/servertest"
 	etcd      = server + "/embeddedetcd"
 	storeTLS  = server + "/storetls"
-	storage   = server + "/storage"
+	backend   = server + "/backend"
 	bodies    = server + "/bodylimit"
 	certs     = server + "/certificates"
 	serving   = server + "/autotls"
@@ -64,7 +64,7 @@ func All() []Item {
 		{14, "Audit", on("TestEveryWriteIsAuditedOnce")},
 		{15, "Fairness", on("TestAQuietTenantIsServedBesideANoisyOne")},
 		{16, "Encryption at rest", on("TestSetsAreEncryptedInEtcd")},
-		{17, "etcd", append(on("TestEtcdKnowsWhoAsks"), Test{storage, "TestEtcdOnAnotherMachineIsNotReachedInTheClear"}, Test{etcd, "TestTheSocketIsForUsOnly"})},
+		{17, "etcd", append(on("TestEtcdKnowsWhoAsks"), Test{backend, "TestEtcdOnAnotherMachineIsNotReachedInTheClear"}, Test{etcd, "TestTheSocketIsForUsOnly"})},
 		{18, "Denial of service", append(on("TestStreamsThatAreResetAtOnce", "TestWatchesThatAreLeftLeaveNothingBehind"), Test{whole, "TestHostileRequestsAreRefusedWithAReason"},
 			Test{whole, "TestAllSetsTogetherDescribeAtMostAHundredKinds"}, Test{bodies, "TestLargeBodiesTakeTurns"})},
 		{19, "Redirects", on("TestNothingIsRedirected")},
@@ -113,5 +113,5 @@ func Pattern(dir string) string {
 
 // Packages are those that hold tests without a cluster.
 func Packages() []string {
-	return []string{whole, etcd, storeTLS, storage, bodies, certs, serving, copies, restoring, bucket, reviews, command, supply, control, planning, rendering, readers, registry}
+	return []string{whole, etcd, storeTLS, backend, bodies, certs, serving, copies, restoring, bucket, reviews, command, supply, control, planning, rendering, readers, registry}
 }

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package storage_test
+package backend_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/etcd"
 	"statefulset.dev/test/harness/proxy"
@@ -28,7 +28,7 @@ func TestAServerThatWasCutOffIsGivenUp(t *testing.T) {
 	server := etcd.Start(t).Endpoint()
 	lost := proxy.NewLink(t, "127.0.0.1:0", server, false)
 	others := proxy.NewLink(t, "127.0.0.1:0", server, false)
-	options := storage.NewOptions()
+	options := backend.NewOptions()
 	options.Etcd.StorageConfig.Transport.ServerList = []string{"http://" + lost.Address(), "http://" + others.Address()}
 	client, err := options.Client()
 	if err != nil {

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package storage
+package backend
 
 import (
 	"cmp"
@@ -10,8 +10,14 @@ import (
 	"slices"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/server/options"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
 )
+
+// Prefix is the root of our keys, apart from those of a Kubernetes cluster that
+// may share the etcd.
+const Prefix = "/registry/statefulset.dev"
 
 const defaultDataDir = "./statefulset-data"
 
@@ -42,6 +48,14 @@ type Options struct {
 
 // NewOptions are the defaults: an etcd inside the process.
 func NewOptions() *Options { return &Options{Etcd: newEtcdOptions()} }
+
+// newEtcdOptions stores protobuf: it is about a third smaller than JSON, and
+// cheaper to read.
+func newEtcdOptions() *options.EtcdOptions {
+	etcd := options.NewEtcdOptions(storagebackend.NewDefaultConfig(Prefix, nil))
+	etcd.DefaultStorageMediaType = runtime.ContentTypeProtobuf
+	return etcd
+}
 
 // AddFlags adds all flags, without those of the generic options that have no effect.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
