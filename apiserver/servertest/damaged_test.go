@@ -20,9 +20,9 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
-	"statefulset.dev/apiserver/backend"
-	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/store/backend"
+	"statefulset.dev/store/embedded"
 	"statefulset.dev/test/harness/etcd"
 )
 
@@ -117,7 +117,7 @@ func TestADamagedSetIsFoundAtStart(t *testing.T) {
 }
 
 // startServerOn starts a server on an etcd that outlives it.
-func startServerOn(t *testing.T, etcd *embeddedetcd.Etcd, host *knownUIDs) *Server {
+func startServerOn(t *testing.T, etcd *embedded.Etcd, host *knownUIDs) *Server {
 	t.Helper()
 	config := newConfig(t, etcd, func(*apiserver.Options) {})
 	config.Dependents = host

@@ -15,8 +15,8 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
-	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/scheme"
+	"statefulset.dev/store/backend"
 )
 
 func TestEveryEncodingSaysTheSame(t *testing.T) {

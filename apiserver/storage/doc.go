@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storage stores sets in the etcd to which package backend leads.
+// Package storage stores sets in the etcd to which package store/backend leads.
 //
 //	etcd.go      how sets are encoded
 //	sets.go      the sets themselves, without a server before them

@@ -11,8 +11,8 @@ import (
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/scheme"
+	"statefulset.dev/store/backend"
 )
 
 // Apply leads a server to etcd. The codec is made here, because the

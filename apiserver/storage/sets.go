@@ -16,11 +16,11 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/apiserver/backend"
-	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/registry/damaged"
 	"statefulset.dev/registry/statefulset"
 	"statefulset.dev/registry/statefulset/preflight"
+	"statefulset.dev/store/backend"
+	"statefulset.dev/store/dependents"
 )
 
 // Sets is the sets as they are stored, without a server before them.

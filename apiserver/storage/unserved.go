@@ -10,10 +10,10 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/apiserver/backend"
 	"statefulset.dev/apiserver/scheme"
 	"statefulset.dev/registry/damaged"
 	"statefulset.dev/registry/statefulset"
+	"statefulset.dev/store/backend"
 )
 
 // Unserved treats sets as a server does, for a store that no server uses.

@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"statefulset.dev/apiserver/hostcluster"
-	"statefulset.dev/apiserver/storemember"
+	"statefulset.dev/store/member"
 )
 
 func newMemberCommand() *cobra.Command {
-	options := storemember.NewOptions()
+	options := member.NewOptions()
 	options.Fatal = fatal
 	command := &cobra.Command{
 		Use:   "member",
@@ -26,7 +26,7 @@ func newMemberCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return storemember.Run(cmd.Context(), options, host.Client)
+			return member.Run(cmd.Context(), options, host.Client)
 		},
 	}
 	options.AddFlags(command.Flags())

@@ -13,11 +13,11 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"statefulset.dev/apiserver"
-	"statefulset.dev/apiserver/backend"
-	"statefulset.dev/apiserver/backups"
 	"statefulset.dev/apiserver/hostcluster"
-	"statefulset.dev/apiserver/recovery"
 	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/store/backend"
+	"statefulset.dev/store/backup"
+	"statefulset.dev/store/recovery"
 )
 
 // newStoreCommand is the family of commands for the store of a server.
@@ -62,7 +62,7 @@ func newStoreCommand() (*cobra.Command, error) {
 func newBackupCommand(options *apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets) {
 	sections := options.StoreFlags(false)
 	var keyFile string
-	backups.AddKeyFile(sections.FlagSet("backup"), &keyFile)
+	backup.AddKeyFile(sections.FlagSet("backup"), &keyFile)
 	file := sections.FlagSet("backup").String("to", "", "File to write, which must not exist; - stands for standard output.")
 	return &cobra.Command{
 		Use:   "backup --to=FILE",
@@ -74,7 +74,7 @@ func newBackupCommand(options *apiserver.Options) (*cobra.Command, cliflag.Named
 			if *file == "" {
 				return errors.New(`--to is "": name the file to write, or - for standard output`)
 			}
-			keys, err := backups.ReadKeys(keyFile)
+			keys, err := backup.ReadKeys(keyFile)
 			if err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ func newRestoreCommand(options *apiserver.Options) (*cobra.Command, cliflag.Name
 	file := flags.String("from", "", "Backup to read; - stands for standard input.")
 	var keyFile string
 	var trust recovery.Trust
-	backups.AddKeyFile(flags, &keyFile)
+	backup.AddKeyFile(flags, &keyFile)
 	addName(flags, &trust)
 	flags.BoolVar(&trust.Unauthenticated, "accept-unauthenticated", false,
 		"Restore a backup that is not signed, or with a key that is not in --backup-key-file. Whoever has made it decides what the cluster runs. One that was forged or changed is refused all the same.")
@@ -105,7 +105,7 @@ func newRestoreCommand(options *apiserver.Options) (*cobra.Command, cliflag.Name
 				return errors.New(`--from is "": name the backup to restore`)
 			}
 			var err error
-			if trust.Keys, err = backups.ReadKeys(keyFile); err != nil {
+			if trust.Keys, err = backup.ReadKeys(keyFile); err != nil {
 				return err
 			}
 			return recovery.Restore(cmd.Context(), options.Storage, *file, trust, cmd.InOrStdin(), cmd.ErrOrStderr())
