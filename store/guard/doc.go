@@ -13,7 +13,7 @@
 //	refusal.go  if not: what was found, what is at stake, and what can be done
 //	mark.go     after that: the mark follows what is written, and the controller waits for it
 //	format.go   whether this version knows what is in the store
-//	extensions.go  which fields need which format, and which version of ours has it
+//	extensions.go  which fields need the latest format, and which version of ours has it
 //	proof.go    what was read is true in the right store; asked together
 //	storage.go  and watch.go: etcd as the watch cache sees it, proven
 //	filter.go   requests: 503 with the reason, and no "not found" unproven

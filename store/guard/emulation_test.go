@@ -28,7 +28,7 @@ func before() *utilversion.Version { return utilversion.MajorMinor(0, 0) }
 
 func TestVersionsAndTheFormatsThatTheyKnow(t *testing.T) {
 	if got := guard.FormatOf(utilversion.MustParse(version.Minor)); got != guard.StoreFormat {
-		t.Errorf("this version, %s: got format %d, want %d: a new format needs a row that says since when it is known", version.Minor, got, guard.StoreFormat)
+		t.Errorf("this version, %s: got format %d, want %d: a new format needs the version that knows it first", version.Minor, got, guard.StoreFormat)
 	}
 	if got := guard.FormatOf(before()); got != 1 {
 		t.Errorf("version %s: got format %d, want 1", before(), got)

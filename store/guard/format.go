@@ -16,8 +16,8 @@ import (
 
 // storeFormat is the latest format of the store that this version can read. A field
 // that an older version would drop, when it reads a set and writes it back, needs a
-// new one, and a row in extensions. The record says which is needed; the first write that needs a later one
-// raises it before it is sent.
+// new one: isExtension says which fields do. The record says which is needed; the first write that
+// needs a later one raises it before it is sent.
 //
 // No older server writes over what it does not know: it looks at the record after it
 // has read a set and before it writes it, and the write holds only if the set is still

@@ -66,8 +66,8 @@ func TestAStoreOfALaterFormatIsRefused(t *testing.T) {
 	}
 }
 
-// What this version stores and an earlier one would drop is found by the numbers of our
-// fields; these two are as old as the first format.
+// What this version stores and an earlier one would drop needs a format, wherever the field is; these two
+// are as old as the first format.
 func TestEveryFieldOfOursNeedsItsFormat(t *testing.T) {
 	first := []string{"Spec.ProgressDeadlineSeconds", "Status.LastProgressTime"}
 	found := 0
@@ -91,8 +91,8 @@ func TestEveryFieldOfOursNeedsItsFormat(t *testing.T) {
 	}
 }
 
-// ourFields visits the fields that apps/v1 does not have: their numbers begin at 1000. What
-// is below such a field is not looked at.
+// ourFields visits the fields that apps/v1 does not have: their numbers begin at 1000. It also looks into
+// lists, but not below such a field.
 func ourFields(of reflect.Type, path []int, visit func(path []int, name string), above ...string) {
 	for i := range of.NumField() {
 		field := of.Field(i)
@@ -104,7 +104,7 @@ func ourFields(of reflect.Type, path []int, visit func(path []int, name string),
 			}
 		}
 		below := field.Type
-		if below.Kind() == reflect.Pointer {
+		for below.Kind() == reflect.Pointer || below.Kind() == reflect.Slice {
 			below = below.Elem()
 		}
 		if below.Kind() == reflect.Struct && below.PkgPath() == of.PkgPath() {
@@ -116,11 +116,14 @@ func ourFields(of reflect.Type, path []int, visit func(path []int, name string),
 // fill gives the field at a path some value.
 func fill(object reflect.Value, path []int) {
 	for _, i := range path {
-		if object.Kind() == reflect.Pointer {
-			if object.IsNil() {
-				object.Set(reflect.New(object.Type().Elem()))
-			}
+		switch object.Kind() {
+		case reflect.Pointer:
+			object.Set(reflect.New(object.Type().Elem()))
 			object = object.Elem()
+		case reflect.Slice:
+			object.Set(reflect.MakeSlice(object.Type(), 1, 1))
+			object = object.Index(0)
+		default:
 		}
 		object = object.Field(i)
 	}
