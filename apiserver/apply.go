@@ -12,10 +12,11 @@ import (
 	"statefulset.dev/apiserver/access"
 	"statefulset.dev/apiserver/admission"
 	"statefulset.dev/apiserver/autotls"
-	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/apiserver/storage"
-	"statefulset.dev/apiserver/storespace"
+	"statefulset.dev/store/backend"
+	"statefulset.dev/store/dependents"
+	"statefulset.dev/store/space"
 )
 
 // ApplyServing takes the port, and prepares all that does not need the host.
@@ -98,9 +99,9 @@ func (o *Options) applyHost(ctx context.Context, config *Config, host *hostclust
 }
 
 // ApplyStorage leads the server to its store.
-func (c *Config) ApplyStorage(o *storage.Options) error {
+func (c *Config) ApplyStorage(o *backend.Options) error {
 	c.watchCache = o.Etcd.EnableWatchCache
-	return o.Apply(c.codecs, &c.Generic.Config)
+	return storage.Apply(o, c.codecs, &c.Generic.Config)
 }
 
 // applySpace bounds what is written to the store. The func that it returns stops that.
@@ -109,9 +110,9 @@ func (o *Options) applySpace(ctx context.Context, config *Config) (func() error,
 	if err != nil {
 		return nil, err
 	}
-	remedies := storespace.Remedies{Defragment: "defragment etcd", Enlarge: "start etcd with a larger --quota-backend-bytes"}
+	remedies := space.Remedies{Defragment: "defragment etcd", Enlarge: "start etcd with a larger --quota-backend-bytes"}
 	if o.Storage.Embedded() {
-		remedies = storespace.Remedies{
+		remedies = space.Remedies{
 			Defragment: "restart this server, which defragments it",
 			Enlarge:    "move the store to an etcd of your own with a larger quota, see docs/backup.md",
 		}

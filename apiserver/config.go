@@ -19,10 +19,10 @@ import (
 	"statefulset.dev/apiserver/filters"
 	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/apiserver/scheme"
-	"statefulset.dev/apiserver/storeguard"
-	"statefulset.dev/apiserver/storespace"
 	"statefulset.dev/registry/damaged"
 	"statefulset.dev/registry/statefulset/preflight"
+	"statefulset.dev/store/guard"
+	"statefulset.dev/store/space"
 )
 
 // Config is everything that a server is built from, already resolved.
@@ -69,12 +69,12 @@ type Config struct {
 
 	// Guard keeps anything from being served while the store is not the right one.
 	// Nil if nothing checks that, as in tests.
-	Guard *storeguard.Guard
+	Guard *guard.Guard
 	// watchCache says whether sets are served from a cache.
 	watchCache bool
 
 	// Room bounds what is written to the store. Nil if nothing does, as in tests.
-	Room *storespace.Room
+	Room *space.Room
 
 	damaged *damaged.Sets
 

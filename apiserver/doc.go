@@ -12,17 +12,18 @@
 //	                             token reviews; only health checks may be anonymous
 //	fairness, audit, tracing     options.go: the generic server's option groups
 //	may they do it               access/: subject access reviews on the host
-//	is the store the right one   storeguard/: 503 if it is not
+//	is the store the right one   store/guard: 503 if it is not
 //	what is bounded at once      filters/: plans; bodylimit/: the memory of bodies;
-//	                             storespace/: the bytes of each namespace
+//	                             store/space: the bytes of each namespace
 //	which resource               install.go: the table of contents
 //	decoding, defaults           scheme/
 //	admission                    admission/: namespace life cycle, policies and webhooks of
 //	                             the host, resource quota
 //	strategy, validation         registry/statefulset, which tries pods and claims on the
 //	                             host (preflight/)
-//	is there room in the store   storespace/
-//	encoding for storage, etcd   storage/: an external cluster, or embeddedetcd/
+//	is there room in the store   store/space
+//	encoding for storage         storage/
+//	etcd                         store/backend: an external cluster, or store/embedded
 //
 // What is not a resource is answered by routes.go and by the checks of health.go, and
 // discovery and OpenAPI by the generic server from what openapi.go gives it.
@@ -34,7 +35,8 @@
 // Before it stops serving, the server gives its connections up in a way that loses
 // no request (filters/handover.go).
 //
-// What an operator does with a store that nobody serves is in recovery/, which the command
-// line calls; the server does not know of it. dependents/ finds what in the host belongs to
-// sets, for both. servertest/ has a whole server for tests.
+// A request passes the rooms of this directory. What operates etcd is in the directory store,
+// which does not import the server: so what an operator does with a store that no server uses
+// (store/recovery) is between the command line and storage/. servertest/ has a whole server for
+// tests.
 package apiserver

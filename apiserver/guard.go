@@ -10,10 +10,11 @@ import (
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
-	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/apiserver/hostcluster"
 	"statefulset.dev/apiserver/storage"
-	"statefulset.dev/apiserver/storeguard"
+	"statefulset.dev/store/backend"
+	"statefulset.dev/store/dependents"
+	"statefulset.dev/store/guard"
 	"statefulset.dev/version"
 )
 
@@ -30,14 +31,14 @@ func (o *Options) applyGuard(ctx context.Context, config *Config, host *hostclus
 	if err != nil {
 		return nil, err
 	}
-	guard := storeguard.New(storeguard.Config{
+	g := guard.New(guard.Config{
 		Etcd: etcd, Prefix: o.Storage.Etcd.StorageConfig.Prefix,
 		Anchors: host.Client.CoreV1().ConfigMaps(o.AnchorNamespace), Host: objects,
 		Stored: func(ctx context.Context) (map[dependents.SetID]bool, error) { return config.StoredSets(ctx, o.Storage) },
 		Advice: o.advice(), End: fail, Emulated: o.emulated(),
 	})
-	config.GuardWith(guard)
-	stop := guard.Start(ctx)
+	config.GuardWith(g)
+	stop := g.Start(ctx)
 	return func() error {
 		stop()
 		return etcd.Close()
@@ -54,8 +55,8 @@ func (o *Options) emulated() *utilversion.Version {
 }
 
 // StoredSets name all sets in the store.
-func (c *Config) StoredSets(ctx context.Context, o *storage.Options) (map[dependents.SetID]bool, error) {
-	sets, err := o.OpenSets(c.scheme, &c.Generic.Config, c.damagedSets())
+func (c *Config) StoredSets(ctx context.Context, o *backend.Options) (map[dependents.SetID]bool, error) {
+	sets, err := storage.OpenSets(o, c.scheme, &c.Generic.Config, c.damagedSets())
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +64,8 @@ func (c *Config) StoredSets(ctx context.Context, o *storage.Options) (map[depend
 	return sets.UIDs(ctx)
 }
 
-func (o *Options) advice() storeguard.Advice {
-	a := storeguard.Advice{Namespace: o.AnchorNamespace, Kubeconfig: o.Host.CoreAPIKubeconfigPath}
+func (o *Options) advice() guard.Advice {
+	a := guard.Advice{Namespace: o.AnchorNamespace, Kubeconfig: o.Host.CoreAPIKubeconfigPath}
 	if o.Storage.Embedded() {
 		a.DataDir = o.Storage.Dir()
 	} else {
@@ -75,11 +76,11 @@ func (o *Options) advice() storeguard.Advice {
 
 // GuardWith lets nothing be served, and no controller run, unless the store is
 // right.
-func (c *Config) GuardWith(guard *storeguard.Guard) {
-	c.Guard = guard
-	c.Generic.RESTOptionsGetter = guard.Proven(c.Generic.RESTOptionsGetter, c.watchCache)
+func (c *Config) GuardWith(g *guard.Guard) {
+	c.Guard = g
+	c.Generic.RESTOptionsGetter = g.Proven(c.Generic.RESTOptionsGetter, c.watchCache)
 	build := c.Generic.BuildHandlerChainFunc
 	c.Generic.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
-		return build(guard.Filter(c.codecs, handler), generic)
+		return build(g.Filter(c.codecs, handler), generic)
 	}
 }

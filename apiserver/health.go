@@ -11,7 +11,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
 
-	"statefulset.dev/apiserver/storeguard"
+	"statefulset.dev/store/guard"
 )
 
 // The generic server brings the checks of etcd, of its informers and of its
@@ -24,11 +24,11 @@ import (
 
 // addStoreCheck makes the server unready while its store is not the right one. It
 // stays alive: a restart would not help, an operator does.
-func addStoreCheck(server *genericapiserver.GenericAPIServer, guard *storeguard.Guard) error {
-	if guard == nil {
+func addStoreCheck(server *genericapiserver.GenericAPIServer, g *guard.Guard) error {
+	if g == nil {
 		return nil
 	}
-	return server.AddReadyzChecks(healthz.NamedCheck("store", func(*http.Request) error { return guard.Check() }))
+	return server.AddReadyzChecks(healthz.NamedCheck("store", func(*http.Request) error { return g.Check() }))
 }
 
 // addControllerChecks makes the server not alive when the controller ended by itself:

@@ -17,11 +17,11 @@ import (
 
 	"statefulset.dev/apiserver/admission"
 	"statefulset.dev/apiserver/autotls"
-	"statefulset.dev/apiserver/storage"
-	"statefulset.dev/apiserver/storeguard"
-	"statefulset.dev/apiserver/storespace"
 	"statefulset.dev/identity"
 	"statefulset.dev/registry/statefulset/preflight"
+	"statefulset.dev/store/backend"
+	"statefulset.dev/store/guard"
+	"statefulset.dev/store/space"
 	"statefulset.dev/version"
 )
 
@@ -36,7 +36,7 @@ type Options struct {
 	Features       *options.FeatureOptions
 	Host           *options.CoreAPIOptions
 	Admission      *options.AdmissionOptions
-	Storage        *storage.Options
+	Storage        *backend.Options
 	Traces         *options.TracingOptions
 	// AutoTLS says whether the server makes its certificate itself.
 	AutoTLS *autotls.Options
@@ -52,7 +52,7 @@ type Options struct {
 	Preflight *preflight.Options
 
 	// Space bounds what is written to the store.
-	Space *storespace.Options
+	Space *space.Options
 }
 
 const (
@@ -95,13 +95,13 @@ func NewOptions() (*Options, error) {
 		Features:        options.NewFeatureOptions(),
 		Host:            options.NewCoreAPIOptions(),
 		Admission:       admission.NewOptions(),
-		Storage:         storage.NewOptions(),
+		Storage:         backend.NewOptions(),
 		Traces:          options.NewTracingOptions(),
 		AutoTLS:         autotls.NewOptions(),
 		HostTimeout:     30 * time.Second,
 		AnchorNamespace: defaultAnchorNamespace,
 		Preflight:       preflight.NewOptions(),
-		Space:           storespace.NewOptions(),
+		Space:           space.NewOptions(),
 	}, nil
 }
 
@@ -175,7 +175,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 			"The controller creates, watches and deletes such objects in no other namespace, and needs its rights to them only there. Without it, in all namespaces.",
 		identity.MostObjectNamespaces))
 	hostFlags.StringVar(&o.AnchorNamespace, "store-note-namespace", o.AnchorNamespace,
-		"Namespace of the host cluster that holds the ConfigMap "+storeguard.AnchorName+", the note of which store the cluster knows.")
+		"Namespace of the host cluster that holds the ConfigMap "+guard.AnchorName+", the note of which store the cluster knows.")
 
 	o.Storage.AddFlags(sections.FlagSet("storage"))
 	o.Space.AddFlags(sections.FlagSet("limits of the store"))

@@ -17,7 +17,7 @@ if [[ ${1:-} == -V=full ]]; then
   exit
 fi
 case ${TOOLEXEC_IMPORTPATH%% *} in
-  statefulset.dev/api/* | statefulset.dev/apiserver | statefulset.dev/apiserver/* | statefulset.dev/controller/* | statefulset.dev/identity | statefulset.dev/registry/*) ;;
+  statefulset.dev/api/* | statefulset.dev/apiserver | statefulset.dev/apiserver/* | statefulset.dev/controller/* | statefulset.dev/identity | statefulset.dev/registry/* | statefulset.dev/store/*) ;;
   k8s.io/apimachinery/* | k8s.io/kubernetes/pkg/apis/core/validation | sigs.k8s.io/* | go.yaml.in/* | gopkg.in/*) ;;
   *)
     args=()

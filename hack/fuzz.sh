@@ -44,7 +44,7 @@ while IFS=: read -r file target; do
     printf '{"fault":"fuzzed input","side":"ours","where":"%s","runs":%d,"violations":%d,"detail":"decode, default, validate, convert, patch, plan"}\n' \
       "go test -fuzz" "$((execs > 0 ? execs : 1))" "$failures" >>"$FAULTS_TABLE"
   fi
-done < <(grep -rn --include='*_test.go' -o 'func Fuzz[A-Za-z]*' api apiserver controller identity registry | sed 's/:[0-9]*:func /:/' | sort)
+done < <(grep -rn --include='*_test.go' -o 'func Fuzz[A-Za-z]*' api apiserver controller identity registry store | sed 's/:[0-9]*:func /:/' | sort)
 
 [[ -s $ROWS ]] || { echo "no such fuzz target: $*"; exit 1; }
 echo

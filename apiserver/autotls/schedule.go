@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"statefulset.dev/apiserver/issuer"
+	"statefulset.dev/store/issuer"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"statefulset.dev/apiserver/issuer"
+	"statefulset.dev/store/issuer"
 )
 
 // begin is when the first authority of a test is made.

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
-	"statefulset.dev/apiserver/issuer"
+	"statefulset.dev/store/issuer"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"statefulset.dev/apiserver/issuer"
+	"statefulset.dev/store/issuer"
 )
 
 const systemNamespace = "statefulset-system"

@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
-	"statefulset.dev/apiserver/issuer"
+	"statefulset.dev/store/issuer"
 )
 
 var (

@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/util/cert"
 	"k8s.io/klog/v2"
 
-	"statefulset.dev/apiserver/issuer"
-	"statefulset.dev/apiserver/logthrottle"
+	"statefulset.dev/store/issuer"
+	"statefulset.dev/store/logthrottle"
 )
 
 const (

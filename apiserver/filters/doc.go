@@ -9,5 +9,5 @@
 //	plans.go     bounds how many plans are made at the same time
 //	handover.go  moves clients to other replicas while this one shuts down
 //
-// Filters that belong to a room are there: bodylimit, storeguard.
+// Filters that belong to a room are there: bodylimit, store/guard, store/space.
 package filters

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"statefulset.dev/apiserver/logthrottle"
+	"statefulset.dev/store/logthrottle"
 )
 
 // A Service is often created just before the set that names it, so one that is not known is

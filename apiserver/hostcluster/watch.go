@@ -15,7 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/klog/v2"
 
-	"statefulset.dev/apiserver/logthrottle"
+	"statefulset.dev/store/logthrottle"
 )
 
 var errNotAsked = errors.New("the host cluster has not been asked yet")

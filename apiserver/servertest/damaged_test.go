@@ -20,16 +20,16 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
-	"statefulset.dev/apiserver/embeddedetcd"
-	"statefulset.dev/apiserver/storage"
 	"statefulset.dev/client/clientset/versioned"
+	"statefulset.dev/store/backend"
+	"statefulset.dev/store/embedded"
 	"statefulset.dev/test/harness/etcd"
 )
 
 // damagedURL tells which stored sets cannot be read.
 const damagedURL = "/debug/damaged"
 
-const setsPrefix = storage.Prefix + "/apps.statefulset.dev/statefulsets/"
+const setsPrefix = backend.Prefix + "/apps.statefulset.dev/statefulsets/"
 
 // damages are ways in which a stored value can become unreadable.
 func damages() map[string]func(stored []byte) []byte {
@@ -117,7 +117,7 @@ func TestADamagedSetIsFoundAtStart(t *testing.T) {
 }
 
 // startServerOn starts a server on an etcd that outlives it.
-func startServerOn(t *testing.T, etcd *embeddedetcd.Etcd, host *knownUIDs) *Server {
+func startServerOn(t *testing.T, etcd *embedded.Etcd, host *knownUIDs) *Server {
 	t.Helper()
 	config := newConfig(t, etcd, func(*apiserver.Options) {})
 	config.Dependents = host

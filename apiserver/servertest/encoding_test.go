@@ -16,7 +16,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/apiserver"
 	"statefulset.dev/apiserver/scheme"
-	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/store/backend"
 )
 
 func TestEveryEncodingSaysTheSame(t *testing.T) {
@@ -65,7 +65,7 @@ func TestASetCanBeSentAsProtobuf(t *testing.T) {
 }
 
 func TestSetsAreStoredAsProtobuf(t *testing.T) {
-	const key = storage.Prefix + "/apps.statefulset.dev/statefulsets/default/web"
+	const key = backend.Prefix + "/apps.statefulset.dev/statefulsets/default/web"
 	s := Start(t)
 	s.Create(t, Web("web"))
 	if got := string(s.stored(t, key)); len(got) < 4 || got[:4] != "k8s\x00" {
@@ -74,7 +74,7 @@ func TestSetsAreStoredAsProtobuf(t *testing.T) {
 }
 
 func TestTheStorageEncodingCanBeChosen(t *testing.T) {
-	const key = storage.Prefix + "/apps.statefulset.dev/statefulsets/default/web"
+	const key = backend.Prefix + "/apps.statefulset.dev/statefulsets/default/web"
 	s := StartWith(t, func(o *apiserver.Options) { o.Storage.Etcd.DefaultStorageMediaType = runtime.ContentTypeJSON })
 	s.Create(t, Web("web"))
 	if got := string(s.stored(t, key)); got == "" || got[0] != '{' {

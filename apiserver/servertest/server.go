@@ -14,9 +14,9 @@ import (
 	"k8s.io/client-go/rest"
 
 	"statefulset.dev/apiserver"
-	"statefulset.dev/apiserver/embeddedetcd"
 	"statefulset.dev/client/clientset/versioned"
 	typed "statefulset.dev/client/clientset/versioned/typed/apps/v1"
+	"statefulset.dev/store/embedded"
 )
 
 // Patience bounds every wait of a test. It is never the reason for a verdict:
@@ -28,7 +28,7 @@ const Patience = 60 * time.Second
 type Server struct {
 	Loopback *rest.Config
 	Clients  versioned.Interface
-	etcd     *embeddedetcd.Etcd
+	etcd     *embedded.Etcd
 }
 
 // Sets is a client for the sets of Namespace, straight to the server.
@@ -55,7 +55,7 @@ func StartWith(t testing.TB, choose func(*apiserver.Options), configure ...func(
 // StartUnready is StartWith for a server that may never be ready.
 func StartUnready(t testing.TB, choose func(*apiserver.Options), configure ...func(*apiserver.Config)) *Server {
 	t.Helper()
-	etcd, err := embeddedetcd.Start(t.Context(), t.TempDir())
+	etcd, err := embedded.Start(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatalf("starting etcd: %v", err)
 	}
@@ -83,7 +83,7 @@ func StartUnready(t testing.TB, choose func(*apiserver.Options), configure ...fu
 	return &Server{loopback, clients, etcd}
 }
 
-func newConfig(t testing.TB, etcd *embeddedetcd.Etcd, choose func(*apiserver.Options)) *apiserver.Config {
+func newConfig(t testing.TB, etcd *embedded.Etcd, choose func(*apiserver.Options)) *apiserver.Config {
 	t.Helper()
 	options, err := apiserver.NewOptions()
 	if err != nil {

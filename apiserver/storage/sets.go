@@ -16,10 +16,11 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 
 	v1 "statefulset.dev/api/apps/v1"
-	"statefulset.dev/apiserver/dependents"
 	"statefulset.dev/registry/damaged"
 	"statefulset.dev/registry/statefulset"
 	"statefulset.dev/registry/statefulset/preflight"
+	"statefulset.dev/store/backend"
+	"statefulset.dev/store/dependents"
 )
 
 // Sets is the sets as they are stored, without a server before them.
@@ -27,9 +28,9 @@ type Sets struct {
 	*genericregistry.Store
 }
 
-// OpenSets opens the sets of an etcd to which a server was led by apply. Those that cannot
+// OpenSets opens the sets of an etcd to which a server was led by Apply. Those that cannot
 // be read are added to unreadable.
-func (o *Options) OpenSets(known *runtime.Scheme, generic *genericapiserver.Config, unreadable *damaged.Sets) (Sets, error) {
+func OpenSets(o *backend.Options, known *runtime.Scheme, generic *genericapiserver.Config, unreadable *damaged.Sets) (Sets, error) {
 	direct := *o.Etcd
 	direct.EnableWatchCache = false
 	getter := damaged.Tolerate(direct.CreateRESTOptionsGetter(&options.SimpleStorageFactory{StorageConfig: direct.StorageConfig}, generic.ResourceTransformers), unreadable)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"statefulset.dev/apiserver/hostcluster"
-	"statefulset.dev/apiserver/storetls"
+	"statefulset.dev/store/certificates"
 )
 
 const (
@@ -39,7 +39,7 @@ func newRotateCommand() *cobra.Command {
 			"authority of versions that had only one. Prints what to do next. Run it in the container of a member.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			authority, err := storetls.ParseAuthority(of)
+			authority, err := certificates.ParseAuthority(of)
 			if err != nil {
 				return fmt.Errorf("--of is %w", err)
 			}
@@ -47,9 +47,9 @@ func newRotateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			act, next := storetls.Rotate, rotated
+			act, next := certificates.Rotate, rotated
 			if finish {
-				act, next = storetls.Finish, finished
+				act, next = certificates.Finish, finished
 			}
 			name, err := act(cmd.Context(), authority, host.Client.CoreV1().Secrets(namespace), namespace, time.Now())
 			if err != nil {

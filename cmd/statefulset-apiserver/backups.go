@@ -21,9 +21,9 @@ import (
 	"k8s.io/klog/v2"
 
 	"statefulset.dev/apiserver"
-	"statefulset.dev/apiserver/backups"
-	"statefulset.dev/apiserver/recovery"
 	"statefulset.dev/cmd/statefulset-apiserver/s3"
+	"statefulset.dev/store/backup"
+	"statefulset.dev/store/recovery"
 )
 
 // checkGrace is how long a check that is to end may take to remove what it has restored.
@@ -31,7 +31,7 @@ const checkGrace = 10 * time.Second
 
 // copies are those of the store that the replica makes which controls.
 type copies struct {
-	options *backups.Options
+	options *backup.Options
 	server  *apiserver.Options
 }
 
@@ -45,12 +45,12 @@ func (c copies) validate() error {
 }
 
 // place opens where copies go.
-func place(o *backups.Options) (opened backups.Place, err error) {
+func place(o *backup.Options) (opened backup.Place, err error) {
 	at, err := url.Parse(o.To)
 	if err == nil {
 		switch at.Scheme {
 		case "file":
-			opened, err = backups.OpenDirectory(at)
+			opened, err = backup.OpenDirectory(at)
 		case "s3":
 			opened, err = s3.Open(at, o.Plaintext)
 		default:
@@ -84,7 +84,7 @@ func (c copies) run(ctx context.Context, host *rest.Config, leads func() bool) {
 	}
 }
 
-func (c copies) keeper(host *rest.Config) (*backups.Keeper, error) {
+func (c copies) keeper(host *rest.Config) (*backup.Keeper, error) {
 	to, err := place(c.options)
 	if err != nil {
 		return nil, err
@@ -98,9 +98,9 @@ func (c copies) keeper(host *rest.Config) (*backups.Keeper, error) {
 		return nil, err
 	}
 	prefix := c.server.Storage.Etcd.StorageConfig.Prefix
-	return &backups.Keeper{
+	return &backup.Keeper{
 		Options: *c.options, Place: to, Etcd: etcd, Prefix: prefix, Now: time.Now,
-		Tell: backups.Tell(core.ConfigMaps(c.server.AnchorNamespace)),
+		Tell: backup.Tell(core.ConfigMaps(c.server.AnchorNamespace)),
 		Check: func(ctx context.Context, file string) (recovery.Contents, error) {
 			return checkElsewhere(ctx, file, prefix, c.options)
 		},
@@ -109,7 +109,7 @@ func (c copies) keeper(host *rest.Config) (*backups.Keeper, error) {
 
 // checkElsewhere checks a copy in a process of its own: an etcd that comes to harm ends its process,
 // and the server must not end because a disk for copies is full.
-func checkElsewhere(ctx context.Context, file, prefix string, o *backups.Options) (found recovery.Contents, err error) {
+func checkElsewhere(ctx context.Context, file, prefix string, o *backup.Options) (found recovery.Contents, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return found, fmt.Errorf("finding this program: %w", err)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"statefulset.dev/apiserver/backups"
+	"statefulset.dev/store/backup"
 )
 
 func TestWhereCopiesGoIsCheckedAtTheStart(t *testing.T) {
@@ -19,12 +19,12 @@ func TestWhereCopiesGoIsCheckedAtTheStart(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	to := func(url string) func(*backups.Options) { return func(o *backups.Options) { o.To = url } }
+	to := func(url string) func(*backup.Options) { return func(o *backup.Options) { o.To = url } }
 	cases := map[string]struct {
-		change func(*backups.Options)
+		change func(*backup.Options)
 		want   string
 	}{
-		"nowhere, the default":               {func(*backups.Options) {}, ""},
+		"nowhere, the default":               {func(*backup.Options) {}, ""},
 		"a directory that is there":          {to("file://" + there), ""},
 		"a bucket":                           {to("s3://copies/sets"), ""},
 		"a directory that is not there":      {to("file://" + there + "/missing"), `--backup-to is "file://` + there + `/missing"`},
@@ -33,13 +33,13 @@ func TestWhereCopiesGoIsCheckedAtTheStart(t *testing.T) {
 		"what is no URL":                     {to("/copies"), "want a URL that begins with file:/// or s3://"},
 		"another protocol":                   {to("ftp://copies"), `--backup-to is "ftp://copies"`},
 		"a bucket with a word too many":      {to("s3://copies?acl=public"), `there is no parameter "acl"`},
-		"all the time":                       {func(o *backups.Options) { o.Every = time.Second }, "--backup-every is 1s, must be at least 1m0s"},
-		"none is kept":                       {func(o *backups.Options) { o.Keep = 0 }, "--backup-keep is 0, must be 1 to 10000"},
-		"a scratch directory that is a file": {func(o *backups.Options) { o.To, o.Scratch = "file://"+there, file }, `--backup-scratch is "` + file + `"`},
+		"all the time":                       {func(o *backup.Options) { o.Every = time.Second }, "--backup-every is 1s, must be at least 1m0s"},
+		"none is kept":                       {func(o *backup.Options) { o.Keep = 0 }, "--backup-keep is 0, must be 1 to 10000"},
+		"a scratch directory that is a file": {func(o *backup.Options) { o.To, o.Scratch = "file://"+there, file }, `--backup-scratch is "` + file + `"`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			options := backups.NewOptions()
+			options := backup.NewOptions()
 			c.change(options)
 			err := copies{options: options}.validate()
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"statefulset.dev/apiserver/backups"
-	"statefulset.dev/apiserver/recovery"
-	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/store/backend"
+	"statefulset.dev/store/backup"
+	"statefulset.dev/store/recovery"
 )
 
 func newCheckCommand() *cobra.Command {
@@ -34,7 +34,7 @@ func newCheckCommand() *cobra.Command {
 				return fmt.Errorf("--output is %q, must be json or empty", output)
 			}
 			var err error
-			if trust.Keys, err = backups.ReadKeys(keyFile); err != nil {
+			if trust.Keys, err = backup.ReadKeys(keyFile); err != nil {
 				return err
 			}
 			found, by, err := recovery.Check(cmd.Context(), file, prefix, scratch, trust)
@@ -54,9 +54,9 @@ func newCheckCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&file, "from", "", "Backup to check.")
-	backups.AddKeyFile(flags, &keyFile)
+	backup.AddKeyFile(flags, &keyFile)
 	addName(flags, &trust)
-	flags.StringVar(&prefix, "etcd-prefix", storage.Prefix, "Prefix of the server's keys.")
+	flags.StringVar(&prefix, "etcd-prefix", backend.Prefix, "Prefix of the server's keys.")
 	flags.StringVar(&scratch, "scratch", os.TempDir(), "Directory with room for the store.")
 	flags.StringVar(&output, "output", "", "Empty, or json for programs.")
 	return command

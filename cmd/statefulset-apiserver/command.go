@@ -17,8 +17,8 @@ import (
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
 
 	"statefulset.dev/apiserver"
-	"statefulset.dev/apiserver/backups"
 	"statefulset.dev/controller"
+	"statefulset.dev/store/backup"
 	"statefulset.dev/version"
 )
 
@@ -37,7 +37,7 @@ func newCommand() (*cobra.Command, error) {
 	}
 	options.Storage.Fatal = fatal
 	logs := logsapi.NewLoggingConfiguration()
-	colocated := &colocated{options: controller.NewOptions(), copies: copies{backups.NewOptions(), options}}
+	colocated := &colocated{options: controller.NewOptions(), copies: copies{backup.NewOptions(), options}}
 
 	command := &cobra.Command{
 		Use:   name,

@@ -6,11 +6,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"statefulset.dev/apiserver/storemember"
+	"statefulset.dev/apiserver/hostcluster"
+	"statefulset.dev/store/member"
 )
 
 func newMemberCommand() *cobra.Command {
-	options := storemember.NewOptions()
+	options := member.NewOptions()
 	options.Fatal = fatal
 	command := &cobra.Command{
 		Use:   "member",
@@ -20,7 +21,13 @@ func newMemberCommand() *cobra.Command {
 			"Servers reach it with --etcd-servers and --etcd-tls-auto.",
 		Args:    cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error { return options.Validate() },
-		RunE:    func(cmd *cobra.Command, _ []string) error { return storemember.Run(cmd.Context(), options) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			host, err := hostcluster.New(options.Kubeconfig)
+			if err != nil {
+				return err
+			}
+			return member.Run(cmd.Context(), options, host.Client)
+		},
 	}
 	options.AddFlags(command.Flags())
 	return command

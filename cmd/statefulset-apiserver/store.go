@@ -13,8 +13,11 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"statefulset.dev/apiserver"
-	"statefulset.dev/apiserver/backups"
-	"statefulset.dev/apiserver/recovery"
+	"statefulset.dev/apiserver/hostcluster"
+	"statefulset.dev/apiserver/storage"
+	"statefulset.dev/store/backend"
+	"statefulset.dev/store/backup"
+	"statefulset.dev/store/recovery"
 )
 
 // newStoreCommand is the family of commands for the store of a server.
@@ -59,7 +62,7 @@ func newStoreCommand() (*cobra.Command, error) {
 func newBackupCommand(options *apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets) {
 	sections := options.StoreFlags(false)
 	var keyFile string
-	backups.AddKeyFile(sections.FlagSet("backup"), &keyFile)
+	backup.AddKeyFile(sections.FlagSet("backup"), &keyFile)
 	file := sections.FlagSet("backup").String("to", "", "File to write, which must not exist; - stands for standard output.")
 	return &cobra.Command{
 		Use:   "backup --to=FILE",
@@ -71,7 +74,7 @@ func newBackupCommand(options *apiserver.Options) (*cobra.Command, cliflag.Named
 			if *file == "" {
 				return errors.New(`--to is "": name the file to write, or - for standard output`)
 			}
-			keys, err := backups.ReadKeys(keyFile)
+			keys, err := backup.ReadKeys(keyFile)
 			if err != nil {
 				return err
 			}
@@ -86,7 +89,7 @@ func newRestoreCommand(options *apiserver.Options) (*cobra.Command, cliflag.Name
 	file := flags.String("from", "", "Backup to read; - stands for standard input.")
 	var keyFile string
 	var trust recovery.Trust
-	backups.AddKeyFile(flags, &keyFile)
+	backup.AddKeyFile(flags, &keyFile)
 	addName(flags, &trust)
 	flags.BoolVar(&trust.Unauthenticated, "accept-unauthenticated", false,
 		"Restore a backup that is not signed, or with a key that is not in --backup-key-file. Whoever has made it decides what the cluster runs. One that was forged or changed is refused all the same.")
@@ -102,7 +105,7 @@ func newRestoreCommand(options *apiserver.Options) (*cobra.Command, cliflag.Name
 				return errors.New(`--from is "": name the backup to restore`)
 			}
 			var err error
-			if trust.Keys, err = backups.ReadKeys(keyFile); err != nil {
+			if trust.Keys, err = backup.ReadKeys(keyFile); err != nil {
 				return err
 			}
 			return recovery.Restore(cmd.Context(), options.Storage, *file, trust, cmd.InOrStdin(), cmd.ErrOrStderr())
@@ -126,8 +129,17 @@ func newRebuildCommand(options *apiserver.Options) (*cobra.Command, cliflag.Name
 			"a manifest, and as comments what was guessed. Rebuilt sets are held: nothing is done about them\n" +
 			"until their annotation apps.statefulset.dev/hold is removed.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			host := recovery.Host{Kubeconfig: options.Host.CoreAPIKubeconfigPath, Timeout: options.HostTimeout, AnchorNamespace: options.AnchorNamespace}
-			return recovery.Rebuild(cmd.Context(), options.Storage, host, *dryRun, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			host, err := hostcluster.Connect(cmd.Context(), options.Host.CoreAPIKubeconfigPath, options.HostTimeout)
+			if err != nil {
+				return err
+			}
+			unserved := storage.NewUnserved()
+			server := recovery.Server{
+				Open:     func(o *backend.Options) (recovery.Sets, error) { return unserved.Open(o) },
+				Complete: unserved.Complete,
+			}
+			from := recovery.Host{Client: host.Client, AnchorNamespace: options.AnchorNamespace}
+			return recovery.Rebuild(cmd.Context(), options.Storage, server, from, *dryRun, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}, sections
 }

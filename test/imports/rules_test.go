@@ -48,7 +48,14 @@ func rules() map[string]rule {
 			foreign: []string{"k8s.io/api", "k8s.io/apimachinery"},
 		},
 		"programs are built without the tests": {part: "cmd", mustNotUse: []string{"test", "apiserver/servertest", "registry/statefulset/settest"}},
-		"the plugin is a client":               {part: "cmd/kubectl-sts", mustNotUse: []string{"registry", "apiserver", "controller", "cmd/statefulset-apiserver"}},
+		"store imports neither its callers nor the registry": {
+			part:       "store",
+			mustNotUse: []string{"apiserver", "registry", "controller", "cmd"},
+		},
+		"the plugin is a client": {
+			part:       "cmd/kubectl-sts",
+			mustNotUse: []string{"registry", "apiserver", "store", "controller", "cmd/statefulset-apiserver"},
+		},
 		"identity touches no client, clock, context or logger": {
 			part: "identity", but: "identity/render",
 			foreign:     []string{"k8s.io/api", "k8s.io/apimachinery", "k8s.io/utils/ptr"},
@@ -147,6 +154,19 @@ func TestTheServerIsARoomOfFewFiles(t *testing.T) {
 	})
 	if files == 0 || files > mostFiles {
 		t.Errorf("Go files in apiserver: got %d, want some and at most %d: find or make a room below it", files, mostFiles)
+	}
+}
+
+// The directory of the store has rooms, and no code of its own.
+func TestTheStoreHasNoFilesOutsideOfItsRooms(t *testing.T) {
+	var files []string
+	eachGoFile(t, func(path string, _ []byte) {
+		if filepath.Dir(path) == "store" {
+			files = append(files, path)
+		}
+	})
+	if !slices.Equal(files, []string{"store/doc.go"}) {
+		t.Errorf("Go files in store: got %q, want doc.go alone: find or make a room below it", files)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
-	"statefulset.dev/apiserver/storetls"
+	"statefulset.dev/store/certificates"
 	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/lab"
 )
@@ -30,7 +30,7 @@ import (
 // only the one after, form a store.
 type rotated struct {
 	*one
-	authority storetls.Authority
+	authority certificates.Authority
 	// signer is the name of the other authority, empty before the first kill.
 	signer   string
 	finished bool
@@ -51,7 +51,7 @@ func (r *rotated) kill(random *rand.Rand) func() {
 
 // rotate has another authority sign.
 func (r *rotated) rotate() {
-	name, err := storetls.Rotate(r.t.Context(), r.authority, r.secrets(), systemNamespace, time.Now())
+	name, err := certificates.Rotate(r.t.Context(), r.authority, r.secrets(), systemNamespace, time.Now())
 	if err != nil {
 		r.t.Fatalf("having another authority sign for the %s: %v", r.authority, err)
 	}
@@ -65,7 +65,7 @@ func (r *rotated) secrets() typedcorev1.SecretInterface {
 // awaitCertificates waits until all members, and the server, have a certificate of the other authority.
 func (r *rotated) awaitCertificates() {
 	address := func(m lab.StoreMember) string { return net.JoinHostPort(m.Listen, m.Args.Get("peer-port")) }
-	if r.authority == storetls.Clients {
+	if r.authority == certificates.Clients {
 		address = func(m lab.StoreMember) string { return strings.TrimPrefix(m.URL, "https://") }
 	}
 	harness.EventuallyWithin(r.t, 5*time.Minute, "all have a certificate of "+r.signer, func(ctx context.Context) error {
@@ -73,7 +73,7 @@ func (r *rotated) awaitCertificates() {
 		for _, member := range r.members {
 			others = append(others, r.isSigner(member.Name, func() (*x509.Certificate, error) { return served(ctx, address(member)) }))
 		}
-		if r.authority == storetls.Clients {
+		if r.authority == certificates.Clients {
 			others = append(others, r.isSigner("the server", func() (*x509.Certificate, error) { return filed(r.program.Args.Get("etcd-tls-auto")) }))
 		}
 		return errors.Join(others...)
@@ -110,7 +110,7 @@ func served(ctx context.Context, address string) (*x509.Certificate, error) {
 
 // filed is the certificate in a directory that a process keeps.
 func filed(directory string) (*x509.Certificate, error) {
-	files, err := storetls.Made(directory)
+	files, err := certificates.Made(directory)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func filed(directory string) (*x509.Certificate, error) {
 // finish gives the predecessor up, as rotate-authority --finish does some minutes later: all have another
 // certificate by now. Members that are killed from then on trust the other authority only.
 func (r *rotated) finish() {
-	name, err := storetls.Finish(r.t.Context(), r.authority, r.secrets(), systemNamespace, time.Now().Add(time.Hour))
+	name, err := certificates.Finish(r.t.Context(), r.authority, r.secrets(), systemNamespace, time.Now().Add(time.Hour))
 	if err != nil || name != r.signer {
 		r.t.Fatalf("giving up the predecessor of the authority of the %s: got %q and %v, want that %s is the only one", r.authority, name, err, r.signer)
 	}
@@ -132,12 +132,12 @@ func (r *rotated) awaitsKill() bool { return !r.finished }
 
 func TestMembersOfTheStoreWithAnotherAuthorityOfPeers(t *testing.T) {
 	s := newStore(t, "another authority of peers in our store, and one of three members killed")
-	s.play(&rotated{one: &one{s, false}, authority: storetls.Peers})
+	s.play(&rotated{one: &one{s, false}, authority: certificates.Peers})
 }
 
 func TestMembersOfTheStoreWithAnotherAuthorityOfClients(t *testing.T) {
 	s := newStore(t, "another authority of clients in our store, and one of three members killed")
-	s.play(&rotated{one: &one{s, false}, authority: storetls.Clients})
+	s.play(&rotated{one: &one{s, false}, authority: certificates.Clients})
 }
 
 // versions has one member end each time, and come back as the other version.

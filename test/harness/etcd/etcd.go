@@ -9,13 +9,13 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"statefulset.dev/apiserver/embeddedetcd"
+	"statefulset.dev/store/embedded"
 )
 
 // Start starts an etcd that ends with the test.
-func Start(t testing.TB) *embeddedetcd.Etcd {
+func Start(t testing.TB) *embedded.Etcd {
 	t.Helper()
-	etcd, err := embeddedetcd.Start(t.Context(), t.TempDir())
+	etcd, err := embedded.Start(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatalf("starting etcd: %v", err)
 	}

@@ -12,17 +12,18 @@ const (
 	Cluster   = "test/security" // on a local cluster of its own
 	supply    = "test/security/supply"
 	server    = "apiserver"
+	store     = "store"
 	whole     = server + "/servertest"
-	etcd      = server + "/embeddedetcd"
-	storeTLS  = server + "/storetls"
-	storage   = server + "/storage"
+	etcd      = store + "/embedded"
+	storeTLS  = store + "/certificates"
+	backend   = store + "/backend"
 	bodies    = server + "/bodylimit"
 	certs     = server + "/certificates"
 	serving   = server + "/autotls"
 	reviews   = server + "/admission"
 	command   = "cmd/statefulset-apiserver"
-	copies    = server + "/backups"
-	restoring = server + "/recovery"
+	copies    = store + "/backup"
+	restoring = store + "/recovery"
 	bucket    = command + "/s3"
 	control   = "controller"
 	planning  = "controller/plan"
@@ -64,7 +65,7 @@ func All() []Item {
 		{14, "Audit", on("TestEveryWriteIsAuditedOnce")},
 		{15, "Fairness", on("TestAQuietTenantIsServedBesideANoisyOne")},
 		{16, "Encryption at rest", on("TestSetsAreEncryptedInEtcd")},
-		{17, "etcd", append(on("TestEtcdKnowsWhoAsks"), Test{storage, "TestEtcdOnAnotherMachineIsNotReachedInTheClear"}, Test{etcd, "TestTheSocketIsForUsOnly"})},
+		{17, "etcd", append(on("TestEtcdKnowsWhoAsks"), Test{backend, "TestEtcdOnAnotherMachineIsNotReachedInTheClear"}, Test{etcd, "TestTheSocketIsForUsOnly"})},
 		{18, "Denial of service", append(on("TestStreamsThatAreResetAtOnce", "TestWatchesThatAreLeftLeaveNothingBehind"), Test{whole, "TestHostileRequestsAreRefusedWithAReason"},
 			Test{whole, "TestAllSetsTogetherDescribeAtMostAHundredKinds"}, Test{bodies, "TestLargeBodiesTakeTurns"})},
 		{19, "Redirects", on("TestNothingIsRedirected")},
@@ -113,5 +114,5 @@ func Pattern(dir string) string {
 
 // Packages are those that hold tests without a cluster.
 func Packages() []string {
-	return []string{whole, etcd, storeTLS, storage, bodies, certs, serving, copies, restoring, bucket, reviews, command, supply, control, planning, rendering, readers, registry}
+	return []string{whole, etcd, storeTLS, backend, bodies, certs, serving, copies, restoring, bucket, reviews, command, supply, control, planning, rendering, readers, registry}
 }

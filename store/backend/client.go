@@ -1,0 +1,43 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backend
+
+import (
+	"fmt"
+	"time"
+
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+)
+
+const (
+	// dialTimeout bounds how long a connection to etcd takes.
+	dialTimeout = 5 * time.Second
+	// A connection to a machine that was cut off looks as if it were slow. One on which nothing
+	// came for so long is asked for a sign of life, and given up without one. gRPC asks no more often.
+	keepAliveTime    = 10 * time.Second
+	keepAliveTimeout = 3 * time.Second
+)
+
+// Client leads to the etcd that was given, or started.
+func (o *Options) Client() (*clientv3.Client, error) {
+	given := o.Etcd.StorageConfig.Transport
+	etcd := clientv3.Config{
+		Endpoints: given.ServerList, DialTimeout: dialTimeout, Logger: zap.NewNop(),
+		DialKeepAliveTime: keepAliveTime, DialKeepAliveTimeout: keepAliveTimeout,
+	}
+	if given.CertFile != "" || given.KeyFile != "" || given.TrustedCAFile != "" {
+		tls, err := (transport.TLSInfo{CertFile: given.CertFile, KeyFile: given.KeyFile, TrustedCAFile: given.TrustedCAFile}).ClientConfig()
+		if err != nil {
+			return nil, fmt.Errorf("reading --etcd-certfile, --etcd-keyfile and --etcd-cafile: %w", err)
+		}
+		etcd.TLS = tls
+	}
+	client, err := clientv3.New(etcd)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to etcd at %q: %w", given.ServerList, err)
+	}
+	return client, nil
+}

@@ -1,0 +1,123 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backup
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/klog/v2"
+)
+
+const (
+	// poll is how often a replica asks itself whether it controls, and whether a copy is due.
+	poll = 5 * time.Second
+	// firstRetry is how long after a failure the next attempt is made; it doubles up to what Every says.
+	firstRetry = time.Minute
+)
+
+// Run makes copies while this replica leads, until ctx ends. The first is due as long after the last
+// one as Every says, whoever has made it.
+func (k *Keeper) Run(ctx context.Context, leads func() bool) {
+	schedule := newSchedule(k)
+	_ = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
+		schedule.look(ctx, leads())
+		return false, nil
+	})
+}
+
+// schedule says when the next copy is due.
+type schedule struct {
+	*Keeper
+	// due is when to do something, and known whether this replica has looked what is there.
+	due   time.Time
+	known bool
+	retry wait.Backoff
+	told  progress
+	// report is what others are told, by the teller.
+	report Report
+	teller teller
+}
+
+func newSchedule(k *Keeper) *schedule {
+	s := &schedule{Keeper: k, told: newProgress(), report: Report{Every: k.Every}, teller: teller{write: k.Tell}}
+	s.forgive()
+	s.teller.forget()
+	return s
+}
+
+// forgive is for when something has gone well.
+func (s *schedule) forgive() {
+	s.retry = wait.Backoff{Duration: min(firstRetry, s.Every), Factor: 2, Steps: 32, Cap: s.Every, Jitter: 0.1}
+}
+
+func (s *schedule) look(ctx context.Context, leads bool) {
+	if !leads {
+		s.due, s.known = time.Time{}, false
+		s.teller.forget()
+		s.report = Report{Every: s.Every}
+		return
+	}
+	for _, act := range []func(context.Context){s.await, s.make} {
+		if !s.Now().Before(s.due) {
+			act(ctx)
+		}
+	}
+	s.teller.tell(ctx, s.Now(), s.report)
+}
+
+// await finds out when the last copy was made, if this replica does not know.
+func (s *schedule) await(ctx context.Context) {
+	if s.known {
+		return
+	}
+	names, err := s.Place.List(ctx)
+	if err != nil {
+		s.failed(ctx, fmt.Errorf("listing the copies in %s: %w", s.To, err))
+		return
+	}
+	s.known = true
+	if copies := verifiedOnly(parseCopies(names)); len(copies) > 0 {
+		newest := copies[len(copies)-1]
+		s.told.lastVerified.Set(float64(newest.made.Unix()))
+		s.report.Verified, s.report.Name = newest.made, newest.name()
+		// A time to come is that of a clock which was wrong.
+		if !newest.made.After(s.Now()) {
+			s.due = newest.made.Add(s.Every)
+		}
+	}
+}
+
+func (s *schedule) make(ctx context.Context) {
+	begun := s.Now()
+	made, err := s.once(ctx)
+	if made.Name == "" {
+		s.failed(ctx, err)
+		return
+	}
+	s.forgive()
+	s.due = begun.Add(s.Every)
+	s.told.attempts.WithLabelValues(resultVerified).Inc()
+	s.told.lastVerified.Set(float64(begun.Unix()))
+	s.report = Report{Every: s.Every, Verified: begun, Name: made.Name, Key: made.Key}
+	log := klog.FromContext(ctx)
+	log.Info("The store was copied, and the copy verified", "to", s.To, "name", made.Name, "key", made.Key, "bytes", made.Size,
+		"keys", made.Contents.Keys, "revision", made.Contents.Revision, "removed", made.Removed)
+	if err != nil {
+		log.Error(err, "What the new copy makes needless could not be removed")
+	}
+}
+
+func (s *schedule) failed(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	delay := s.retry.Step()
+	s.due = s.Now().Add(delay)
+	s.told.attempts.WithLabelValues(resultFailed).Inc()
+	s.report.Failed, s.report.Failure = s.Now(), err.Error()
+	klog.FromContext(ctx).Error(err, "Copying the store has failed; older copies were left as they are", "next", delay.Round(time.Second))
+}

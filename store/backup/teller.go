@@ -1,0 +1,51 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backup
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/klog/v2"
+)
+
+const (
+	// What could not be told is tried again after tellRetry, and ever more rarely.
+	tellRetry   = 10 * time.Second
+	tellLongest = 10 * time.Minute
+)
+
+// teller tells others of a report when it has changed: once for each attempt to copy, and once when
+// a replica begins to lead.
+type teller struct {
+	write func(context.Context, Report) error
+	last  *Report // nil if this replica has told nothing since it leads
+	due   time.Time
+	retry wait.Backoff
+}
+
+// forget is for a replica that does not lead any more: another one tells now.
+func (t *teller) forget() {
+	t.last, t.due = nil, time.Time{}
+	t.retry = wait.Backoff{Duration: tellRetry, Factor: 2, Steps: 32, Cap: tellLongest, Jitter: 0.1}
+}
+
+func (t *teller) tell(ctx context.Context, now time.Time, report Report) {
+	if t.write == nil || now.Before(t.due) || t.last != nil && *t.last == report {
+		return
+	}
+	err := t.write(ctx, report)
+	if err == nil {
+		t.forget()
+		t.last = &report
+		return
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	delay := t.retry.Step()
+	t.due = now.Add(delay)
+	klog.FromContext(ctx).Error(err, "Could not tell how copies of the store are getting on; copies are made all the same", "next", delay.Round(time.Second))
+}

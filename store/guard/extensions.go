@@ -1,0 +1,106 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/util/version"
+
+	v1 "statefulset.dev/api/apps/v1"
+)
+
+// formatOfVersion is the latest format that a version of ours knows: storeFormat since 0.1.
+func formatOfVersion(emulated *version.Version) int {
+	if emulated.AtLeast(version.MajorMinor(0, 1)) {
+		return storeFormat
+	}
+	return firstFormat
+}
+
+// isExtension reports whether a set that uses a field needs storeFormat. Each field that apps/v1 does not
+// have is an extension: its protobuf number is 1000 or more. Two of them are as old as firstFormat.
+//
+// One predicate is enough while all extensions are of the same version. The first field that is added
+// after a release needs a format of its own: then this returns the format of a field.
+func isExtension(of reflect.StructField, path string) bool {
+	const firstNumber = 1000
+	_, numbered, _ := strings.Cut(of.Tag.Get("protobuf"), ",")
+	number, _, _ := strings.Cut(numbered, ",")
+	n, err := strconv.Atoi(number)
+	return err == nil && n >= firstNumber && path != "spec.progressDeadlineSeconds" && path != "status.lastProgressTime"
+}
+
+// usedExtensions are the paths of the extensions that an object uses.
+func usedExtensions(obj runtime.Object) []string {
+	set, ok := obj.(*v1.StatefulSet)
+	if !ok {
+		return nil
+	}
+	return append(extensionsIn(reflect.ValueOf(set.Spec), "spec"), extensionsIn(reflect.ValueOf(set.Status), "status")...)
+}
+
+// extensionsIn looks at the fields of one part of a set, and at those of the structs below it.
+func extensionsIn(part reflect.Value, path string) (used []string) {
+	of := part.Type()
+	for i := range of.NumField() {
+		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		value, at := part.Field(i), path+"."+name
+		if isExtension(of.Field(i), at) {
+			if !value.IsZero() && (value.Kind() != reflect.Slice || value.Len() > 0) {
+				used = append(used, at)
+			}
+			continue
+		}
+		if value.Kind() == reflect.Pointer {
+			value = value.Elem()
+		}
+		if value.Kind() == reflect.Struct && value.Type().PkgPath() == of.PkgPath() {
+			used = append(used, extensionsIn(value, at)...)
+		}
+	}
+	return used
+}
+
+// neededFormat is the format that a server must know to read an object: a server that drops reserved
+// ordinals creates and deletes other members.
+func neededFormat(obj runtime.Object) int {
+	if len(usedExtensions(obj)) > 0 {
+		return storeFormat
+	}
+	return firstFormat
+}
+
+// Unknown says which fields of an object the version does not have that this server emulates. The
+// store then never needs a format that this version does not know. None of a server that emulates
+// no other version.
+func (g *Guard) Unknown(obj runtime.Object) (errs field.ErrorList) {
+	if g.store.format >= storeFormat {
+		return nil
+	}
+	for _, path := range usedExtensions(obj) {
+		errs = append(errs, field.Forbidden(field.NewPath(path), fmt.Sprintf(
+			"version %s does not have it, which this server emulates (--emulated-version)", g.store.emulated)))
+	}
+	return errs
+}
+
+// mayStore refuses an object with fields that the emulated version does not have.
+func (g *Guard) mayStore(obj runtime.Object) error {
+	errs := g.Unknown(obj)
+	if len(errs) == 0 {
+		return nil
+	}
+	name := ""
+	if set, ok := obj.(*v1.StatefulSet); ok {
+		name = set.Name
+	}
+	return apierrors.NewInvalid(v1.GroupVersionKind().GroupKind(), name, errs)
+}

@@ -1,0 +1,198 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+var errExchanged = errors.New("the store is not the one any more that this server was started with")
+
+// Covered returns when the anchor names a mark of the store that was set after the
+// resource version, which is one of a set. Many callers are served by one write.
+// An error means that this is not known, so the set may get lost unnoticed.
+func (g *Guard) Covered(ctx context.Context, resourceVersion string) error {
+	version, err := strconv.ParseInt(resourceVersion, 10, 64)
+	if err != nil {
+		return fmt.Errorf("resource version %q of a set is no number: %w", resourceVersion, err)
+	}
+	for {
+		round, done, err := g.isCovered(version)
+		if done || err != nil {
+			return err
+		}
+		select {
+		case g.wake <- struct{}{}:
+		default: // it is awake
+		}
+		select {
+		case <-round:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting until the note about the store covers revision %d: %w", version, context.Cause(ctx))
+		}
+		if err := g.lastFailure(); err != nil {
+			return fmt.Errorf("waiting until the note about the store covers revision %d: %w", version, err)
+		}
+	}
+}
+
+func (g *Guard) isCovered(version int64) (round <-chan struct{}, done bool, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.round, g.covered >= version, g.refused
+}
+
+func (g *Guard) lastFailure() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.failed
+}
+
+func (g *Guard) endRound(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.failed = err
+	close(g.round)
+	g.round = make(chan struct{})
+}
+
+// advance makes the anchor name a mark that covers all that is in the store now,
+// after it has made sure that the store is still the right one.
+func (g *Guard) advance(ctx context.Context) error {
+	reached := g.hasReached()
+	noted, seen, err := g.compare(ctx)
+	if err != nil {
+		return g.outgrown(err)
+	}
+	if seen.revision < reached || !g.isRight(noted, seen) {
+		return g.isExchanged()
+	}
+	if noted.Mark != seen.Mark {
+		// Here the anchor was deleted, or a mark was set and the writer of its anchor was
+		// interrupted.
+		return g.anchor(ctx, noted, seen)
+	}
+	g.rememberNoted(seen)
+	if seen.revision == seen.Marked && !g.isUnmarked() {
+		return nil
+	}
+	next, ok, err := g.store.Mark(ctx, seen, noted.uid())
+	if err != nil || !ok {
+		return err
+	}
+	return g.anchor(ctx, noted, next)
+}
+
+// isIdle reports whether there is nothing to tell the host, and nothing to ask it: the
+// record is the noted one, nothing was written after it, and that the anchor is there
+// was seen a short while ago. Only the store is asked for that.
+func (g *Guard) isIdle(ctx context.Context) bool {
+	seen, err := g.store.Read(ctx)
+	if err != nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.unmarked && seen.record == g.compared.record && seen.Marked == g.compared.Marked &&
+		seen.revision == seen.Marked && seen.revision >= g.reached && time.Since(g.comparedAt) < g.recheckInterval
+}
+
+// isRight judges a store that was right before. A anchor that was deleted meanwhile
+// does not make it wrong.
+func (g *Guard) isRight(noted anchor, seen observation) bool {
+	if noted.Blank() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return seen.Store == g.known.Store
+	}
+	return noted.knows(seen)
+}
+
+// anchor writes the anchor. If another replica was faster, the next round goes on
+// from what that one wrote.
+func (g *Guard) anchor(ctx context.Context, noted anchor, seen observation) error {
+	err := g.anchors.Write(ctx, noted, seen)
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	if err == nil {
+		g.rememberNoted(seen)
+	}
+	return err
+}
+
+// reaches makes sure that the store has come to a resource version. A client may have
+// it from the store that was there before: a watch from a version that is still to come
+// would be silent until the store gets there.
+func (g *Guard) reaches(ctx context.Context, resourceVersion string) error {
+	version, err := strconv.ParseInt(resourceVersion, 10, 64)
+	if err != nil || version <= g.hasReached() {
+		return nil //nolint:nilerr // what is no number is refused by who reads it next
+	}
+	if err := g.confirm(ctx); err != nil {
+		return err
+	}
+	if reached := g.hasReached(); version > reached {
+		return apierrors.NewResourceExpired(fmt.Sprintf("resource version %d is not one of this store, which has come to %d: list again", version, reached))
+	}
+	return nil
+}
+
+// isExchanged stops serving at once. What exactly has happened is found out after
+// that.
+func (g *Guard) isExchanged() error {
+	g.refuse(errExchanged)
+	g.lose()
+	return errExchanged
+}
+
+func (g *Guard) hasReached() int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.reached
+}
+
+// rememberNoted remembers a record that the anchor names. What it covers counts only
+// when this process has set a mark itself: a copy of the store may hold a mark from
+// before the copy was made, and only a new one tells the two apart.
+func (g *Guard) rememberNoted(seen observation) {
+	g.mu.Lock()
+	own := strings.HasPrefix(seen.Mark, g.store.server+".")
+	g.unmarked = g.unmarked && !own
+	g.compared, g.comparedAt = seen, time.Now()
+	covered := seen.Marked
+	if g.unmarked {
+		covered = 0
+	}
+	g.mu.Unlock()
+	g.remember(seen, covered)
+}
+
+func (g *Guard) isUnmarked() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.unmarked
+}
+
+// follows reports whether a record is one of the store that had another one before.
+func (s observation) follows(known observation) bool {
+	return s.Store == known.Store && s.holds(known.Mark, known.Note)
+}
+
+func (g *Guard) remember(seen observation, covered int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if seen.Marked > g.known.Marked {
+		g.known = seen
+	}
+	g.reached = max(g.reached, seen.revision)
+	g.covered = max(g.covered, covered)
+}

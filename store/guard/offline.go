@@ -1,0 +1,74 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+)
+
+// Offline looks after a store that no server uses.
+type Offline struct{ guard *Guard }
+
+// NewOffline takes the parts of a Config with these names.
+func NewOffline(etcd *clientv3.Client, prefix string, anchors typedcorev1.ConfigMapInterface) Offline {
+	return Offline{New(Config{Etcd: etcd, Prefix: prefix, Anchors: anchors})}
+}
+
+// Known says which store it is, and whether it is the one that the host cluster knows.
+func (o Offline) Known(ctx context.Context) (store string, known bool, err error) {
+	noted, seen, err := o.guard.compare(ctx)
+	return seen.Store, err == nil && noted.knows(seen), err
+}
+
+// Renew sets a new mark, so that a copy from before does not pass for this store. If adopt
+// is not empty, it says why the host cluster is to know this store from now on.
+func (o Offline) Renew(ctx context.Context, adopt string) error {
+	noted, seen, err := o.guard.compare(ctx)
+	if err != nil {
+		return err
+	}
+	next, ok, err := o.guard.store.Mark(ctx, seen, noted.uid())
+	if err == nil && !ok {
+		err = errors.New("another process writes to the store: stop the server and run this again")
+	}
+	if err != nil || adopt == "" {
+		return err
+	}
+	_, _, err = o.guard.adopt(ctx, noted, next, adopt)
+	return err
+}
+
+// Description is what a store says of itself.
+type Description struct {
+	// Store is its name, and Revision what it had come to.
+	Store    string
+	Revision int64
+	// Format is the one that a server must know to serve it.
+	Format int
+}
+
+// Describe reads the record of a store in any format.
+func Describe(ctx context.Context, etcd *clientv3.Client, prefix string) (Description, error) {
+	opened := newStore(etcd, prefix)
+	opened.format = math.MaxInt
+	seen, err := opened.Read(ctx)
+	return Description{seen.Store, seen.revision, seen.NeededFormat()}, err
+}
+
+// CheckFormat says why this version cannot serve a store, nil if it can.
+func CheckFormat(ctx context.Context, etcd *clientv3.Client, prefix string) error {
+	_, err := newStore(etcd, prefix).Read(ctx)
+	return err
+}
+
+// Noted says whether the host cluster knows any store. Then an empty one is not the right one.
+func Noted(ctx context.Context, anchors typedcorev1.ConfigMapInterface) (bool, error) {
+	noted, err := newAnchors(anchors).Read(ctx)
+	return err == nil && !noted.Blank(), err
+}

@@ -1,0 +1,186 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apiserver/pkg/storage"
+)
+
+// watchBuffer is how many proven events may wait to be taken.
+const watchBuffer = 100
+
+// provenWatch passes events on after they were proven. When one cannot be, it ends
+// without it, and who watches has to begin anew.
+type provenWatch struct {
+	storage *provenStorage
+	ctx     context.Context //nolint:containedctx // a watch lasts as long as its context
+	stop    context.CancelFunc
+	result  chan watch.Event
+	// initial is true as long as what comes may be there since long.
+	initial bool
+}
+
+// Stop ends the watch.
+func (w *provenWatch) Stop() { w.stop() }
+
+// ResultChan has what was proven.
+func (w *provenWatch) ResultChan() <-chan watch.Event { return w.result }
+
+// runWhenRight waits as long as there is nothing to be watched.
+func (w *provenWatch) runWhenRight(open func() (watch.Interface, error)) {
+	select {
+	case <-w.storage.guard.right:
+	case <-w.ctx.Done():
+	}
+	if w.storage.guard.isLost() {
+		<-w.ctx.Done()
+	}
+	if w.ctx.Err() != nil {
+		close(w.result)
+		return
+	}
+	inner, err := open()
+	if err != nil {
+		w.fail(err)
+		w.stop()
+		close(w.result)
+		return
+	}
+	w.run(inner)
+}
+
+func (w *provenWatch) run(inner watch.Interface) {
+	defer close(w.result)
+	defer w.stop()
+	defer inner.Stop()
+	for {
+		batch, open := w.take(inner.ResultChan())
+		if len(batch) > 0 && !w.pass(batch) {
+			return
+		}
+		if !open {
+			return
+		}
+	}
+}
+
+// take waits for an event, and takes those with it that have come, too.
+func (w *provenWatch) take(from <-chan watch.Event) (batch []watch.Event, open bool) {
+	select {
+	case event, open := <-from:
+		if !open {
+			return nil, false
+		}
+		batch = append(batch, event)
+	case <-w.ctx.Done():
+		return nil, false
+	}
+	for len(batch) < mostClaims {
+		select {
+		case event, open := <-from:
+			if !open {
+				return batch, false
+			}
+			batch = append(batch, event)
+		default:
+			return batch, true
+		}
+	}
+	return batch, true
+}
+
+// pass proves events, and sends them. It reports false if the watch must end.
+func (w *provenWatch) pass(batch []watch.Event) bool {
+	asked, err := w.question(batch)
+	if err == nil {
+		err = w.storage.guard.prove(w.ctx, asked)
+	}
+	if err != nil {
+		w.fail(err)
+		return false
+	}
+	for _, event := range batch {
+		if !w.send(event) {
+			return false
+		}
+	}
+	return true
+}
+
+// question is what must be true for events to be passed on.
+func (w *provenWatch) question(batch []watch.Event) (question, error) {
+	var asked question
+	for _, event := range batch {
+		if event.Type == watch.Error {
+			continue
+		}
+		version, err := w.storage.version(event.Object)
+		if err != nil {
+			return question{}, err
+		}
+		asked.reached = max(asked.reached, version)
+		if event.Type == watch.Bookmark {
+			ended, err := storage.HasInitialEventsEndBookmarkAnnotation(event.Object)
+			if err != nil {
+				return question{}, fmt.Errorf("reading the annotations of a bookmark: %w", err)
+			}
+			w.initial = w.initial && !ended
+			continue
+		}
+		// What is there since long may be older than what etcd keeps of its history.
+		if w.initial && event.Type == watch.Added {
+			continue
+		}
+		key, err := w.storage.keyFunc(unwrapped(event.Object))
+		if err != nil {
+			return question{}, fmt.Errorf("finding the key of an object: %w", err)
+		}
+		asked.claims = append(asked.claims, claim{key: w.storage.etcdKey(key), at: version, version: version, absent: event.Type == watch.Deleted})
+	}
+	return asked, nil
+}
+
+// unwrapped is the object of an event that also carries the time of its arrival.
+func unwrapped(obj runtime.Object) runtime.Object {
+	if timed, ok := obj.(storage.WatchEventWithRecordTime); ok {
+		return timed.Unwrap()
+	}
+	return obj
+}
+
+// fail ends the watch in a way that makes its owner list again, if it must not go on
+// from where it was. When the store is lost, it only ends.
+func (w *provenWatch) fail(err error) {
+	if w.ctx.Err() != nil || w.storage.guard.isLost() {
+		return
+	}
+	var status apierrors.APIStatus
+	switch {
+	case errors.Is(err, errNotThere):
+		status = apierrors.NewResourceExpired(err.Error())
+	case !errors.As(err, &status):
+		status = apierrors.NewServiceUnavailable(err.Error())
+	}
+	told := status.Status()
+	w.send(watch.Event{Type: watch.Error, Object: &metav1.Status{
+		Status: told.Status, Code: told.Code, Reason: told.Reason, Message: told.Message, Details: told.Details,
+	}})
+}
+
+func (w *provenWatch) send(event watch.Event) bool {
+	select {
+	case w.result <- event:
+		return true
+	case <-w.ctx.Done():
+		return false
+	}
+}

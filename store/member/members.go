@@ -1,0 +1,84 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package member
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"statefulset.dev/store/embedded"
+)
+
+// members are those of a cluster: names that end with ordinals from 0 on, each with a host.
+type members struct {
+	prefix string // of each name, before the ordinal
+	count  int
+	host   string // of each member, with placeholders
+	listen string
+	// ports
+	client, peer int
+}
+
+func (m members) name(ordinal int) string { return m.prefix + "-" + strconv.Itoa(ordinal) }
+
+// names are those of all members.
+func (m members) names() (all []string) {
+	for ordinal := range m.count {
+		all = append(all, m.name(ordinal))
+	}
+	return all
+}
+
+// hostOf is the name or address of a member.
+func (m members) hostOf(ordinal int) string {
+	return strings.NewReplacer("{name}", m.name(ordinal), "{ordinal}", strconv.Itoa(ordinal)).Replace(m.host)
+}
+
+// part is one member, as etcd is told of it.
+func (m members) part(ordinal int) *embedded.Part {
+	return &embedded.Part{Name: m.name(ordinal), Host: m.hostOf(ordinal), Listen: m.listen, ClientPort: m.client, PeerPort: m.peer}
+}
+
+func (m members) clientURL(ordinal int) string {
+	url := m.part(ordinal).ClientURL()
+	return url.String()
+}
+
+func (m members) peerURL(ordinal int) string {
+	url := m.part(ordinal).PeerURL()
+	return url.String()
+}
+
+// nameOf finds out who has a peer URL, "" if nobody of us has.
+func (m members) nameOf(peerURL string) string {
+	for ordinal := range m.count {
+		if m.peerURL(ordinal) == peerURL {
+			return m.name(ordinal)
+		}
+	}
+	return ""
+}
+
+// split finds the ordinal in a name.
+func split(name string) (prefix string, ordinal int, err error) {
+	cut := strings.LastIndexByte(name, '-')
+	if cut > 0 {
+		ordinal, err = strconv.Atoi(name[cut+1:])
+	}
+	if cut <= 0 || err != nil || ordinal < 0 || strconv.Itoa(ordinal) != name[cut+1:] {
+		return "", 0, fmt.Errorf("%q does not end with - and an ordinal, like statefulset-apiserver-etcd-0", name)
+	}
+	return name[:cut], ordinal, nil
+}
+
+// hosts are the names, or the address, for which a member's certificate is.
+func (m members) hosts(ordinal int) (names []string, addresses []net.IP) {
+	host := m.hostOf(ordinal)
+	if ip := net.ParseIP(host); ip != nil {
+		return nil, []net.IP{ip}
+	}
+	return []string{host}, nil
+}

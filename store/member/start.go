@@ -1,0 +1,199 @@
+// Copyright The statefulset-apiserver Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package member
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"statefulset.dev/store/embedded"
+	"statefulset.dev/store/logthrottle"
+)
+
+const (
+	shortestPause = 250 * time.Millisecond
+	longestPause  = 2 * time.Second
+)
+
+// errAgain says that something was done, so that everything has to be looked at anew.
+var errAgain = errors.New("something was done")
+
+// start does what is decided, until etcd runs or ctx ends. Whatever fails is tried again, ever
+// more rarely: the host and the other members come and go.
+func (m *member) start(ctx context.Context) (*embedded.Etcd, error) {
+	var told logthrottle.Throttle
+	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
+		etcd, err := m.look(ctx)
+		if err == nil {
+			return etcd, nil
+		}
+		if errors.Is(err, errAgain) {
+			pause = shortestPause / 2
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		m.health.waits(err)
+		if told.IsDue(err, time.Now()) {
+			klog.FromContext(ctx).Info("The member does not run yet", "reason", err.Error())
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (m *member) look(ctx context.Context) (*embedded.Etcd, error) {
+	s, err := m.observe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := decide(s)
+	if d.step != wait {
+		klog.FromContext(ctx).V(2).Info("Decided", "step", d.step, "disk", s.disk, "cluster", s.cluster, "noted", s.noted, "answered", s.peers.answered, "listed", len(s.peers.listed))
+	}
+	switch d.step {
+	case wait:
+		return nil, errors.New(d.why)
+	case add:
+		return nil, again(m.peers.add(ctx, s.peers.through))
+	case replace:
+		klog.FromContext(ctx).Info("The disk is empty: taking the place of the member that had it", "member", fmt.Sprintf("%x", d.member))
+		return nil, again(m.peers.remove(ctx, s.peers.through, d.member))
+	default:
+		return m.run(ctx, d.step, s)
+	}
+}
+
+// again is errAgain unless something has failed.
+func again(err error) error {
+	if err != nil {
+		return err
+	}
+	return errAgain
+}
+
+func (m *member) observe(ctx context.Context) (s situation, err error) {
+	s = situation{name: m.name(), ordinal: m.self, peerURL: m.members.peerURL(m.self), advice: m.advice}
+	if s.disk, err = readDisk(m.dataDir); err != nil {
+		return s, err
+	}
+	if s.cluster, s.noted, err = m.marks.known(ctx); err != nil {
+		return s, err
+	}
+	if !s.disk.used || s.disk.isRestored() {
+		s.peers = m.peers.ask(ctx)
+	}
+	return s, nil
+}
+
+// run takes the disk, makes it what the step needs, and starts etcd on it.
+func (m *member) run(ctx context.Context, next step, s situation) (*embedded.Etcd, error) {
+	dir, err := embedded.OpenDir(m.dataDir)
+	if err != nil {
+		return nil, err
+	}
+	part := m.members.part(m.self)
+	part.ClientTLS, part.PeerTLS, part.Serving = m.serving.clients, m.serving.peers, m.serving.rights.Options()
+	if err := m.prepare(ctx, next, s, dir, part); err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	etcd, err := embedded.StartPart(dir, part)
+	if err != nil {
+		return nil, err
+	}
+	if m.fatal != nil {
+		etcd.OnFatal(m.fatal)
+	}
+	if s.disk.Stage != taken || next == adopt {
+		m.record.Stage = taken
+		if err := m.record.write(m.dataDir); err != nil {
+			return nil, errors.Join(err, etcd.Close())
+		}
+	}
+	return etcd, nil
+}
+
+func (m *member) prepare(ctx context.Context, next step, s situation, dir *embedded.Dir, part *embedded.Part) error {
+	m.record = s.disk.record
+	switch next {
+	case begin:
+		return m.prepareToBegin(ctx, s, dir, part)
+	case join:
+		m.record = record{Name: s.name, Stage: joining, Cluster: s.cluster}
+		part.Joining, part.Cluster = true, m.clusterOf(s)
+		return errors.Join(dir.Discard(), m.record.write(m.dataDir))
+	case adopt:
+		cluster, err := newName()
+		if err != nil {
+			return err
+		}
+		if err := m.marks.replace(ctx, cluster); err != nil {
+			return err
+		}
+		m.record = record{Name: s.name, Stage: joining, Cluster: cluster}
+		klog.FromContext(ctx).Info("The store that was restored here is the store from now on", "cluster", cluster)
+		return m.record.write(m.dataDir)
+	default:
+		if s.cluster == "" {
+			// While it is missing, an empty disk could be taken for the first of all.
+			return m.marks.first(ctx, s.disk.Cluster)
+		}
+		return nil
+	}
+}
+
+// prepareToBegin writes the name of the store to the disk first, then to the host, which keeps
+// the first one that it is told: whoever finds its own name there may begin.
+func (m *member) prepareToBegin(ctx context.Context, s situation, dir *embedded.Dir, part *embedded.Part) error {
+	if m.record.Stage != beginning {
+		cluster, err := newName()
+		if err != nil {
+			return err
+		}
+		m.record = record{Name: s.name, Stage: beginning, Cluster: cluster}
+		if err := m.record.write(m.dataDir); err != nil {
+			return err
+		}
+	}
+	if s.cluster == "" {
+		if err := m.marks.first(ctx, m.record.Cluster); err != nil {
+			return err
+		}
+		klog.FromContext(ctx).Info("Beginning the store", "cluster", m.record.Cluster)
+	}
+	part.Cluster, part.Token = map[string]string{s.name: s.peerURL}, m.record.Cluster
+	return dir.Discard()
+}
+
+// clusterOf has all members that are listed, of which we are one.
+func (m *member) clusterOf(s situation) map[string]string {
+	cluster := map[string]string{}
+	for _, listed := range s.peers.listed {
+		for _, url := range listed.PeerURLs {
+			name := m.members.nameOf(url)
+			if name == "" {
+				name = fmt.Sprintf("%x", listed.ID)
+			}
+			cluster[name] = url
+		}
+	}
+	return cluster
+}
+
+func newName() (string, error) {
+	random := make([]byte, 8)
+	if _, err := rand.Read(random); err != nil {
+		return "", fmt.Errorf("choosing a name for the store: %w", err)
+	}
+	return hex.EncodeToString(random), nil
+}
